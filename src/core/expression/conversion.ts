@@ -1,9 +1,23 @@
-import { ExpressionError } from "../model/index.ts";
-import { replaceAny } from "./any.ts";
-import { primitive } from "./primitive.ts";
-import { set } from "./sets.ts";
+import { ExpressionError, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
+import { set } from "./equality.ts";
+import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
+import { guarded, Refusal } from "./refusal.ts";
+import {
+  attributeTypes,
+  type Conversion,
+  elementType,
+  isPrimitive,
+  replaceAny,
+  sameType,
+  shapeOf,
+  tupleTypes,
+  typeName,
+  unifyBy,
+  withoutOptional,
+} from "./types.ts";
 import {
   bare,
+  bool,
   elementsOf,
   entriesOf,
   isKnown,
@@ -11,23 +25,49 @@ import {
   list,
   map,
   nullOf,
+  number,
   object,
   secretIf,
+  type Type,
+  type Typed,
+  text,
   tuple,
   unknown,
-} from "./typed.ts";
-import {
-  attributeTypes,
-  elementType,
-  isPrimitive,
-  sameType,
-  shapeOf,
-  tupleTypes,
-  typeName,
-  withoutOptional,
-} from "./types.ts";
-import { type Conversion, unifyBy } from "./unification.ts";
-import type { Type, Typed } from "./value.ts";
+} from "./value.ts";
+
+/**
+ * The value as one of another type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a
+ * list; attributes that the type does not have are left out, those it has as optional get their default. An unknown
+ * value stays unknown and a null null. @throws ExpressionError when it cannot be
+ */
+export function convert(typed: Typed, type: Type): Typed {
+  if (sameType(typed.type, withoutOptional(type))) return typed;
+  const given = withDefaults(typed, type);
+  if (sameType(given.type, withoutOptional(type))) return given;
+  const found = conversion(given.type, type, true);
+  if (found === undefined) throw new ExpressionError(mismatch(given.type, type), 0);
+  return found(given);
+}
+
+/** What is wrong with a value of this type where another one is wanted. */
+function mismatch(given: Type, wanted: Type): string {
+  const name = typeName(wanted);
+  const [shape, want] = [shapeOf(given), shapeOf(wanted)];
+  if (want === "object" && shape === "object") {
+    const attributes = Object.keys((wanted as { object: Record<string, Type> }).object);
+    const own = (given as { object: Record<string, Type> }).object;
+    const missing = attributes.filter((attribute) => !Object.hasOwn(own, attribute));
+    if (missing.length === 1) return `attribute "${missing[0]}" is required`;
+    if (missing.length > 1) return `attributes ${missing.map((attribute) => `"${attribute}"`).join(", ")} are required`;
+    return "an attribute of the object is of an unsuitable type";
+  }
+  return `${name} required, but this is ${typeName(given)}`;
+}
+
+/** Whether values of the one type can be converted to the other, at least some of them. */
+export function canConvert(from: Type, to: Type): boolean {
+  return sameType(from, withoutOptional(to)) || conversion(from, to, true) !== undefined;
+}
 
 /** The type that all of these can be converted to; undefined when there is none. See {@link unifyBy}. */
 export function unify(types: readonly Type[], unsafe = true): Type | undefined {
@@ -235,4 +275,139 @@ function within<T>(part: string, run: () => T): T {
     if (!(error instanceof ExpressionError)) throw error;
     throw Object.assign(error, { message: `${part}: ${error.message}` });
   }
+}
+
+/** What converts a text, number or bool to another of them; a text to anything else only where that may fail. */
+export function primitive(from: Type, to: Type, unsafe: boolean): ((value: Typed) => Typed) | undefined {
+  if (to === "string") {
+    return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as Decimal));
+  }
+  if (from !== "string" || !unsafe) return undefined;
+  return to === "number" ? textToNumber : textToBool;
+}
+
+function textToNumber({ content }: Typed): Typed {
+  const parsed = parseNumber(String(content));
+  if (parsed === undefined) throw new ExpressionError("a number is required", 0);
+  return number(parsed);
+}
+
+function textToBool({ content }: Typed): Typed {
+  if (content === "true" || content === "1") return bool(true);
+  if (content === "false" || content === "0") return bool(false);
+  const lower = String(content).toLowerCase();
+  const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
+  throw new ExpressionError(`a bool is required${hint}`, 0);
+}
+
+/**
+ * The value with the defaults of a type's optional attributes where they are left out or null; not yet converted to it.
+ * What is null or unknown as a whole stays so.
+ */
+export function withDefaults(value: Typed, type: Type): Typed {
+  if (!hasDefaults(type) || !isKnown(value) || value.content === null) return value;
+  switch (shapeOf(value.type)) {
+    case "list":
+    case "set":
+    case "tuple":
+      return secretIf(sequence(value, type), value.secret);
+    case "map":
+    case "object":
+      return secretIf(mapping(value, type), value.secret);
+    default:
+      return value;
+  }
+}
+
+function sequence(value: Typed, type: Type): Typed {
+  const items = elementsOf(value).map((item, i) => withDefaults(item, partOf(type, i)));
+  const shape = shapeOf(value.type);
+  if (items.length === 0) return value;
+  if (shape === "tuple" || unify(items.map((item) => item.type)) === undefined) return tuple(items);
+  return shape === "set" ? set(...alike(items, shape)) : list(...alike(items, shape));
+}
+
+function mapping(value: Typed, type: Type): Typed {
+  const entries = new Map(entriesOf(value).map(([key, item]) => [key, withDefaults(item, partOf(type, key))]));
+  const defaults = typeof type === "object" && "object" in type ? Object.entries(type.optional ?? {}) : [];
+  for (const [name, preset] of defaults) {
+    const given = entries.get(name);
+    if (preset !== undefined && (given === undefined || given.content === null))
+      entries.set(name, withDefaults(preset, partOf(type, name)));
+  }
+  const items = [...entries.values()];
+  if (shapeOf(value.type) === "object" || unify(items.map((item) => item.type)) === undefined) return object(entries);
+  const [element, same] = alike(items, "map");
+  const keys = [...entries.keys()];
+  return map(
+    element,
+    keys.flatMap((key, i) => same.slice(i, i + 1).map((item) => [key, item] as const)),
+  );
+}
+
+/** The type that says what is left out of one element. */
+function partOf(type: Type, key: string | number): Type {
+  if (typeof type === "string") return "any";
+  if ("tuple" in type) return typeof key === "number" ? (type.tuple[key] ?? "any") : "any";
+  if ("object" in type)
+    return typeof key === "string" && Object.hasOwn(type.object, key) ? (type.object[key] ?? "any") : "any";
+  return "list" in type ? type.list : "set" in type ? type.set : type.map;
+}
+
+function hasDefaults(type: Type): boolean {
+  if (typeof type === "string") return false;
+  if ("tuple" in type) return type.tuple.some(hasDefaults);
+  if ("object" in type)
+    return (
+      Object.values(type.optional ?? {}).some((preset) => preset !== undefined) ||
+      Object.values(type.object).some(hasDefaults)
+    );
+  return hasDefaults("list" in type ? type.list : "set" in type ? type.set : type.map);
+}
+
+/** Locals that hold each other twice grow beyond any memory when they are written out. */
+const MOST_PARTS = 2_000_000;
+
+/**
+ * A JSON value, unknown parts allowed: converted to the type when there is one, otherwise with tuples and objects.
+ * @throws ExpressionError when it cannot be converted
+ */
+export function fromValue(value: Value, type?: Type): Typed {
+  const typed = guarded(() => untyped(value));
+  return type === undefined ? typed : convert(typed, type);
+}
+
+function untyped(value: Value): Typed {
+  if (isUnknown(value)) return unknown("any");
+  if (value === null) return nullOf("any");
+  if (typeof value === "string") return text(value);
+  if (typeof value === "number") return number(decimalOf(value));
+  if (typeof value === "boolean") return bool(value);
+  if (Array.isArray(value)) return tuple((value as readonly Value[]).map(untyped));
+  return object(Object.entries(value).map(([key, item]) => [key, untyped(item as Value)]));
+}
+
+/**
+ * The plain JSON value; a set is a list, unknown parts are UNKNOWN.
+ * @throws ExpressionError for a number that a JSON number would not hold exactly, and for a value beyond all bounds
+ */
+export function toValue(typed: Typed): Value {
+  let parts = 0;
+  const plain = (part: Typed): Value => {
+    parts += 1;
+    if (parts > MOST_PARTS) throw new Refusal("the value is too large", 0);
+    const { content } = part;
+    if (isUnknown(content)) return UNKNOWN;
+    if (content instanceof Map) return Object.fromEntries([...content].map(([key, item]) => [key, plain(item)]));
+    if (Array.isArray(content)) return elementsOf(part).map(plain);
+    if (!isObject(content)) return content as null | boolean | string;
+    const exact = toNumber(content as unknown as Decimal);
+    if (exact === undefined) {
+      const digits = formatNumber(content as unknown as Decimal);
+      const shown = digits.length > 40 ? `${digits.slice(0, 40)}…` : digits;
+      throw new ExpressionError(`the number ${shown} has more digits than can be kept; round it or make it a text`, 0);
+    }
+    return exact;
+  };
+  return guarded(() => plain(typed));
 }

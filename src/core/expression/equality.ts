@@ -1,7 +1,15 @@
-import { compare, type Decimal } from "./number.ts";
-import { elementsOf, entriesOf, isKnown } from "./typed.ts";
+import { compare, type Decimal, generalText } from "./number.ts";
 import { attributeTypes, elementType, hasAny, sameType, shapeOf, tupleTypes } from "./types.ts";
-import type { Type, Typed } from "./value.ts";
+import {
+  compareText,
+  elementsOf,
+  entriesOf,
+  isKnown,
+  isSecret,
+  type Type,
+  type Typed,
+  withoutSecrets,
+} from "./value.ts";
 
 /**
  * Whether two values are equal, as `==` has it: of the same type and with the same content; nulls of all types are equal.
@@ -84,4 +92,79 @@ function conforms(type: Type, wanted: Type): boolean {
     own.length === Object.keys(parts).length &&
     own.every(([name, part]) => Object.hasOwn(parts, name) && conforms(part, parts[name] ?? "any"))
   );
+}
+
+/**
+ * A set of values of one type: without what is there twice, in Terraform's order. Marks of elements become the set's. Two
+ * unknown elements may turn out to be one, and are kept apart until then.
+ */
+export function set(element: Type, items: readonly Typed[]): Typed {
+  const marked = items.map((item) => ({ item: withoutSecrets(item), key: orderKey(item) }));
+  const groups = Map.groupBy(marked, ({ key }) => key);
+  const unique = [...groups.values()].flatMap((group) => {
+    const kept: typeof group = [];
+    for (const entry of group) if (!kept.some(({ item }) => equals(item, entry.item) === true)) kept.push(entry);
+    return kept;
+  });
+  const content = unique.sort((a, b) => order(a.item, b.item) || compareText(a.key, b.key)).map(({ item }) => item);
+  const typed: Typed = { type: { set: element }, content };
+  return items.some(isSecret) ? { ...typed, secret: true } : typed;
+}
+
+/** Nulls last, unknown ones before them; numbers by size, texts by their bytes, false before true; the rest by its key. */
+function order(a: Typed, b: Typed): number {
+  const rank = (typed: Typed) => (typed.content === null ? 2 : isKnown(typed) ? 0 : 1);
+  if (rank(a) !== rank(b) || rank(a) > 0) return rank(a) - rank(b);
+  if (a.type === "number") return compare(a.content as Decimal, b.content as Decimal);
+  if (a.type === "string") return compareText(String(a.content), String(b.content));
+  return a.type === "bool" ? Number(a.content) - Number(b.content) : 0;
+}
+
+/** The text by which Terraform orders what has no order of its own. */
+function orderKey(typed: Typed): string {
+  if (!isKnown(typed)) return "?";
+  if (typed.content === null) return "~";
+  const all = (items: readonly Typed[]) => items.map((item) => `${orderKey(item)};`).join("");
+  switch (shapeOf(typed.type)) {
+    case "number":
+      // Go writes it with `%.10g`.
+      return generalText(typed.content as Decimal, 10);
+    case "bool":
+      return typed.content === true ? "T" : "F";
+    case "string":
+      return quoted(String(typed.content));
+    case "map":
+      return `{${entriesOf(typed)
+        .map(([key, item]) => `${quoted(key)}:${orderKey(item)};`)
+        .join("")}}`;
+    case "list":
+    case "set":
+      return `[${all(elementsOf(typed))}]`;
+    default:
+      return `<${all(elementsOf(typed))}>`;
+  }
+}
+
+const ESCAPES = new Map([
+  ["\u0007", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+]);
+
+/** Go's `%q`. */
+function quoted(content: string): string {
+  const escaped = content.replace(/["\\]|[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    const hex = code.toString(16);
+    const plain =
+      code < 0x80 ? `\\x${hex.padStart(2, "0")}` : code < 0x10000 ? `\\u${hex.padStart(4, "0")}` : undefined;
+    return ESCAPES.get(character) ?? plain ?? `\\U${hex.padStart(8, "0")}`;
+  });
+  return `"${escaped}"`;
 }

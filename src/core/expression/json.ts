@@ -1,55 +1,151 @@
-import type { AttributePath } from "../model/index.ts";
-import { ExpressionError, isObject, type Json } from "../model/index.ts";
-import { caughtNumber } from "./caught-token.ts";
-import { decimalOf } from "./number.ts";
-import { placed, Refusal } from "./refusal.ts";
-import type { Expression } from "./syntax.ts";
-import { isTemplate, parseTemplate } from "./template.ts";
-import { bool, nullOf, number } from "./typed.ts";
+// JSON texts (RFC 8259), read by `jsondecode` and by the front of stacks: each makes its own values of the parts.
 
-const MOST_NESTED = 100;
+/** A text that is no JSON: what is wrong, and where. */
+export class JsonError extends Error {
+  readonly offset: number;
+  /** The value is whole, and something follows it. */
+  readonly trailing: boolean;
 
-/**
- * The JSON value of an attribute as one expression: strings and the keys of objects are templates, arrays are tuples.
- * @throws ExpressionError with the path of the string in the value, and the place in that string
- */
-export function compileJson(value: Json): Expression {
-  return compile(value, []);
-}
-
-function compile(value: Json, path: AttributePath): Expression {
-  if (path.length > MOST_NESTED) throw new Refusal("the value is nested too deeply", 0, path);
-  if (typeof value === "string") return compileText(value, path);
-  if (Array.isArray(value))
-    return { kind: "tuple", items: value.map((item, i) => compile(item as Json, [...path, i])), offset: 0 };
-  if (isObject(value)) {
-    const entries = Object.entries(value).map(([key, item]) => ({
-      key: compileText(key, [...path, key]),
-      value: compile(item as Json, [...path, key]),
-    }));
-    return { kind: "placed", path, inner: { kind: "object", entries, unique: true, offset: 0 }, offset: 0 };
+  constructor(message: string, offset: number, trailing = false) {
+    super(message);
+    this.offset = offset;
+    this.trailing = trailing;
   }
-  return at(path, () => ({ kind: "literal", value: scalar(value as null | boolean | number), offset: 0 }));
 }
 
-function compileText(text: string, path: AttributePath): Expression {
-  const inner = at(path, () => parseTemplate(text));
-  return isTemplate(text) ? { kind: "placed", path, inner, offset: 0 } : inner;
+/** Where a part stands: its first UTF-16 unit, and the first one behind it. */
+export interface JsonPlace {
+  readonly start: number;
+  readonly end: number;
 }
 
-function scalar(value: null | boolean | number) {
-  if (value === null) return nullOf("any");
-  if (typeof value === "boolean") return bool(value);
-  caughtNumber(value, 0);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`, 0);
-  return number(decimalOf(value));
+/** A member of an object, in the order of the text. A key may be there several times. */
+export interface JsonMember<T> {
+  readonly key: string;
+  readonly place: JsonPlace;
+  readonly value: T;
 }
 
-function at<T>(path: AttributePath, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw error instanceof ExpressionError ? placed(error, { path }) : error;
+/** What is made of the parts of a JSON text, those within others first. */
+export interface JsonMaker<T> {
+  /** Before a value is read, at its depth in others: the place to refuse more. */
+  enter(depth: number, start: number): void;
+  /** With all the digits of a number, as they are written. */
+  number(digits: string, place: JsonPlace): T;
+  leaf(value: string | boolean | null, place: JsonPlace): T;
+  list(items: readonly T[], place: JsonPlace): T;
+  object(members: readonly JsonMember<T>[], place: JsonPlace): T;
+}
+
+/** @throws JsonError, and what the maker throws. */
+export function readJson<T>(text: string, maker: JsonMaker<T>): T {
+  return new Reader(text, maker).document();
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
+const BLANK = /[ \t\n\r]*/y;
+const WORD = /true|false|null/y;
+
+class Reader<T> {
+  readonly #text: string;
+  readonly #maker: JsonMaker<T>;
+  #at = 0;
+
+  constructor(text: string, maker: JsonMaker<T>) {
+    this.#text = text;
+    this.#maker = maker;
+  }
+
+  document(): T {
+    const value = this.#value(0);
+    this.#match(BLANK);
+    if (this.#at < this.#text.length) throw new JsonError("something follows the end of the value", this.#at, true);
+    return value;
+  }
+
+  #value(depth: number): T {
+    this.#match(BLANK);
+    const start = this.#at;
+    this.#maker.enter(depth, start);
+    const sign = this.#text[start];
+    if (sign === "{") return this.#object(start, depth);
+    if (sign === "[") return this.#list(start, depth);
+    if (sign === '"') return this.#maker.leaf(this.#string(), this.#from(start));
+    const word = this.#match(WORD);
+    if (word !== undefined) return this.#maker.leaf(word === "null" ? null : word === "true", this.#from(start));
+    const digits = this.#match(NUMBER);
+    if (digits !== undefined) return this.#maker.number(digits, this.#from(start));
+    throw new JsonError(sign === undefined ? "the text ends too early" : "a value is expected here", start);
+  }
+
+  #object(start: number, depth: number): T {
+    const members: JsonMember<T>[] = [];
+    this.#at += 1;
+    for (let first = true; !this.#ends("}", first); first = false) {
+      const keyStart = this.#at;
+      if (this.#text[keyStart] !== '"') throw new JsonError("a key in double quotes is expected here", keyStart);
+      const key = this.#string();
+      const place = this.#from(keyStart);
+      this.#match(BLANK);
+      if (this.#text[this.#at] !== ":") throw new JsonError("a `:` is expected here", this.#at);
+      this.#at += 1;
+      members.push({ key, place, value: this.#value(depth + 1) });
+    }
+    return this.#maker.object(members, this.#from(start));
+  }
+
+  #list(start: number, depth: number): T {
+    const items: T[] = [];
+    this.#at += 1;
+    for (let first = true; !this.#ends("]", first); first = false) items.push(this.#value(depth + 1));
+    return this.#maker.list(items, this.#from(start));
+  }
+
+  /** Passes the closing bracket, or the comma before what follows. */
+  #ends(bracket: "}" | "]", first: boolean): boolean {
+    this.#match(BLANK);
+    const sign = this.#text[this.#at];
+    if (sign === bracket) {
+      this.#at += 1;
+      return true;
+    }
+    if (first) return false;
+    const comma = this.#at;
+    if (sign !== ",") throw new JsonError(`a \`,\` or \`${bracket}\` is expected here`, comma);
+    this.#at += 1;
+    this.#match(BLANK);
+    if (this.#text[this.#at] === bracket) throw new JsonError(`a \`,\` stands before \`${bracket}\``, comma);
+    return false;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    this.#at = this.#endOfString(start);
+    try {
+      return JSON.parse(this.#text.slice(start, this.#at)) as string;
+    } catch {
+      throw new JsonError("this text holds a sign that JSON escapes, or a wrong escape", start);
+    }
+  }
+
+  /** Behind the first quote that no backslash takes its meaning from. */
+  #endOfString(start: number): number {
+    for (let at = this.#text.indexOf('"', start + 1); at >= 0; at = this.#text.indexOf('"', at + 1)) {
+      let backslashes = 0;
+      while (this.#text[at - 1 - backslashes] === "\\") backslashes += 1;
+      if (backslashes % 2 === 0) return at + 1;
+    }
+    throw new JsonError("this text is not closed", start);
+  }
+
+  #from(start: number): JsonPlace {
+    return { start, end: this.#at };
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found !== undefined) this.#at += found.length;
+    return found;
   }
 }

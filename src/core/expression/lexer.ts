@@ -1,5 +1,6 @@
 import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
+import { childrenOf, type Expression } from "./syntax.ts";
 
 /** A token of the native syntax. Strings are not tokens: they have expressions in them, and the parser goes through them. */
 export interface Token {
@@ -18,7 +19,7 @@ const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|~\}|[[\](){}.,*/%+\-=<>!?:]/y;
 const HEREDOC = /<<-?[\p{ID_Start}_][\p{ID_Continue}-]*\r?\n/uy;
 
 /** The token at a place, spaces and comments before it passed over; line breaks only where they mean nothing. @throws ExpressionError */
-export function tokenAt(text: string, from: number, newlines: boolean): Token {
+function tokenAt(text: string, from: number, newlines: boolean): Token {
   let at = from;
   for (;;) {
     const space = match(SPACE, text, at);
@@ -60,4 +61,87 @@ const KINDS = [
 function match(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? "";
+}
+
+/** How deep the tree may get: long chains of operators are deep trees. */
+const MOST_DEEP = 600;
+
+/**
+ * Goes through the text of an expression, token by token. The grammar of expressions and that of templates share it: each has
+ * parts of the other in it. All of it throws ExpressionError.
+ */
+export abstract class Reader {
+  readonly text: string;
+  /** The place in the text. */
+  at = 0;
+  #newlines = true;
+  #token: Token | undefined;
+  #tokenFrom = -1;
+  readonly #depth = new WeakMap<Expression, number>();
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  abstract expression(): Expression;
+
+  /** The names that `for` binds, with what follows them up to and including `in`. */
+  abstract forNames(): { readonly keyName?: string; readonly valueName: string };
+
+  peek(): Token {
+    if (this.#token === undefined || this.#tokenFrom !== this.at) {
+      this.#token = tokenAt(this.text, this.at, this.#newlines);
+      this.#tokenFrom = this.at;
+    }
+    return this.#token;
+  }
+
+  take(): Token {
+    const token = this.peek();
+    this.at = token.end;
+    return token;
+  }
+
+  /** Takes the symbol if it is the next one. */
+  accept(symbol: string): boolean {
+    const found = this.peek().kind === "symbol" && this.peek().text === symbol;
+    if (found) this.take();
+    return found;
+  }
+
+  /** Takes the symbol; anything else is a mistake, of which `where` says what was expected. */
+  expect(symbol: string, where: string): void {
+    if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
+  }
+
+  unexpected(wanted: string): never {
+    const { kind, text, start } = this.peek();
+    const found = kind === "end" ? "the end" : kind === "newline" ? "the end of the line" : text;
+    throw new ExpressionError(`expected ${wanted}, found ${found}`, start);
+  }
+
+  /** Runs with line breaks that mean nothing, as within ( and [. */
+  ignoringNewlines<T>(run: () => T): T {
+    return this.withNewlines(false, run);
+  }
+
+  /** Runs with line breaks that mean something, or nothing. */
+  withNewlines<T>(newlines: boolean, run: () => T): T {
+    const before = this.#newlines;
+    this.#newlines = newlines;
+    this.#token = undefined;
+    const result = run();
+    this.#newlines = before;
+    this.#token = undefined;
+    return result;
+  }
+
+  /** A node, once it is certain that the tree does not get too deep to be walked. */
+  made<T extends Expression>(node: T): T {
+    const children = childrenOf(node).slice(0, 5000);
+    const depth = 1 + Math.max(0, ...children.map((child) => this.#depth.get(child) ?? 0));
+    if (depth > MOST_DEEP) throw new Refusal("the expression is too long or nested too deeply", node.offset);
+    this.#depth.set(node, depth);
+    return node;
+  }
 }

@@ -1,6 +1,5 @@
 import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
-import { DIGITS, exactBinary, nearestBinary, shortestDecimal, truncate } from "./rounding.ts";
 
 /**
  * A number of Terraform's language. Terraform computes with binary numbers of 512 bits and shows the shortest decimal that
@@ -138,7 +137,7 @@ function quotient(a: Decimal, b: Decimal) {
   return nearestBinary(x.mantissa * flip, y.mantissa * flip, x.exponent - y.exponent);
 }
 
-function isNegative(a: Decimal): boolean {
+export function isNegative(a: Decimal): boolean {
   return a.digits < 0n || a.negativeZero === true;
 }
 
@@ -164,4 +163,177 @@ function gcd(a: bigint, b: bigint): bigint {
   let [x, y] = [a, b];
   while (y !== 0n) [x, y] = [y, x % y];
   return x;
+}
+
+/** A binary number of at most 512 bits: mantissa × 2^exponent. */
+interface Binary {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+}
+
+/** Terraform's precision. */
+const BITS = 512;
+/** A decimal of so many digits comes back unchanged from 512 bits. */
+const DIGITS = 153;
+
+/** The binary number that is nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
+function nearestBinary(numerator: bigint, denominator: bigint, exponent: number): Binary {
+  if (numerator === 0n) return { mantissa: 0n, exponent: 0 };
+  const negative = numerator < 0n;
+  let n = negative ? -numerator : numerator;
+  let d = denominator;
+  if (d === 1n && bits(n) <= BITS) return { mantissa: numerator, exponent };
+  // One bit more than is kept, or two: they and the rest decide.
+  const shift = BITS + 2 - (bits(n) - bits(d));
+  if (shift > 0) n <<= BigInt(shift);
+  else d <<= BigInt(-shift);
+  let quotient = n / d;
+  const sticky = n % d !== 0n;
+  const surplus = BigInt(bits(quotient) - BITS);
+  const half = 1n << (surplus - 1n);
+  const rest = quotient & ((1n << surplus) - 1n);
+  quotient >>= surplus;
+  if (rest > half || (rest === half && (sticky || (quotient & 1n) === 1n))) quotient += 1n;
+  return { mantissa: negative ? -quotient : quotient, exponent: exponent - shift + Number(surplus) };
+}
+
+/** The binary number that a decimal means. */
+function exactBinary({ digits, exponent }: Decimal): Binary {
+  return exponent >= 0
+    ? nearestBinary(digits * 5n ** BigInt(exponent), 1n, exponent)
+    : nearestBinary(digits, 5n ** BigInt(-exponent), exponent);
+}
+
+/** The whole part. */
+function truncate({ mantissa, exponent }: Binary): bigint {
+  if (exponent >= 0) return mantissa << BigInt(exponent);
+  const whole = (mantissa < 0n ? -mantissa : mantissa) >> BigInt(-exponent);
+  return mantissa < 0n ? -whole : whole;
+}
+
+/** The decimal with the fewest digits that is nearer to this number than to any other of 512 bits; of two, the nearer one. */
+function shortestDecimal({ mantissa, exponent }: Binary): Decimal {
+  if (mantissa === 0n) return { digits: 0n, exponent: 0 };
+  const size = mantissa < 0n ? -mantissa : mantissa;
+  // One bit more than there are: half of the way to the next number.
+  const shift = BITS + 1 - bits(size);
+  const scale = exponent - shift;
+  const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
+  const exact = (size << BigInt(shift)) * unit;
+  // Exactly in the middle the even one is meant.
+  const even = ((size << BigInt(shift)) & 2n) === 0n;
+  const means = (candidate: bigint) => {
+    const distance = candidate < exact ? exact - candidate : candidate - exact;
+    return distance < unit || (even && distance === unit);
+  };
+  const length = exact.toString().length;
+  const cut = (digits: number) => nearestMultiple(exact, 10n ** BigInt(length - digits), means);
+  // What fewer digits can mean, more can.
+  let [few, enough] = [0, length];
+  while (enough - few > 1) {
+    const middle = (few + enough) >> 1;
+    if (cut(middle) === undefined) few = middle;
+    else enough = middle;
+  }
+  const found = (cut(enough) ?? exact) * (mantissa < 0n ? -1n : 1n);
+  return { digits: found, exponent: Math.min(scale, 0) };
+}
+
+/** The multiple of the step that is nearest to the exact number (of two the even one) among those that mean it. */
+function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
+  const below = exact / step;
+  const [down, up] = [below * step, (below + 1n) * step];
+  const nearer =
+    exact - down < up - exact || (exact - down === up - exact && below % 2n === 0n) ? [down, up] : [up, down];
+  return nearer.find(means);
+}
+
+function bits(value: bigint): number {
+  return value.toString(16).length * 4 - Math.clz32(Number.parseInt(value.toString(16)[0] ?? "0", 16)) + 28;
+}
+
+/** Digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point; no digits for zero. */
+interface Digits {
+  readonly digits: string;
+  readonly point: number;
+}
+
+/**
+ * The size of a number (its sign left out) as Go's formats have it.
+ * @param precision digits behind the point, of `g` all digits. Default: six, of `g` as many as it has.
+ */
+export function sizeText(value: Decimal, form: "e" | "f" | "g", precision?: number): string {
+  const digits = value.digits === 0n ? "" : (value.digits < 0n ? -value.digits : value.digits).toString();
+  const size = { digits, point: digits.length + (digits === "" ? 0 : value.exponent) };
+  if (form === "g") return general(size, value, precision);
+  const count = precision ?? 6;
+  return form === "f"
+    ? pointed(roundedTo(size, value, size.point + count), count)
+    : scientific(roundedTo(size, value, count + 1), count + 1);
+}
+
+/** The number as Go's `%g` has it. */
+export function generalText(value: Decimal, precision?: number): string {
+  return (isNegative(value) ? "-" : "") + sizeText(value, "g", precision);
+}
+
+function general(size: Digits, value: Decimal, precision: number | undefined): string {
+  const count = precision === 0 ? 1 : precision;
+  const kept = count === undefined ? size : trimmed(roundedTo(size, value, count));
+  const length = kept.digits.length;
+  const limit = count === undefined ? 6 : count > length && length >= kept.point ? length : count;
+  const power = kept.point - 1;
+  return length > 0 && (power < -4 || power >= limit)
+    ? scientific(kept, Math.max(Math.min(count ?? length, length), 1))
+    : pointed(kept, Math.max(length - kept.point, 0));
+}
+
+function pointed({ digits, point }: Digits, decimals: number): string {
+  const whole = point > 0 ? digits.slice(0, point).padEnd(point, "0") : "0";
+  if (decimals === 0) return whole;
+  const fraction = point > 0 ? digits.slice(point) : "0".repeat(-point) + digits;
+  return `${whole}.${fraction.slice(0, decimals).padEnd(decimals, "0")}`;
+}
+
+function scientific({ digits, point }: Digits, significant: number): string {
+  const shown = digits.padEnd(significant, "0").slice(0, significant);
+  const power = digits === "" ? 0 : point - 1;
+  const fraction = shown.length > 1 ? `.${shown.slice(1)}` : "";
+  return `${shown[0] ?? "0"}${fraction}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
+function trimmed({ digits, point }: Digits): Digits {
+  const kept = digits.replace(/0+$/, "");
+  return { digits: kept, point: kept === "" ? 0 : point };
+}
+
+/**
+ * Rounded to a number of digits. Terraform rounds the binary number that it has for the decimal one: a decimal that lies in the
+ * middle goes to where its binary number lies, and to the even digit when that is exact.
+ */
+function roundedTo(size: Digits, value: Decimal, kept: number): Digits {
+  const { digits, point } = size;
+  if (kept >= digits.length || digits === "") return size;
+  if (kept < 0) return { digits: "", point: 0 };
+
+  const head = digits.slice(0, kept);
+  const rest = digits.slice(kept);
+  const lean = /^50*$/.test(rest) ? binaryLean(value) : undefined;
+  const odd = Number(head.at(-1) ?? "0") % 2 === 1;
+  const up = lean === undefined ? rest >= "5" : lean > 0 || (lean === 0 && odd);
+  if (!up) return trimmed({ digits: head, point });
+
+  const raised = (BigInt(head) + 1n).toString();
+  return trimmed({ digits: raised, point: point + raised.length - head.length });
+}
+
+/** Whether the binary number is farther from zero than the decimal one (1), nearer (-1) or the same (0). */
+function binaryLean({ digits, exponent }: Decimal): number {
+  if (exponent >= 0) return 0;
+  const size = digits < 0n ? -digits : digits;
+  const binary = exactBinary({ digits: size, exponent });
+  const scale = 10n ** BigInt(-exponent);
+  const left = binary.exponent >= 0 ? (binary.mantissa << BigInt(binary.exponent)) * scale : binary.mantissa * scale;
+  const right = binary.exponent >= 0 ? size : size << BigInt(-binary.exponent);
+  return left > right ? 1 : left < right ? -1 : 0;
 }

@@ -1,11 +1,26 @@
-import { convert } from "./convert.ts";
+import { attempt, Mistakes, mistaken, type Run } from "./context.ts";
+import { conversion, convert, unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
 import { add, compare, type Decimal, divide, dividesEvenly, multiply, negate, remainder, subtract } from "./number.ts";
 import { Refusal } from "./refusal.ts";
-import { attempt, mistaken, type Run } from "./run.ts";
-import type { Binary, Expression, Operator, Unary } from "./syntax.ts";
-import { bool, isKnown, isSecret, number, secretIf, unknown } from "./typed.ts";
-import type { Typed } from "./value.ts";
+import type { Binary, Conditional, Expression, Join, ObjectNode, Operator, Template, Tuple, Unary } from "./syntax.ts";
+import { sameType, typeName } from "./types.ts";
+import {
+  bare,
+  bool,
+  elementsOf,
+  isKnown,
+  isSecret,
+  nullOf,
+  number,
+  object,
+  secretIf,
+  type Type,
+  type Typed,
+  text,
+  tuple,
+  unknown,
+} from "./value.ts";
 
 const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
@@ -90,4 +105,119 @@ export function unary(run: Run, node: Unary): Typed {
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
   const result = node.operator === "-" ? number(negate(value.content as Decimal)) : bool(value.content !== true);
   return secretIf(result, value.secret);
+}
+
+/** Both branches are evaluated, for the type; mistakes count in the one that is taken alone. */
+export function conditional(run: Run, node: Conditional): Typed {
+  const mistakes = { yes: new Mistakes(), no: new Mistakes() };
+  const yes = run.with({ mistakes: mistakes.yes }).value(node.yes);
+  const no = run.with({ mistakes: mistakes.no }).value(node.no);
+  const type = commonType(yes, no);
+  if (type === undefined) {
+    const both = `${typeName(yes.type)} and ${typeName(no.type)}`;
+    return mistaken(run, `the two results of the condition have types that do not go together: ${both}`, node.offset);
+  }
+  const condition = run.value(node.condition);
+  const { offset } = node.condition;
+  if (condition.content === null) return mistaken(run, "the condition is null", offset, type);
+  const secret = [condition.secret, yes.secret, no.secret];
+  if (!isKnown(condition)) {
+    return secretIf(undecided(yes, no, type), ...secret);
+  }
+  const decision = attempt(run, offset, "the condition is not a bool: ", () => convert(condition, "bool"));
+  if (decision === undefined) return unknown(type);
+  const taken = decision.content === true ? "yes" : "no";
+  if (mistakes[taken].first !== undefined) run.mistakes.add(mistakes[taken].first);
+  const result = attempt(run, node[taken].offset, "the result of the condition has the wrong type: ", () =>
+    converted(bare(taken === "yes" ? yes : no), type),
+  );
+  return secretIf(result ?? unknown(type), ...secret);
+}
+
+/** Where it does not matter which one is taken, Terraform knows the result of nulls and numbers. */
+function undecided(yes: Typed, no: Typed, type: Type): Typed {
+  if (yes.content === null && no.content === null) return nullOf(type);
+  return type === "number" && yes.content !== null && equals(yes, no) === true ? bare(yes) : unknown(type);
+}
+
+/** A bare null takes the type of the other one; where one type is not known, nothing is converted. */
+function commonType(yes: Typed, no: Typed): Type | undefined {
+  if (isBareNull(yes)) return no.type;
+  if (isBareNull(no)) return yes.type;
+  if (yes.type === "any" || no.type === "any") return "any";
+  return unify([yes.type, no.type]);
+}
+
+function isBareNull({ type, content, secret }: Typed): boolean {
+  return type === "any" && content === null && secret !== true;
+}
+
+function converted(value: Typed, type: Type): Typed {
+  return sameType(value.type, type) ? value : (conversion(value.type, type, true)?.(value) ?? value);
+}
+
+export function tupleOf(run: Run, node: Tuple): Typed {
+  return tuple(node.items.map((item) => run.value(item)));
+}
+
+/** As long as one of the keys is unknown, so is the whole. */
+export function objectOf(run: Run, node: ObjectNode): Typed {
+  const entries = new Map<string, Typed>();
+  let known = true;
+  let secret = false;
+  for (const entry of node.entries) {
+    const key = keyOf(run, entry.key);
+    const value = run.value(entry.value);
+    if (key === undefined || !isKnown(key)) known = false;
+    else if (node.unique && entries.has(String(key.content)))
+      mistaken(run, `the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
+    else entries.set(String(key.content), value);
+    secret ||= key?.secret === true;
+  }
+  return secretIf(known ? object(entries) : unknown("any"), secret);
+}
+
+/** The key of an entry as a text; undefined when it is none, which is noted. */
+export function keyOf(run: Run, node: Expression): Typed | undefined {
+  const before = run.mistakes.count;
+  const value = run.value(node);
+  if (run.mistakes.count > before) return undefined;
+  if (value.content === null) {
+    mistaken(run, "a key is null", node);
+    return undefined;
+  }
+  return attempt(run, node, "this cannot be a key: ", () => convert(value, "string"));
+}
+
+const LONGEST = 16 * 1024 * 1024;
+
+/** The parts one after another; unknown as soon as one is. */
+export function templateOf(run: Run, node: Template): Typed {
+  return together(
+    run,
+    node.parts.map((part) => ({ value: run.value(part), offset: part.offset })),
+  );
+}
+
+/** What a `%{for}` gives, one after another. */
+export function joinOf(run: Run, node: Join): Typed {
+  const texts = run.value(node.texts);
+  if (!isKnown(texts)) return secretIf(unknown("string"), texts.secret);
+  const joined = together(
+    run,
+    elementsOf(texts).map((value) => ({ value, offset: node.offset })),
+  );
+  return secretIf(joined, texts.secret);
+}
+
+function together(run: Run, parts: readonly { readonly value: Typed; readonly offset: number }[]): Typed {
+  const known = parts.every(({ value }) => isKnown(value));
+  const texts = parts.map(({ value, offset }) => {
+    if (value.content === null) mistaken(run, "null cannot stand inside a string", offset);
+    if (value.content === null || !isKnown(value)) return "";
+    const converted = attempt(run, offset, "this cannot stand inside a string: ", () => convert(bare(value), "string"));
+    return String(converted?.content ?? "");
+  });
+  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);
+  return secretIf(known ? text(texts.join("")) : unknown("string"), ...parts.map(({ value }) => value.secret));
 }

@@ -1,7 +1,14 @@
-import { caughtToken } from "./caught-token.ts";
-import { guarded } from "./guarded.ts";
+import { type AttributePath, ExpressionError, isObject, type Json } from "../model/index.ts";
+import { convert } from "./conversion.ts";
+import { evaluate } from "./evaluate.ts";
+import { decimalOf } from "./number.ts";
 import { Parser } from "./parser.ts";
-import type { Expression } from "./syntax.ts";
+import { caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
+import type { Call, Expression, ObjectNode } from "./syntax.ts";
+import { readTemplate } from "./template.ts";
+import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./value.ts";
+
+// What there is to read: an expression, a string with expressions in it, a JSON value with such strings, and a type.
 
 /**
  * An expression in native syntax: what stands within `${}`, the value of a variable of a complex type. Line breaks mean
@@ -11,11 +18,150 @@ export function parseExpression(text: string): Expression {
   caughtToken(text, 0);
   return guarded(() => {
     const parser = new Parser(text);
-    const expression = parser.ignoringNewlines(() => {
-      const whole = parser.expression();
+    return parser.ignoringNewlines(() => {
+      const expression = parser.expression();
       if (parser.peek().kind !== "end") parser.unexpected("the end of the expression");
-      return whole;
+      return expression;
     });
-    return expression;
   });
+}
+
+/** True when a string has something to evaluate or to unescape. */
+export function isTemplate(text: string): boolean {
+  return text.includes("${") || text.includes("%{");
+}
+
+/**
+ * A string of JSON syntax. One that is a single `${…}` keeps the type of what stands in it.
+ * @throws ExpressionError
+ */
+export function parseTemplate(text: string): Expression {
+  caughtToken(text, 0);
+  // Terraform takes a mark of byte order for no part of the text.
+  if (!isTemplate(text)) return { kind: "literal", value: textOf(text.replace(/^\ufeff/, "")), offset: 0 };
+  return guarded(() => {
+    const parser = new Parser(text);
+    if (text.startsWith("\ufeff")) parser.at = 1;
+    return readTemplate(parser, false, 0);
+  });
+}
+
+/** Levels of a JSON value. */
+const MOST_NESTED = 100;
+
+/**
+ * The JSON value of an attribute as one expression: strings and the keys of objects are templates, arrays are tuples.
+ * @throws ExpressionError with the path of the string in the value, and the place in that string
+ */
+export function compileJson(value: Json): Expression {
+  return compile(value, []);
+}
+
+function compile(value: Json, path: AttributePath): Expression {
+  if (path.length > MOST_NESTED) throw new Refusal("the value is nested too deeply", 0, path);
+  if (typeof value === "string") return compileText(value, path);
+  if (Array.isArray(value))
+    return { kind: "tuple", items: value.map((item, i) => compile(item as Json, [...path, i])), offset: 0 };
+  if (isObject(value)) {
+    const entries = Object.entries(value).map(([key, item]) => ({
+      key: compileText(key, [...path, key]),
+      value: compile(item as Json, [...path, key]),
+    }));
+    return { kind: "placed", path, inner: { kind: "object", entries, unique: true, offset: 0 }, offset: 0 };
+  }
+  return within(path, () => ({ kind: "literal", value: scalar(value as null | boolean | number), offset: 0 }));
+}
+
+function compileText(text: string, path: AttributePath): Expression {
+  const inner = within(path, () => parseTemplate(text));
+  return isTemplate(text) ? { kind: "placed", path, inner, offset: 0 } : inner;
+}
+
+function scalar(value: null | boolean | number) {
+  if (value === null) return nullOf("any");
+  if (typeof value === "boolean") return bool(value);
+  caughtNumber(value, 0);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`, 0);
+  return number(decimalOf(value));
+}
+
+function within<T>(path: AttributePath, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof ExpressionError ? placed(error, { path }) : error;
+  }
+}
+
+/** Defaults are plain values. */
+const NO_NAMES: Names = { resolve: () => undefined };
+
+/** The type that a variable's `type` names: `list(string)`, `object({a=string,b=optional(number,3)})`. @throws ExpressionError */
+export function parseType(text: string): Type {
+  return typeOf(parseExpression(text));
+}
+
+function typeOf(node: Expression): Type {
+  const { offset } = node;
+  if (node.kind === "name" && node.steps.length === 0) return keyword(node.root, offset);
+  if (node.kind !== "call" || node.expand)
+    throw new ExpressionError("a type is string, number, bool, any, or like list(string)", offset);
+  const [argument, ...others] = node.args;
+  if (argument === undefined || others.length > 0) throw new ExpressionError(`${node.name}(…) takes one type`, offset);
+  switch (node.name) {
+    case "list":
+      return { list: typeOf(argument) };
+    case "set":
+      return { set: typeOf(argument) };
+    case "map":
+      return { map: typeOf(argument) };
+    case "tuple":
+      if (argument.kind !== "tuple")
+        throw new ExpressionError("tuple(…) takes types in brackets: tuple([string, number])", offset);
+      return { tuple: argument.items.map(typeOf) };
+    case "object":
+      if (argument.kind !== "object")
+        throw new ExpressionError("object(…) takes attributes in braces: object({ name = string })", offset);
+      return objectType(argument);
+    default:
+      throw new ExpressionError(`there is no type ${node.name}(…); there are list, set, map, tuple and object`, offset);
+  }
+}
+
+function keyword(word: string, offset: number): Type {
+  if (word === "string" || word === "number" || word === "bool" || word === "any") return word;
+  throw new ExpressionError(
+    `there is no type ${word}; there are string, number, bool, any, and like list(string)`,
+    offset,
+  );
+}
+
+function objectType(node: ObjectNode): Type {
+  const types: Record<string, Type> = Object.create(null) as Record<string, Type>;
+  const optional: Record<string, Typed | undefined> = Object.create(null) as Record<string, Typed | undefined>;
+  for (const { key, value } of node.entries) {
+    const name = key.kind === "literal" && typeof key.value.content === "string" ? key.value.content : undefined;
+    if (name === undefined) throw new ExpressionError("an attribute of an object type is a bare word", key.offset);
+    if (Object.hasOwn(types, name)) throw new ExpressionError(`the attribute ${name} is there twice`, key.offset);
+    const modifier = value.kind === "call" && value.name === "optional" ? value : undefined;
+    types[name] = typeOf(modifier?.args[0] ?? value);
+    if (modifier !== undefined) optional[name] = preset(modifier, types[name]);
+  }
+  const names = Object.keys(optional);
+  return names.length === 0 ? { object: { ...types } } : { object: { ...types }, optional: { ...optional } };
+}
+
+/** The default of `optional(type, default)`; undefined when there is none. */
+function preset(node: Call, type: Type): Typed | undefined {
+  const [, value, ...others] = node.args;
+  if (others.length > 0 || node.args.length === 0)
+    throw new ExpressionError("optional(…) takes a type and, if there is one, a default", node.offset);
+  if (value === undefined) return undefined;
+  try {
+    return convert(evaluate(value, NO_NAMES), type);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ExpressionError(`the default does not suit the type: ${error.message}`, value.offset);
+  }
 }

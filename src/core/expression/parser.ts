@@ -1,19 +1,13 @@
 import { ExpressionError } from "../model/index.ts";
-import { caughtNumber } from "./caught-token.ts";
-import { type Token, tokenAt } from "./lexer.ts";
-import { parseNumber } from "./number.ts";
-import { objectOf, tupleOf } from "./parse-collections.ts";
-import { traversed } from "./parse-steps.ts";
-import type { Reader } from "./reader.ts";
-import { Refusal } from "./refusal.ts";
-import { childrenOf, type Expression, type Operator } from "./syntax.ts";
-import { melded, readParts } from "./template-parts.ts";
-import { templateOf } from "./template-tree.ts";
-import { bool, nullOf, number } from "./typed.ts";
+import { Reader, type Token } from "./lexer.ts";
+import { type Decimal, parseNumber, toIndex } from "./number.ts";
+import { caughtNumber, Refusal } from "./refusal.ts";
+import type { Expression, For, Operator } from "./syntax.ts";
+import { readTemplate } from "./template.ts";
+import { bool, nullOf, number, type TraversalStep, text } from "./value.ts";
 
-/** Levels of nesting: of expressions in each other, and of the tree (long chains of operators are deep trees). */
+/** Levels of expressions in each other. */
 const MOST_NESTED = 150;
-const MOST_DEEP = 600;
 
 /** The operators by how they bind, the weakest first. */
 const PRECEDENCE: readonly (readonly Operator[])[] = [
@@ -26,79 +20,8 @@ const PRECEDENCE: readonly (readonly Operator[])[] = [
 ];
 
 /** Reads native syntax, strings with expressions in them included, by recursive descent. */
-export class Parser implements Reader {
-  readonly text: string;
-  at = 0;
-  #newlines = true;
+export class Parser extends Reader {
   #nested = 0;
-  #token: Token | undefined;
-  #tokenFrom = -1;
-  readonly #depth = new WeakMap<Expression, number>();
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  peek(): Token {
-    if (this.#token === undefined || this.#tokenFrom !== this.at) {
-      this.#token = tokenAt(this.text, this.at, this.#newlines);
-      this.#tokenFrom = this.at;
-    }
-    return this.#token;
-  }
-
-  take(): Token {
-    const token = this.peek();
-    this.at = token.end;
-    return token;
-  }
-
-  /** Takes the symbol if it is the next one. */
-  accept(symbol: string): boolean {
-    const found = this.peek().kind === "symbol" && this.peek().text === symbol;
-    if (found) this.take();
-    return found;
-  }
-
-  /** @throws ExpressionError when something else comes. */
-  expect(symbol: string, where: string): void {
-    if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
-  }
-
-  unexpected(wanted: string): never {
-    const { kind, text, start } = this.peek();
-    const found = kind === "end" ? "the end" : kind === "newline" ? "the end of the line" : text;
-    throw new ExpressionError(`expected ${wanted}, found ${found}`, start);
-  }
-
-  ignoringNewlines<T>(run: () => T): T {
-    return this.withNewlines(false, run);
-  }
-
-  withNewlines<T>(newlines: boolean, run: () => T): T {
-    const before = this.#newlines;
-    this.#newlines = newlines;
-    this.#token = undefined;
-    const result = run();
-    this.#newlines = before;
-    this.#token = undefined;
-    return result;
-  }
-
-  /** A node, once it is certain that the tree does not get too deep to be walked. */
-  made<T extends Expression>(node: T): T {
-    const depth =
-      1 +
-      Math.max(
-        0,
-        ...childrenOf(node)
-          .slice(0, 5000)
-          .map((child) => this.#depth.get(child) ?? 0),
-      );
-    if (depth > MOST_DEEP) throw new Refusal("the expression is too long or nested too deeply", node.offset);
-    this.#depth.set(node, depth);
-    return node;
-  }
 
   expression(): Expression {
     this.#nested += 1;
@@ -151,7 +74,7 @@ export class Parser implements Reader {
       this.take();
       return this.made({ kind: "literal", value: number(this.#number(token)), offset });
     }
-    if (token.kind === "quote") return this.#quoted();
+    if (token.kind === "quote") return readTemplate(this, true, this.take().start);
     if (token.kind === "identifier") return this.#identifier();
     if (this.accept("(")) {
       const inner = this.ignoringNewlines(() => {
@@ -171,12 +94,6 @@ export class Parser implements Reader {
     const value = parseNumber(token.text);
     if (value === undefined) throw new ExpressionError(`${token.text} is not a number`, token.start);
     return value;
-  }
-
-  #quoted(): Expression {
-    const start = this.take().start;
-    const parts = melded(readParts(this, true, start));
-    return templateOf(this, parts, start);
   }
 
   #identifier(): Expression {
@@ -224,4 +141,176 @@ export class Parser implements Reader {
     this.take();
     return second === undefined ? { valueName: first } : { keyName: first, valueName: second };
   }
+}
+
+/** An operand with the steps that follow it: `.name`, `.0`, `[key]`, `[*]`, `.*`. @throws ExpressionError */
+function traversed(reader: Reader, from: Expression): Expression {
+  let result = from;
+  for (;;) {
+    const { kind, text, start } = reader.peek();
+    if (kind !== "symbol") return result;
+    if (text === ".") {
+      reader.take();
+      result = dotted(reader, result, start);
+    } else if (text === "[") {
+      reader.take();
+      result = bracketed(reader, result, start);
+    } else return result;
+  }
+}
+
+function dotted(reader: Reader, from: Expression, start: number): Expression {
+  const step = dotStep(reader);
+  if (step !== undefined) return extended(reader, from, step, start);
+  if (!reader.accept("*")) reader.unexpected("the name of an attribute after the dot");
+  // The older form of a splat takes attributes alone; an index after it is one of the whole result.
+  let each: Expression = { kind: "item", offset: start };
+  while (reader.peek().text === ".") {
+    const dot = reader.take().start;
+    const next = dotStep(reader);
+    if (next === undefined) reader.unexpected("the name of an attribute after the dot");
+    each = extended(reader, each, next, dot);
+  }
+  return reader.made({ kind: "splat", source: from, each, offset: from.offset });
+}
+
+/** A name, or a number as it was once written for an index. */
+function dotStep(reader: Reader): TraversalStep | undefined {
+  const { kind, text, start } = reader.peek();
+  if (kind === "identifier") return reader.take().text;
+  if (kind !== "number") return undefined;
+  reader.take();
+  const index = staticIndex(parseNumber(text));
+  if (text.includes(".") || index === undefined)
+    throw new ExpressionError(`.${text} is read as one number; write [${text.split(".").join("][")}]`, start);
+  return index;
+}
+
+function bracketed(reader: Reader, from: Expression, start: number): Expression {
+  if (reader.accept("*")) {
+    reader.expect("]", "right after [*");
+    const each = traversed(reader, { kind: "item", offset: start });
+    return reader.made({ kind: "splat", source: from, each, offset: from.offset });
+  }
+  const key = reader.ignoringNewlines(() => {
+    const expression = reader.expression();
+    reader.expect("]", "to close the index");
+    return expression;
+  });
+  const step = staticKey(key);
+  if (step !== undefined) return extended(reader, from, step, start);
+  return reader.made({ kind: "index", source: from, key, offset: from.offset });
+}
+
+/** The key when it is plainly written: a number or a string without templates. */
+function staticKey(key: Expression): TraversalStep | undefined {
+  if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as Decimal);
+  const [part, ...others] = key.kind === "template" ? key.parts : [];
+  return others.length === 0 && part?.kind === "literal" ? String(part.value.content) : undefined;
+}
+
+function staticIndex(value: Decimal | undefined): number | undefined {
+  const index = value === undefined ? undefined : toIndex(value);
+  return index !== undefined && index >= 0 ? index : undefined;
+}
+
+/** Static steps gather in one node, so that a name knows how it goes on. */
+function extended(reader: Reader, from: Expression, step: TraversalStep, start: number): Expression {
+  if (from.kind === "name")
+    return reader.made({ ...from, steps: [...from.steps, step], text: reader.text.slice(from.offset, reader.at) });
+  if (from.kind === "access") return reader.made({ ...from, steps: [...from.steps, step] });
+  return reader.made({
+    kind: "access",
+    source: from,
+    steps: [step],
+    offset: from.kind === "item" ? start : from.offset,
+  });
+}
+
+/** `[a, b]` or `[for …]`, from the bracket on. @throws ExpressionError */
+function tupleOf(reader: Reader): Expression {
+  const offset = reader.take().start;
+  return reader.ignoringNewlines(() => {
+    if (isFor(reader)) return forOf(reader, offset, "]");
+    const items: Expression[] = [];
+    while (!reader.accept("]")) {
+      items.push(reader.expression());
+      if (reader.accept(",")) continue;
+      reader.expect("]", "or a comma in the list");
+      break;
+    }
+    return reader.made({ kind: "tuple", items, offset });
+  });
+}
+
+/** `{a = b}` or `{for …}`, from the brace on. Line breaks separate entries as commas do. @throws ExpressionError */
+function objectOf(reader: Reader): Expression {
+  const offset = reader.take().start;
+  const made = reader.ignoringNewlines(() => (isFor(reader) ? forOf(reader, offset, "}") : undefined));
+  return made ?? reader.withNewlines(true, () => entriesOf(reader, offset));
+}
+
+function entriesOf(reader: Reader, offset: number): Expression {
+  const entries: { key: Expression; value: Expression }[] = [];
+  for (;;) {
+    while (reader.peek().kind === "newline") reader.take();
+    if (reader.accept("}")) break;
+    const key = keyOf(reader.expression());
+    if (!reader.accept("=") && !reader.accept(":")) reader.unexpected('"=" and the value of the attribute');
+    entries.push({ key, value: reader.expression() });
+    if (reader.accept("}")) break;
+    if (!reader.accept(",") && reader.peek().kind !== "newline")
+      reader.unexpected('a comma, a line break or "}" after the attribute');
+  }
+  return reader.made({ kind: "object", entries, offset });
+}
+
+/** A bare word is the key itself; an expression stands in parentheses. */
+function keyOf(key: Expression): Expression {
+  if (key.kind === "literal" && typeof key.value.content === "boolean")
+    return { ...key, value: text(String(key.value.content)) };
+  if (key.kind === "literal" && key.value.content === null) return { ...key, value: text("null") };
+  if (key.kind !== "name") return key;
+  if (key.steps.length > 0)
+    throw new ExpressionError(
+      `${key.text} as a key: put it in parentheses to have its value, or in quotes to have it as it is`,
+      key.offset,
+    );
+  return { kind: "literal", value: text(key.root), offset: key.offset };
+}
+
+function isFor(reader: Reader): boolean {
+  const { kind, text: word } = reader.peek();
+  return kind === "identifier" && word === "for";
+}
+
+function forOf(reader: Reader, offset: number, close: "]" | "}"): For {
+  reader.take();
+  const names = reader.forNames();
+  const source = reader.expression();
+  reader.expect(":", "after what the for goes through");
+  const first = reader.expression();
+  const arrow = reader.peek();
+  const second = reader.accept("=>") ? reader.expression() : undefined;
+  if (close === "]" && second !== undefined)
+    throw new ExpressionError("a for in [ ] has no keys: write { } to make an object", arrow.start);
+  if (close === "}" && second === undefined) reader.unexpected('"=>" and the value of the entry');
+  const ellipsis = reader.peek();
+  const group = reader.accept("...");
+  if (group && close === "]") throw new ExpressionError("only a for in { } can group with ...", ellipsis.start);
+  let condition: Expression | undefined;
+  if (reader.peek().text === "if") {
+    reader.take();
+    condition = reader.expression();
+  }
+  reader.expect(close, "at the end of the for");
+  return reader.made({
+    kind: "for",
+    ...names,
+    source,
+    ...(second === undefined ? { body: first } : { key: first, body: second }),
+    ...(condition === undefined ? {} : { condition }),
+    group,
+    offset,
+  });
 }

@@ -1,5 +1,5 @@
 import type { AttributePath } from "../model/index.ts";
-import type { Step, Typed } from "./value.ts";
+import type { Traversal, TraversalStep, Typed } from "./value.ts";
 
 /** A node of the tree: a plain object. `offset` is its place in the string that it was written in. */
 export type Expression =
@@ -34,7 +34,7 @@ export interface Literal extends Node {
 export interface Name extends Node {
   readonly kind: "name";
   readonly root: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly TraversalStep[];
   readonly text: string;
 }
 
@@ -42,7 +42,7 @@ export interface Name extends Node {
 export interface Access extends Node {
   readonly kind: "access";
   readonly source: Expression;
-  readonly steps: readonly Step[];
+  readonly steps: readonly TraversalStep[];
 }
 
 /** `source[key]` with a key that has to be evaluated. */
@@ -178,4 +178,42 @@ export function childrenOf(node: Expression): readonly Expression[] {
     case "join":
       return [node.texts];
   }
+}
+
+/** A name of the surroundings, with the path of the string in the JSON value that it stands in. */
+export interface PlacedTraversal extends Traversal {
+  readonly path: AttributePath;
+}
+
+/** Every name of the surroundings that an expression uses, in the order of the text; names that `for` binds are not among them. */
+export function traversalsOf(expression: Expression): readonly PlacedTraversal[] {
+  const found: PlacedTraversal[] = [];
+  const visit = (node: Expression, path: AttributePath, bound: ReadonlySet<string>): void => {
+    if (node.kind === "name") {
+      const { root, steps, text, offset } = node;
+      if (!bound.has(root)) found.push({ root, steps, text, offset, path });
+    } else if (node.kind === "placed") visit(node.inner, node.path, bound);
+    else if (node.kind === "for") {
+      visit(node.source, path, bound);
+      const names = new Set([...bound, ...namesOf(node)]);
+      for (const child of childrenOf(node)) if (child !== node.source) visit(child, path, names);
+    } else for (const child of childrenOf(node)) visit(child, path, bound);
+  };
+  visit(expression, [], new Set());
+  return found;
+}
+
+function namesOf({ keyName, valueName }: For): readonly string[] {
+  return keyName === undefined ? [valueName] : [keyName, valueName];
+}
+
+/** The name of the first function that an expression calls, whether it would be reached or not; undefined when it calls none. */
+export function callIn(expression: Expression): string | undefined {
+  if (expression.kind === "call") return expression.name;
+  const parts = expression.kind === "placed" ? [expression.inner] : childrenOf(expression);
+  for (const part of parts) {
+    const found = callIn(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

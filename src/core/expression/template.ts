@@ -1,27 +1,243 @@
-import { caughtToken } from "./caught-token.ts";
-import { guarded } from "./guarded.ts";
-import { Parser } from "./parser.ts";
-import type { Expression } from "./syntax.ts";
-import { melded, readParts } from "./template-parts.ts";
-import { templateOf } from "./template-tree.ts";
-import { text as textOf } from "./typed.ts";
+import { ExpressionError } from "../model/index.ts";
+import type { Reader } from "./lexer.ts";
+import { caughtToken } from "./refusal.ts";
+import type { Expression, Template } from "./syntax.ts";
+import { text } from "./value.ts";
 
-/** True when a string has something to evaluate or to unescape. */
-export function isTemplate(text: string): boolean {
-  return text.includes("${") || text.includes("%{");
-}
+/** Directives within directives. */
+const MOST_NESTED = 100;
 
 /**
- * A string of JSON syntax. One that is a single `${…}` keeps the type of what stands in it.
- * @throws ExpressionError
+ * A template from `reader.at` on: one in quotes up to and including the closing one, a bare one to the end of the text. One
+ * that is a single `${…}` is what stands in it, of whatever type. @throws ExpressionError
  */
-export function parseTemplate(text: string): Expression {
-  caughtToken(text, 0);
-  // Terraform takes a mark of byte order for no part of the text.
-  if (!isTemplate(text)) return { kind: "literal", value: textOf(text.replace(/^\ufeff/, "")), offset: 0 };
-  return guarded(() => {
-    const parser = new Parser(text);
-    if (text.startsWith("\ufeff")) parser.at = 1;
-    return templateOf(parser, melded(readParts(parser, false, 0)), 0);
-  });
+export function readTemplate(reader: Reader, quoted: boolean, start: number): Expression {
+  const parts = melded(readParts(reader, quoted, start));
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === "value")
+    return reader.made({ kind: "parentheses", inner: only.value, offset: only.offset });
+
+  const { template, end } = sequenceOf(reader, { parts, at: 0, nested: 0 }, start, []);
+  if (end === undefined) return template;
+  throw new ExpressionError(
+    `%{${end.kind}} has no beginning: there is no %{if} or %{for} that it belongs to`,
+    end.offset,
+  );
+}
+
+interface Cursor {
+  readonly parts: readonly Part[];
+  at: number;
+  nested: number;
+}
+
+/** Parts up to a directive that ends them, which is taken; without one, up to the end of the template. */
+function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readonly Part["kind"][]) {
+  const parts: Expression[] = [];
+  let end: Part | undefined;
+  while (cursor.at < cursor.parts.length && end === undefined) {
+    const part = cursor.parts[cursor.at];
+    cursor.at += 1;
+    if (part === undefined) break;
+    if (part.kind === "literal") parts.push({ kind: "literal", value: text(part.text), offset: part.offset });
+    else if (part.kind === "value") parts.push(part.value);
+    else if (part.kind === "if") parts.push(within(cursor, part, () => ifOf(reader, cursor, part)));
+    else if (part.kind === "for") parts.push(within(cursor, part, () => forOf(reader, cursor, part)));
+    else if (ends.length > 0 && !ends.includes(part.kind))
+      throw new ExpressionError(`%{${part.kind}} where %{${ends.join("} or %{")}} is awaited`, part.offset);
+    else end = part;
+  }
+  if (parts.length === 0) parts.push({ kind: "literal", value: text(""), offset });
+  const template: Template = reader.made({ kind: "template", parts, offset });
+  return { template, end };
+}
+
+function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Expression {
+  const { offset, condition } = start;
+  const first = sequenceOf(reader, cursor, offset, ["else", "endif"]);
+  if (first.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
+  const second = first.end.kind === "else" ? sequenceOf(reader, cursor, first.end.offset, ["endif"]) : undefined;
+  if (second !== undefined && second.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
+  const nothing: Template = { kind: "template", parts: [{ kind: "literal", value: text(""), offset }], offset };
+  return reader.made({ kind: "conditional", condition, yes: first.template, no: second?.template ?? nothing, offset });
+}
+
+function forOf(reader: Reader, cursor: Cursor, start: Part & { kind: "for" }): Expression {
+  const { kind, ...names } = start;
+  const { template, end } = sequenceOf(reader, cursor, start.offset, ["endfor"]);
+  if (end === undefined) throw new ExpressionError("this %{for} has no %{endfor}", start.offset);
+  const texts = reader.made({ kind, ...names, body: template, group: false });
+  return reader.made({ kind: "join", texts, offset: start.offset });
+}
+
+function within<T>(cursor: Cursor, part: Part, run: () => T): T {
+  cursor.nested += 1;
+  if (cursor.nested > MOST_NESTED) throw new ExpressionError("directives are nested too deeply", part.offset);
+  const result = run();
+  cursor.nested -= 1;
+  return result;
+}
+
+/** A template as it is written, before `if` and `for` are put together. */
+type Part =
+  | { readonly kind: "literal"; text: string; readonly offset: number }
+  | { readonly kind: "value"; readonly value: Expression; readonly offset: number }
+  | { readonly kind: "if"; readonly condition: Expression; readonly offset: number }
+  | {
+      readonly kind: "for";
+      readonly keyName?: string;
+      readonly valueName: string;
+      readonly source: Expression;
+      readonly offset: number;
+    }
+  | { readonly kind: "else" | "endif" | "endfor"; readonly offset: number };
+
+const LEADING = /^\p{White_Space}+/u;
+const TRAILING = /\p{White_Space}+$/u;
+
+/** The template taken apart. */
+function readParts(reader: Reader, quoted: boolean, start: number): Part[] {
+  const parts: Part[] = [];
+  let trimNext = false;
+  for (;;) {
+    const offset = reader.at;
+    if (quoted ? reader.text[offset] === '"' : offset >= reader.text.length) {
+      reader.at += 1;
+      return parts;
+    }
+    if (offset >= reader.text.length) throw new ExpressionError("this string is not closed by a quote", start);
+    const opening = /^[$%]\{~?/.exec(reader.text.slice(offset, offset + 3))?.[0];
+    if (opening === undefined) {
+      const literal = quoted ? quotedLiteral(reader) : bareLiteral(reader);
+      parts.push({ kind: "literal", text: trimNext ? literal.replace(LEADING, "") : literal, offset });
+      trimNext = false;
+      continue;
+    }
+    const last = parts.at(-1);
+    if (opening.endsWith("~") && last?.kind === "literal") last.text = last.text.replace(TRAILING, "");
+    reader.at += opening.length;
+    const directive = opening.startsWith("%");
+    parts.push(reader.ignoringNewlines(() => sequence(reader, directive, offset)));
+    trimNext = reader.text[reader.at - 2] === "~";
+  }
+}
+
+function sequence(reader: Reader, directive: boolean, offset: number): Part {
+  const part: Part = directive ? readDirective(reader, offset) : { kind: "value", value: reader.expression(), offset };
+  const close = reader.peek();
+  if (close.text !== "}" && close.text !== "~}") {
+    const sign = directive ? "%" : "$";
+    const hint = `write ${sign}${sign}{ where a literal ${sign}{ is meant`;
+    if (close.kind === "end") throw new ExpressionError(`this ${sign}{ is not closed by a }; ${hint}`, offset);
+    throw new ExpressionError(`expected the } that closes ${sign}{, found ${close.text}; ${hint}`, close.start);
+  }
+  reader.take();
+  return part;
+}
+
+function readDirective(reader: Reader, offset: number): Part {
+  const keyword = reader.peek();
+  if (keyword.kind === "identifier") {
+    reader.take();
+    switch (keyword.text) {
+      case "if":
+        return { kind: "if", condition: reader.expression(), offset };
+      case "for": {
+        const names = reader.forNames();
+        return { kind: "for", ...names, source: reader.expression(), offset };
+      }
+      case "else":
+      case "endif":
+      case "endfor":
+        return { kind: keyword.text, offset };
+    }
+  }
+  throw new ExpressionError(
+    `"%{" begins a directive: if, else, endif, for or endfor; write %%{ where a literal %{ is meant`,
+    keyword.start,
+  );
+}
+
+/** Up to the next sequence or the closing quote. */
+function quotedLiteral(reader: Reader): string {
+  const { text } = reader;
+  let literal = "";
+  while (reader.at < text.length && text[reader.at] !== '"' && !isOpening(text, reader.at)) {
+    const character = text[reader.at] ?? "";
+    if (character === "\n" || character === "\r")
+      throw new ExpressionError("a quoted string may not go over several lines; write \\n for a line break", reader.at);
+    const meant = character === "\\" ? stringEscape(text, reader.at) : templateEscape(text, reader.at);
+    literal += meant.text;
+    reader.at += meant.length;
+  }
+  return literal;
+}
+
+/** Up to the next sequence or the end of the line: trimming goes no further than that. */
+function bareLiteral(reader: Reader): string {
+  const { text } = reader;
+  let literal = "";
+  while (reader.at < text.length && !isOpening(text, reader.at)) {
+    const character = text[reader.at];
+    // Terraform's scanner gives up at a carriage return on its own: the rest is literal.
+    if (character === "\r" && text[reader.at + 1] !== "\n") return literal + restOf(reader);
+    const meant = templateEscape(text, reader.at);
+    literal += meant.text;
+    reader.at += meant.length;
+    if (character === "\n") break;
+  }
+  return literal;
+}
+
+function restOf(reader: Reader): string {
+  const rest = reader.text.slice(reader.at).replace(/([$%])\1\{/g, "$1{");
+  reader.at = reader.text.length;
+  return rest;
+}
+
+function isOpening(text: string, at: number): boolean {
+  return text.startsWith("${", at) || text.startsWith("%{", at);
+}
+
+/** `$${` and `%%{` are a literal `${` and `%{`; anything else is itself. */
+function templateEscape(text: string, at: number): { text: string; length: number } {
+  for (const sign of ["$", "%"]) {
+    if (text.startsWith(`${sign}${sign}{`, at)) return { text: `${sign}{`, length: 3 };
+  }
+  return { text: text[at] ?? "", length: 1 };
+}
+
+/** Literals that follow each other as one, as Terraform has them. */
+function melded(parts: readonly Part[]): Part[] {
+  const result: Part[] = [];
+  for (const part of parts) {
+    const last = result.at(-1);
+    if (part.kind === "literal" && last?.kind === "literal") last.text += part.text;
+    else result.push(part);
+  }
+  for (const part of result) if (part.kind === "literal") caughtToken(part.text, part.offset);
+  return result;
+}
+
+const SIMPLE = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ['"', '"'],
+  ["\\", "\\"],
+]);
+const UNICODE = /u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}/y;
+
+/** What a backslash and the characters after it mean in a quoted string. @throws ExpressionError */
+function stringEscape(text: string, at: number): { text: string; length: number } {
+  const simple = SIMPLE.get(text[at + 1] ?? "");
+  if (simple !== undefined) return { text: simple, length: 2 };
+  UNICODE.lastIndex = at + 1;
+  const unicode = UNICODE.exec(text)?.[0];
+  const code = Number.parseInt(unicode?.slice(1) ?? "", 16);
+  if (unicode === undefined)
+    throw new ExpressionError('this escape means nothing; there are \\n \\r \\t \\" \\\\ \\uXXXX \\UXXXXXXXX', at);
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+    throw new ExpressionError(`\\${unicode} is no character`, at);
+  return { text: String.fromCodePoint(code), length: unicode.length + 1 };
 }

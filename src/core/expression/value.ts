@@ -1,5 +1,7 @@
-import type { Unknown } from "../model/index.ts";
-import type { Decimal } from "./number.ts";
+import { isUnknown, UNKNOWN, type Unknown } from "../model/index.ts";
+import { type Decimal, decimalOf } from "./number.ts";
+
+// Values with their types: what they are, what makes them, what is asked of them.
 
 /** A type of Terraform's language. `any` is the type of a null or unknown value of which nothing more is known. */
 export type Type =
@@ -31,17 +33,17 @@ export interface Typed {
   readonly secret?: true;
 }
 
-export type Content = null | Unknown | string | boolean | Decimal | readonly Typed[] | ReadonlyMap<string, Typed>;
+type Content = null | Unknown | string | boolean | Decimal | readonly Typed[] | ReadonlyMap<string, Typed>;
 
 /** A step of a traversal that is known without evaluating: `.id`, `[0]`, `["key"]`. */
-export type Step = string | number;
+export type TraversalStep = string | number;
 
-/** A name of the surroundings with the static steps that follow it: `hosting_service.acme[0].id`. */
+/** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
 export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
   /** As far as they are known without evaluating. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly TraversalStep[];
   /** As written. */
   readonly text: string;
   /** Where it begins in the string. */
@@ -57,4 +59,105 @@ export interface Names {
   resolve(traversal: Traversal): { readonly value: Typed; readonly used: number } | undefined;
   /** The value of a function of a provider (`provider::hosting::webhook_signature`); undefined: there is no such function. */
   call?(name: string, args: readonly Typed[]): Typed | undefined;
+}
+
+/** A text as all texts are: well-formed and in normal form C. */
+export const text = (content: string): Typed => ({ type: "string", content: normal(content) });
+export const bool = (content: boolean): Typed => ({ type: "bool", content });
+export const number = (content: Decimal): Typed => ({ type: "number", content });
+export const whole = (content: number | bigint): Typed => number(decimalOf(content));
+export const unknown = (type: Type): Typed => ({ type, content: UNKNOWN });
+export const nullOf = (type: Type): Typed => ({ type, content: null });
+
+export function normal(content: string): string {
+  return content.toWellFormed().normalize("NFC");
+}
+
+/** The elements are of the element type. */
+export function list(element: Type, content: readonly Typed[]): Typed {
+  return { type: { list: element }, content };
+}
+
+export function tuple(content: readonly Typed[]): Typed {
+  return { type: { tuple: content.map(({ type }) => type) }, content };
+}
+
+/** Entries may come in any order; of two with the same key the later one counts. */
+export function map(element: Type, entries: Iterable<readonly [string, Typed]>): Typed {
+  return { type: { map: element }, content: ordered(entries) };
+}
+
+export function object(entries: Iterable<readonly [string, Typed]>): Typed {
+  const content = ordered(entries);
+  return { type: { object: typesOf(content) }, content };
+}
+
+function ordered(entries: Iterable<readonly [string, Typed]>): ReadonlyMap<string, Typed> {
+  const unique = new Map<string, Typed>();
+  for (const [key, value] of entries) unique.set(normal(key), value);
+  return new Map([...unique].sort(([a], [b]) => compareText(a, b)));
+}
+
+function typesOf(content: ReadonlyMap<string, Typed>): Readonly<Record<string, Type>> {
+  return Object.fromEntries([...content].map(([key, { type }]) => [key, type]));
+}
+
+/** The elements of a list, set or tuple; the values of a map or object, in the order of the keys. Of anything else: none. */
+export function elementsOf({ content }: Typed): readonly Typed[] {
+  if (Array.isArray(content)) return content as readonly Typed[];
+  return content instanceof Map ? [...content.values()] : [];
+}
+
+/** The entries of a map or object. Of anything else: none. */
+export function entriesOf({ content }: Typed): readonly (readonly [string, Typed])[] {
+  return content instanceof Map ? [...content] : [];
+}
+
+export function isKnown({ content }: Typed): boolean {
+  return !isUnknown(content);
+}
+
+/** Known with all its parts. */
+export function isWhollyKnown(typed: Typed): boolean {
+  return isKnown(typed) && elementsOf(typed).every(isWhollyKnown);
+}
+
+/** Whether the value or any part of it is secret. */
+export function isSecret(typed: Typed): boolean {
+  return typed.secret === true || elementsOf(typed).some(isSecret);
+}
+
+/** The value, secret when any of these is; its parts keep their own marks. */
+export function secretIf(typed: Typed, ...reasons: readonly (boolean | undefined)[]): Typed {
+  return typed.secret === true || !reasons.includes(true) ? typed : { ...typed, secret: true };
+}
+
+/** The value without the mark of its own; its parts keep theirs. */
+export function bare(typed: Typed): Typed {
+  return typed.secret === true ? { type: typed.type, content: typed.content } : typed;
+}
+
+/** Without any mark, however deep. */
+export function withoutSecrets(typed: Typed): Typed {
+  if (!isSecret(typed)) return typed;
+  const { type, content } = typed;
+  if (content instanceof Map)
+    return { type, content: new Map([...content].map(([key, item]) => [key, withoutSecrets(item)])) };
+  return { type, content: Array.isArray(content) ? elementsOf(typed).map(withoutSecrets) : content };
+}
+
+/** Negative, zero or positive: the order of UTF-8 bytes, which is that of code points and not that of JavaScript's code units. */
+export function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all that one code unit can name. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

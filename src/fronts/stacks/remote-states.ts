@@ -3,7 +3,7 @@ import { Mistakes } from "../source/mistakes.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf } from "./blocks.ts";
-import { readJson } from "./json.ts";
+import { readTree } from "./json.ts";
 import { checkKeys, KEYS } from "./keys.ts";
 import { type Module, REMOTE_STATE } from "./module.ts";
 import { StackSource } from "./source.ts";
@@ -25,7 +25,7 @@ export interface RemoteState {
 /** The remote states that a stack names, for whoever can read them. Mistakes are passed over: {@link parseStack} tells them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
   const mistakes = new Mistakes();
-  const trees = files.flatMap((file, index) => readJson(new StackSource(file, index), mistakes) ?? []);
+  const trees = files.flatMap((file, index) => readTree(new StackSource(file, index), mistakes) ?? []);
   const roots = trees.flatMap((tree) => (tree.form === "list" ? tree.items : [tree]));
   const data = roots.flatMap((root) => (root.form === "map" ? (root.entries.get("data") ?? []) : []));
   const blocks = data.flatMap((entry) => blocksOf(entry, ["TYPE", "NAME"], mistakes));

@@ -1,4 +1,4 @@
-import { fromValue, object, type Step, type Typed, typeOfJson } from "../../core/expression/index.ts";
+import { fromValue, object, type TraversalStep, type Typed, typeOfJson } from "../../core/expression/index.ts";
 import { ExpressionError, isObject, type Json, UNKNOWN, type Value, type ValueObject } from "../../core/model/index.ts";
 
 /** The outputs of other states, by the name of their `terraform_remote_state`. */
@@ -19,7 +19,7 @@ export class Siblings {
   }
 
   /** @param steps those after the name. @throws ExpressionError for what is not known, or not exactly. */
-  resolve(name: string, steps: readonly Step[], text: string): { value: Typed; used: number } {
+  resolve(name: string, steps: readonly TraversalStep[], text: string): { value: Typed; used: number } {
     const outputs = this.#states.outputs.get(name);
     if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`, 0);
     const [, output] = steps;

@@ -7,7 +7,7 @@ import type { Compiled } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
 import { readImports } from "./imports.ts";
 import { instancesOf } from "./instance.ts";
-import { readJson } from "./json.ts";
+import { readTree } from "./json.ts";
 import { type Module, readModule } from "./module.ts";
 import { readMoved, readRemoved } from "./moves.ts";
 import { compileLocals, makeNames } from "./names.ts";
@@ -35,7 +35,7 @@ import { readVariables } from "./variables.ts";
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const mistakes = new Mistakes();
   const sources = files.map((file) => ({ ...file, quotable: isStack(file.text) }));
-  const trees = sources.map((file, index) => readJson(new StackSource(file, index), mistakes));
+  const trees = sources.map((file, index) => readTree(new StackSource(file, index), mistakes));
   const complete = trees.flatMap((tree) => tree ?? []);
   if (complete.length < trees.length) {
     return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: mistakes.list() };

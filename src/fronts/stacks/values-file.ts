@@ -2,7 +2,7 @@ import { type Diagnostic, isObject, type JsonObject } from "../../core/model/ind
 import { Mistakes } from "../source/mistakes.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
-import { readJson } from "./json.ts";
+import { readTree } from "./json.ts";
 
 /** Values of variables by name; undefined when the file is no JSON object. */
 export interface ValuesFile {
@@ -14,7 +14,7 @@ export interface ValuesFile {
 /** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
 export function readValuesFile(file: SourceFile): ValuesFile {
   const mistakes = new Mistakes();
-  const tree = readJson(new Source({ ...file, quotable: false }), mistakes);
+  const tree = readTree(new Source({ ...file, quotable: false }), mistakes);
   const values = tree && toJson(tree);
   const diagnostics = tree === undefined ? [] : mistakes.list();
   return { values: isObject(values) ? (values as JsonObject) : undefined, diagnostics };

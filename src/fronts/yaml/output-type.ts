@@ -1,5 +1,5 @@
 import { hasReferences, parseReferences } from "../../core/expression/references.ts";
-import { compareText } from "../../core/expression/text-order.ts";
+import { compareText } from "../../core/expression/value.ts";
 import { metaOf, typeOf } from "../../core/kinds/attribute.ts";
 import {
   type Attribute,

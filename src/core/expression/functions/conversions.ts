@@ -1,12 +1,37 @@
 import { ExpressionError } from "../../model/index.ts";
-import { unify } from "../conversion.ts";
-import { canConvert, convert } from "../convert.ts";
+import { canConvert, convert, unify } from "../conversion.ts";
+import { JsonError, type JsonMaker, readJson } from "../json.ts";
+import { formatNumber, parseNumber, ZERO } from "../number.ts";
 import { Refusal } from "../refusal.ts";
-import { bare, bool, isKnown, nullOf, secretIf, unknown } from "../typed.ts";
-import { typeName } from "../types.ts";
-import type { Type } from "../value.ts";
-import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
-import { NOTHING } from "./parts.ts";
+import { sameType, shapeOf, typeName } from "../types.ts";
+import {
+  bare,
+  bool,
+  elementsOf,
+  entriesOf,
+  isKnown,
+  isWhollyKnown,
+  normal,
+  nullOf,
+  number,
+  object,
+  secretIf,
+  type Type,
+  type Typed,
+  text,
+  tuple,
+  unknown,
+} from "../value.ts";
+import {
+  ArgumentError,
+  CallError,
+  type Definition,
+  decimalIn,
+  NOTHING,
+  type Parameter,
+  textArg,
+  textOf,
+} from "./definition.ts";
 
 const anything: Parameter = { name: "value", type: "any", nullable: true, unknown: true, untyped: true, secret: true };
 
@@ -64,6 +89,48 @@ const coalesce: Definition = {
   },
 };
 
+/** Characters that would mean something in HTML, and line ends of JavaScript, are escaped. */
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** A text as JSON, with Terraform's escapes. */
+export function quotedJson(content: string): string {
+  return JSON.stringify(content).replace(ESCAPED, escaped);
+}
+
+/** The value as JSON: no spaces, keys in order, numbers in full. It is known with all its parts. */
+export function writtenJson(typed: Typed): string {
+  if (typed.content === null) return "null";
+  switch (shapeOf(typed.type)) {
+    case "string":
+      return quotedJson(textOf(typed));
+    case "number":
+      return formatNumber(decimalIn(typed));
+    case "bool":
+      return String(typed.content);
+    case "map":
+    case "object":
+      return `{${entriesOf(typed)
+        .map(([key, item]) => `${quotedJson(key)}:${writtenJson(item)}`)
+        .join(",")}}`;
+    default:
+      return `[${elementsOf(typed).map(writtenJson).join(",")}]`;
+  }
+}
+
+const jsonencode: Definition = {
+  parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
+  result: "string",
+  run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
+};
+
+const jsondecode: Definition = {
+  parameters: [textArg("str")],
+  result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
+  run: ([given = NOTHING]) => decoded(textOf(given)),
+};
+
 const sameAsFirst: Definition["result"] = ([given]) => given?.type ?? "any";
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
@@ -74,6 +141,8 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
     // Of an unknown value it is told only after apply: what it is made of may be secret, and it may turn out not to be.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
+  jsondecode,
+  jsonencode,
   nonsensitive: {
     parameters: [anything],
     result: sameAsFirst,
@@ -90,4 +159,46 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   tonumber: conversion("number"),
   toset: conversion({ set: "any" }),
   tostring: conversion("string"),
+};
+
+const DEEPEST = 100;
+
+/**
+ * The value that a JSON document describes: objects and tuples, numbers with all their digits.
+ * @throws CallError for what is no JSON, Refusal for what is nested too deep.
+ */
+function decoded(document: string): Typed {
+  try {
+    return readJson(document, TYPED);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { offset, trailing } = error;
+    // Some versions of Terraform pass over a bracket too many.
+    if (trailing && /[\]}]/.test(document[offset] ?? ""))
+      throw new Refusal("JSON with a bracket too many at its end is not supported", 0);
+    if (trailing) throw new CallError("extraneous data after JSON object");
+    throw new CallError(`the text is not valid JSON: something is wrong at character ${offset + 1}`);
+  }
+}
+
+const TYPED: JsonMaker<Typed> = {
+  enter(depth) {
+    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`, 0);
+  },
+  number: (digits) => number(parseNumber(digits) ?? ZERO),
+  leaf: (value) => (value === null ? nullOf("any") : typeof value === "string" ? text(value) : bool(value)),
+  list: tuple,
+  object(members) {
+    const types = new Map<string, Type>();
+    for (const { key, value } of members) {
+      const before = types.get(normal(key));
+      if (before !== undefined && !sameType(before, value.type))
+        throw new Refusal(
+          `the property ${JSON.stringify(normal(key))} is there twice in a JSON object, with values of different types`,
+          0,
+        );
+      types.set(normal(key), value.type);
+    }
+    return object(members.map(({ key, value }) => [key, value]));
+  },
 };

@@ -1,7 +1,6 @@
 import { Refusal } from "../refusal.ts";
-import { text, whole } from "../typed.ts";
-import { ArgumentError, CallError, type Definition } from "./definition.ts";
-import { NOTHING, textOf } from "./parts.ts";
+import { text, whole } from "../value.ts";
+import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 
 /** A point in time as it is written: its clock reading, and what that is ahead of UTC. */
 interface Moment {
@@ -84,10 +83,7 @@ function duration(written: string): bigint {
 }
 
 const timeadd: Definition = {
-  parameters: [
-    { name: "timestamp", type: "string" },
-    { name: "duration", type: "string" },
-  ],
+  parameters: [textArg("timestamp"), textArg("duration")],
   result: "string",
   run([start = NOTHING, length = NOTHING]) {
     const { reading, offset } = moment(textOf(start), 0);
@@ -96,10 +92,7 @@ const timeadd: Definition = {
 };
 
 const timecmp: Definition = {
-  parameters: [
-    { name: "timestamp_a", type: "string" },
-    { name: "timestamp_b", type: "string" },
-  ],
+  parameters: [textArg("timestamp_a"), textArg("timestamp_b")],
   result: "number",
   run(args) {
     const [a = 0n, b = 0n] = args.map((arg, i) => {
@@ -151,10 +144,7 @@ function written(letters: string, at: Moment): string | undefined {
 const FORMAT_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^'A-Za-z]+|'/g;
 
 const formatdate: Definition = {
-  parameters: [
-    { name: "format", type: "string" },
-    { name: "time", type: "string" },
-  ],
+  parameters: [textArg("format"), textArg("time")],
   result: "string",
   run([format = NOTHING, time = NOTHING]) {
     const at = moment(textOf(time), 1);

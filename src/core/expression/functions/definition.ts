@@ -1,9 +1,19 @@
 import { ExpressionError } from "../../model/index.ts";
-import { convert } from "../convert.ts";
+import { convert } from "../conversion.ts";
+import type { Decimal } from "../number.ts";
 import { Refusal } from "../refusal.ts";
-import { isKnown, isSecret, secretIf, unknown } from "../typed.ts";
-import type { Type, Typed } from "../value.ts";
-import { withoutSecrets } from "./parts.ts";
+import {
+  isKnown,
+  isSecret,
+  list,
+  nullOf,
+  secretIf,
+  type Type,
+  type Typed,
+  text,
+  unknown,
+  withoutSecrets,
+} from "../value.ts";
 
 /** What a function takes. What it does not say that it handles, `call` keeps from it. */
 export interface Parameter {
@@ -115,4 +125,41 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
   type = typeof definition.result === "function" ? definition.result(args) : definition.result;
   if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return secretIf(unknown(type), maybe);
   return secretIf(definition.run(args, type), marked);
+}
+
+/** A parameter that takes texts. */
+export const textArg = (name: string): Parameter => ({ name, type: "string" });
+
+/** Stands for an argument that is not there, which the count of the arguments excludes. */
+export const NOTHING: Typed = nullOf("any");
+
+/** The content of a text that is known and not null, as it is after the check of the arguments. */
+export function textOf({ content }: Typed): string {
+  return typeof content === "string" ? content : "";
+}
+
+export const texts = (content: readonly string[]): Typed => list("string", content.map(text));
+
+/** The number that is the content of a known one. */
+export function decimalIn({ content }: Typed): Decimal {
+  if (typeof content === "object" && content !== null && "digits" in content) return content;
+  throw new CallError("a number is required");
+}
+
+/** The whole number that a number is; undefined when it is none. */
+export function wholeOf({ digits, exponent }: Decimal): bigint | undefined {
+  return exponent >= 0 ? digits * 10n ** BigInt(exponent) : undefined;
+}
+
+const LEAST = -(2n ** 63n);
+const MOST = 2n ** 63n - 1n;
+const RANGE = `value must be a whole number, between ${LEAST} and ${MOST}`;
+
+/** The argument as an index, a length, a base …; `index` is that of the argument, when the message is to name it. */
+export function integerIn(arg: Typed, index?: number, prefix = ""): number {
+  const value = decimalIn(arg);
+  const whole = value.exponent > 20 ? undefined : wholeOf(value);
+  if (whole === undefined || whole < LEAST || whole > MOST)
+    throw index === undefined ? new CallError(prefix + RANGE) : new ArgumentError(index, prefix + RANGE);
+  return Number(whole);
 }

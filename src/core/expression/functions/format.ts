@@ -1,11 +1,24 @@
-import { elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed.ts";
-import { shapeOf } from "../types.ts";
-import type { Typed } from "../value.ts";
-import { ArgumentError, CallError, type Definition } from "./definition.ts";
-import { formatted } from "./format-verbs.ts";
-import { NOTHING, textOf, texts } from "./parts.ts";
+import { ExpressionError } from "../../model/index.ts";
+import { convert } from "../conversion.ts";
+import { type Decimal, generalText, isNegative, sizeText } from "../number.ts";
+import { Refusal } from "../refusal.ts";
+import { isSequence, shapeOf } from "../types.ts";
+import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../value.ts";
+import { quotedJson, writtenJson } from "./conversions.ts";
+import {
+  ArgumentError,
+  CallError,
+  type Definition,
+  decimalIn,
+  NOTHING,
+  textArg,
+  textOf,
+  texts,
+  wholeOf,
+} from "./definition.ts";
+import { charactersOf } from "./strings.ts";
 
-const parameters = [{ name: "format", type: "string" }] as const;
+const parameters = [textArg("format")];
 const rest = { name: "args", type: "any", nullable: true, unknown: true } as const;
 
 const format: Definition = {
@@ -17,8 +30,6 @@ const format: Definition = {
   },
 };
 
-const isSequence = ({ type }: Typed) => ["list", "set", "tuple"].includes(shapeOf(type));
-
 /** One text for each element of the lists among the arguments; what is no list is the same for all of them. */
 const formatlist: Definition = {
   parameters,
@@ -26,7 +37,7 @@ const formatlist: Definition = {
   result: { list: "string" },
   run([template = NOTHING, ...args]) {
     const written = textOf(template);
-    const sequences = args.map((arg) => isSequence(arg) && arg.content !== null);
+    const sequences = args.map((arg) => isSequence(arg.type) && arg.content !== null);
     const count = sizeOf(args, sequences);
     if (args.some((arg) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
       return unknown({ list: "string" });
@@ -66,3 +77,152 @@ function iteration(template: string, row: readonly Typed[], index: number, count
 }
 
 export const FORMAT: Readonly<Record<string, Definition>> = { format, formatlist };
+
+const PART = /%(?:(%)|([0#\-+ ]*)([1-9]\d*)?(\.\d*)?(?:\[([1-9]\d*)\])?([A-Za-z]))/y;
+const LARGEST = 10_000;
+
+/** The text with its verbs replaced by the arguments, which are known. @throws CallError, ArgumentError, Refusal */
+function formatted(template: string, args: readonly Typed[]): string {
+  let made = "";
+  let next = 1;
+  let highest = 0;
+  for (let at = 0; at < template.length; ) {
+    const until = template.indexOf("%", at);
+    made += template.slice(at, until < 0 ? undefined : until);
+    if (until < 0) break;
+    PART.lastIndex = until;
+    const match = PART.exec(template);
+    if (match === null) throw unreadable(template, until);
+    at = PART.lastIndex;
+    const [raw, percent, flags = "", width, precision, index, mode = ""] = match;
+    if (percent !== undefined) {
+      made += "%";
+      continue;
+    }
+    const position = index === undefined ? next : Number(index);
+    const verb = { raw, at: until, flags, mode, width: sized(width), precision: sized(precision?.slice(1)) };
+    const arg = args[position - 1];
+    if (arg === undefined)
+      throw new CallError(
+        `not enough arguments for ${JSON.stringify(raw)} at ${until}: need index ${position} but have ${args.length} total`,
+      );
+    made += written(verb, arg);
+    highest = Math.max(highest, position);
+    next = position + 1;
+  }
+  if (highest < args.length)
+    throw new ArgumentError(
+      highest + 1,
+      highest === 0
+        ? "too many arguments; no verbs in format string"
+        : `too many arguments; only ${highest} used by format string`,
+    );
+  return made;
+}
+
+/** A `.` without digits is a precision of zero. */
+function sized(digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined;
+  if (Number(digits) > LARGEST)
+    throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`, 0);
+  return Number(digits);
+}
+
+function unreadable(template: string, at: number): CallError {
+  return new CallError(`invalid format string: ${JSON.stringify(template.slice(at, at + 10))} at offset ${at}`);
+}
+
+function written(verb: Verb, arg: Typed): string {
+  const { mode, raw, at } = verb;
+  if (mode !== "v" && arg.content === null)
+    throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: null value cannot be formatted`);
+  if (mode === "v") return asIs(verb, arg);
+  if (mode === "t") return String(as("bool", verb, arg).content);
+  if (mode === "s" || mode === "q") return asText(verb, arg);
+  if (/^[bdoxX]$/.test(mode)) {
+    const whole = wholeOf(decimalIn(as("number", verb, arg)));
+    if (whole === undefined)
+      throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: an integer is required`);
+    return formattedInteger(verb, whole);
+  }
+  if (/^[eEfgG]$/.test(mode)) return formattedFloat(verb, decimalIn(as("number", verb, arg)));
+  throw new CallError(`unsupported format verb '${mode}' in ${JSON.stringify(raw)} at offset ${at}`);
+}
+
+function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {
+  try {
+    return convert(arg, type);
+  } catch (error) {
+    if (!(error instanceof ExpressionError) || error instanceof Refusal) throw error;
+    throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${error.message}`);
+  }
+}
+
+function asIs(verb: Verb, arg: Typed): string {
+  if (!verb.flags.includes("#") && arg.content !== null) {
+    if (arg.type === "string") return padded(verb, textOf(arg));
+    if (arg.type === "number") return padded(verb, generalText(decimalIn(arg)));
+  }
+  return padded(verb, writtenJson(arg));
+}
+
+/** Of texts, the precision is the most characters, and none is no limit. */
+function asText(verb: Verb, arg: Typed): string {
+  const content = textOf(as("string", verb, arg));
+  const most = verb.precision ?? 0;
+  const kept = most > 0 ? charactersOf(content).slice(0, most).join("") : content;
+  return padded(verb, verb.mode === "q" ? quotedJson(kept) : kept);
+}
+
+function padded({ width = 0, flags }: Verb, content: string): string {
+  const missing = width - charactersOf(content).length;
+  if (missing <= 0) return content;
+  const pad = (flags.includes("0") ? "0" : " ").repeat(missing);
+  return flags.includes("-") ? content + pad : pad + content;
+}
+
+/** A verb of a format: `%-08.3[2]f`. */
+interface Verb {
+  readonly raw: string;
+  readonly at: number;
+  readonly flags: string;
+  readonly width: number | undefined;
+  readonly precision: number | undefined;
+  readonly mode: string;
+}
+
+/** `%d`, `%x` and so on, as Go writes its big integers. */
+function formattedInteger(verb: Verb, value: bigint): string {
+  checkFlags(verb);
+  const { mode, precision, flags } = verb;
+  const radix = mode === "b" ? 2 : mode === "o" ? 8 : mode === "d" ? 10 : 16;
+  const digits = (value < 0n ? -value : value).toString(radix);
+  const shown = mode === "X" ? digits.toUpperCase() : digits;
+  if (precision === 0 && value === 0n) return "";
+  const least = shown.padStart(precision ?? 0, "0");
+  const kept = precision === undefined ? flags : flags.replaceAll("0", "");
+  return laidOut({ ...verb, flags: kept }, signOf(verb, value < 0n), least);
+}
+
+/** `%e`, `%f`, `%g`, as Go writes its big floating point numbers. */
+function formattedFloat(verb: Verb, value: Decimal): string {
+  checkFlags(verb);
+  const { mode, precision } = verb;
+  const body = sizeText(value, mode.toLowerCase() as "e" | "f" | "g", precision);
+  return laidOut(verb, signOf(verb, isNegative(value)), mode === "E" || mode === "G" ? body.toUpperCase() : body);
+}
+
+function checkFlags({ flags, raw }: Verb): void {
+  if (flags.includes("#") || (flags.includes("-") && flags.includes("0")))
+    throw new Refusal(`the format ${JSON.stringify(raw)} of a number is not supported`, 0);
+}
+
+function signOf({ flags }: Verb, negative: boolean): string {
+  if (negative) return "-";
+  return flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
+}
+
+function laidOut({ flags, width = 0 }: Verb, sign: string, body: string): string {
+  if (flags.includes("0")) return sign + body.padStart(width - sign.length, "0");
+  return flags.includes("-") ? (sign + body).padEnd(width) : (sign + body).padStart(width);
+}

@@ -4,23 +4,19 @@
  * chance; show secret arguments in messages.
  */
 import type { Typed } from "../value.ts";
+import { COLLECTIONS } from "./collections.ts";
 import { CONVERSIONS } from "./conversions.ts";
 import { DATES } from "./dates.ts";
 import { call, type Definition } from "./definition.ts";
-import { ELEMENTS } from "./elements.ts";
-import { ENCODING } from "./encoding.ts";
 import { FORMAT } from "./format.ts";
-import { JSON_TEXT } from "./json-text.ts";
 import { LISTS } from "./lists.ts";
-import { MAPS } from "./maps.ts";
 import { NUMBERS } from "./numbers.ts";
 import { PATTERNS } from "./patterns.ts";
-import { SETS } from "./sets.ts";
 import { STRINGS } from "./strings.ts";
 
 const FUNCTIONS: ReadonlyMap<string, Definition> = new Map(
-  [CONVERSIONS, DATES, ELEMENTS, ENCODING, FORMAT, JSON_TEXT, LISTS, MAPS, NUMBERS, PATTERNS, SETS, STRINGS].flatMap(
-    (family) => Object.entries(family),
+  [COLLECTIONS, CONVERSIONS, DATES, FORMAT, LISTS, NUMBERS, PATTERNS, STRINGS].flatMap((family) =>
+    Object.entries(family),
   ),
 );
 

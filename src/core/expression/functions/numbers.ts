@@ -1,13 +1,19 @@
 import { ExpressionError } from "../../model/index.ts";
-import { convert } from "../convert.ts";
+import { convert } from "../conversion.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
 import { Refusal } from "../refusal.ts";
-import { elementsOf, isWhollyKnown, list, number, unknown, whole } from "../typed.ts";
 import { shapeOf } from "../types.ts";
-import type { Typed } from "../value.ts";
-import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
-import { decimalIn, integerIn, wholeOf } from "./integers.ts";
-import { textOf } from "./parts.ts";
+import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../value.ts";
+import {
+  ArgumentError,
+  CallError,
+  type Definition,
+  decimalIn,
+  integerIn,
+  type Parameter,
+  textOf,
+  wholeOf,
+} from "./definition.ts";
 
 const numeric = (name: string): Parameter => ({ name, type: "number" });
 const zero = ZERO;

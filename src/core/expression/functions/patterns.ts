@@ -1,13 +1,9 @@
 import { type Matcher, RE2JS, RE2JSSyntaxException } from "re2js";
 import { Refusal } from "../refusal.ts";
-import { isKnown, list, nullOf, object, text, tuple } from "../typed.ts";
 import { elementType, shapeOf } from "../types.ts";
-import type { Type, Typed } from "../value.ts";
-import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
-import { NOTHING, textOf } from "./parts.ts";
+import { isKnown, list, nullOf, object, type Type, type Typed, text, tuple } from "../value.ts";
+import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 import { replaceText } from "./strings.ts";
-
-const string = (name: string): Parameter => ({ name, type: "string" });
 
 /**
  * Terraform's patterns are those of Go, and so are the library's, with the words of its messages. Its tables are those of
@@ -76,7 +72,7 @@ function* matches(pattern: RE2JS, subject: string): Generator<Matcher> {
 }
 
 const regex: Definition = {
-  parameters: [string("pattern"), string("string")],
+  parameters: [textArg("pattern"), textArg("string")],
   result: ([pattern = NOTHING]) => resultType(pattern),
   run([pattern = NOTHING, subject = NOTHING], type) {
     const search = patternOf(pattern);
@@ -87,7 +83,7 @@ const regex: Definition = {
 };
 
 const regexall: Definition = {
-  parameters: [string("pattern"), string("string")],
+  parameters: [textArg("pattern"), textArg("string")],
   result: ([pattern = NOTHING]) => ({ list: resultType(pattern) }),
   run([pattern = NOTHING, subject = NOTHING], type) {
     const search = patternOf(pattern);
@@ -130,7 +126,7 @@ function replaceAll(subject: string, source: string, template: string): string {
 }
 
 const replace: Definition = {
-  parameters: [string("str"), string("substr"), string("replace")],
+  parameters: [textArg("str"), textArg("substr"), textArg("replace")],
   result: "string",
   run(args) {
     const [subject = "", part = "", by = ""] = args.map(textOf);

@@ -1,18 +1,24 @@
+import { createHash } from "node:crypto";
 import { Refusal } from "../refusal.ts";
-import { compareText } from "../text-order.ts";
-import { bool, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed.ts";
-import { lowerCase, titleCase, trimSpace, upperCase } from "./case.ts";
-import { charactersOf } from "./characters.ts";
-import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
-import { integerIn } from "./integers.ts";
-import { textOf, texts } from "./parts.ts";
+import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../value.ts";
+import {
+  ArgumentError,
+  CallError,
+  type Definition,
+  integerIn,
+  NOTHING,
+  type Parameter,
+  textArg,
+  textOf,
+  texts,
+} from "./definition.ts";
 
-const string = (name: string): Parameter => ({ name, type: "string" });
+// Functions of texts that give texts, and their characters as Terraform counts and maps them.
 
 /** A function of one or more texts that gives a text. */
 function ofTexts(names: readonly string[], compute: (...texts: string[]) => string): Definition {
   return {
-    parameters: names.map(string),
+    parameters: names.map(textArg),
     result: "string",
     run: (args) => text(compute(...args.map(textOf))),
   };
@@ -21,19 +27,19 @@ function ofTexts(names: readonly string[], compute: (...texts: string[]) => stri
 /** A question about two texts. */
 function question(names: readonly string[], ask: (subject: string, part: string) => boolean): Definition {
   return {
-    parameters: names.map(string),
+    parameters: names.map(textArg),
     result: "bool",
-    run: ([subject, part]) => bool(ask(subject ? textOf(subject) : "", part ? textOf(part) : "")),
+    run: ([subject = NOTHING, part = NOTHING]) => bool(ask(textOf(subject), textOf(part))),
   };
 }
 
-const loose = (name: string): Parameter => ({ ...string(name), untyped: true });
+const loose = (name: string): Parameter => ({ ...textArg(name), untyped: true });
 
 const join: Definition = {
-  parameters: [string("separator")],
+  parameters: [textArg("separator")],
   rest: { name: "lists", type: { list: "string" } },
   result: "string",
-  run([separator, ...lists]) {
+  run([separator = NOTHING, ...lists]) {
     if (lists.length === 0) throw new CallError("at least one list is required");
     if (!lists.every(isWhollyKnown)) return unknown("string");
     const parts = lists.flatMap((one, i) =>
@@ -43,12 +49,12 @@ const join: Definition = {
         throw new ArgumentError(i + 1, `${where} is null; cannot concatenate null values`);
       }),
     );
-    return text(parts.join(separator === undefined ? "" : textOf(separator)));
+    return text(parts.join(textOf(separator)));
   },
 };
 
 const split: Definition = {
-  parameters: [string("separator"), string("str")],
+  parameters: [textArg("separator"), textArg("str")],
   result: { list: "string" },
   run: (args) => {
     const [separator = "", subject = ""] = args.map(textOf);
@@ -59,8 +65,8 @@ const split: Definition = {
 const sort: Definition = {
   parameters: [{ name: "list", type: { list: "string" }, unknown: true }],
   result: { list: "string" },
-  run([given]) {
-    if (given === undefined || !isKnown(given)) return unknown({ list: "string" });
+  run([given = NOTHING]) {
+    if (!isKnown(given)) return unknown({ list: "string" });
     // How many there will be is known even where their order is not.
     if (!isWhollyKnown(given))
       return list(
@@ -84,8 +90,7 @@ const substr: Definition = {
     { name: "length", type: "number", untyped: true },
   ],
   result: "string",
-  run([subject, from, count]) {
-    if (subject === undefined || from === undefined || count === undefined) return text("");
+  run([subject = NOTHING, from = NOTHING, count = NOTHING]) {
     const offset = integerIn(from);
     const length = integerIn(count);
     const characters = charactersOf(textOf(subject));
@@ -99,23 +104,23 @@ const substr: Definition = {
 const LARGEST_INDENT = 10_000;
 
 const indent: Definition = {
-  parameters: [{ name: "spaces", type: "number" }, string("str")],
+  parameters: [{ name: "spaces", type: "number" }, textArg("str")],
   result: "string",
-  run([spaces, subject]) {
-    const count = spaces === undefined ? 0 : integerIn(spaces);
+  run([spaces = NOTHING, subject = NOTHING]) {
+    const count = integerIn(spaces);
     if (count < 0) throw new CallError("the count of spaces must not be negative");
     if (count > LARGEST_INDENT) throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`, 0);
-    return text((subject === undefined ? "" : textOf(subject)).replaceAll("\n", `\n${" ".repeat(count)}`));
+    return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
   },
 };
 
 /** Whether an unknown text begins with something can be told only of the empty prefix. */
 const startswith: Definition = {
-  parameters: [{ ...string("str"), unknown: true }, string("prefix")],
+  parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
   result: "bool",
-  run([subject, prefix]) {
-    const start = prefix === undefined ? "" : textOf(prefix);
-    if (subject === undefined || (!isKnown(subject) && start !== "")) return unknown("bool");
+  run([subject = NOTHING, prefix = NOTHING]) {
+    const start = textOf(prefix);
+    if (!isKnown(subject) && start !== "") return unknown("bool");
     return bool(textOf(subject).startsWith(start));
   },
 };
@@ -134,12 +139,143 @@ export function replaceText(subject: string, part: string, by: string): string {
   return [...subject].reduce((all, character) => all + character + by, by);
 }
 
+const hash = (algorithm: string, encoding: "hex" | "base64"): Definition =>
+  ofTexts(["str"], (subject) => createHash(algorithm).update(subject, "utf8").digest(encoding));
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decodeBase64(subject: string): string {
+  // Line breaks may stand anywhere.
+  const encoded = subject.replace(/[\r\n]/g, "");
+  if (!BASE64.test(encoded)) throw new CallError(`failed to decode base64 data ${JSON.stringify(subject)}`);
+  try {
+    return utf8.decode(Buffer.from(encoded, "base64"));
+  } catch {
+    throw new CallError("the result of decoding the provided string is not valid UTF-8");
+  }
+}
+
+function urlencode(subject: string): string {
+  return encodeURIComponent(subject.toWellFormed())
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%20", "+");
+}
+
+// Terraform's upper, lower and title map each character by itself to one character ("ß" stays what it is in upper case),
+// where JavaScript maps a text as a whole ("SS").
+
+/** Characters whose upper case JavaScript writes with several, and that have one of their own: the Greek ones with a iota below. */
+const GREEK_LOWER = /^[\u1f80-\u1f87\u1f90-\u1f97\u1fa0-\u1fa7]$/;
+const GREEK_SINGLE: Readonly<Record<string, string>> = { "\u1fb3": "\u1fbc", "\u1fc3": "\u1fcc", "\u1ff3": "\u1ffc" };
+
+/** Letters that got a partner only in a version of Unicode that is newer than Terraform's tables. */
+const NEWER =
+  /^[\u019b\u0264\u1c89\u1c8a\ua7cb-\ua7cf\ua7d2-\ua7d5\ua7da-\ua7dc\u{10d50}-\u{10d65}\u{10d70}-\u{10d85}\u{16ea0}-\u{16ed3}]$/u;
+
+const TITLE_PAIRS: Readonly<Record<string, string>> = {
+  "\u01c4": "\u01c5",
+  "\u01c6": "\u01c5",
+  "\u01c7": "\u01c8",
+  "\u01c9": "\u01c8",
+  "\u01ca": "\u01cb",
+  "\u01cc": "\u01cb",
+  "\u01f1": "\u01f2",
+  "\u01f3": "\u01f2",
+};
+/** Already what a title has: the middle of three forms, and Georgian, which has no capital initials. */
+const TITLE_SAME = /^[\u01c5\u01c8\u01cb\u01f2\u10d0-\u10fa\u10fd-\u10ff]$/;
+
+function upperOf(character: string): string {
+  if (NEWER.test(character)) return character;
+  const upper = character.toUpperCase();
+  if ([...upper].length === 1) return upper;
+  if (GREEK_LOWER.test(character)) return String.fromCharCode(character.charCodeAt(0) + 8);
+  return GREEK_SINGLE[character] ?? character;
+}
+
+function lowerOf(character: string): string {
+  if (NEWER.test(character)) return character;
+  return character === "\u0130" ? "i" : character.toLowerCase();
+}
+
+function titleOf(character: string): string {
+  return TITLE_PAIRS[character] ?? (TITLE_SAME.test(character) ? character : upperOf(character));
+}
+
+/** The first letter of each word. What is neither letter nor digit begins a new word in ASCII; outside of it, only spaces do. */
+function titleCase(text: string): string {
+  let previous = " ";
+  return Array.from(text, (character) => {
+    const first = separates(previous);
+    previous = character;
+    return first ? titleOf(character) : character;
+  }).join("");
+}
+
+const separates = (character: string): boolean =>
+  character <= "\x7f" ? !/[0-9A-Za-z_]/.test(character) : SPACE.test(character);
+
+// A character, as Terraform counts them: what people take for one, however many code points it has.
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const ASCII = /^[ -~]*$/;
+
+/**
+ * Newer versions of Unicode join the consonants of conjuncts (Devanagari, Burmese …) into one character; Terraform's tables do
+ * not: behind a mark or a joiner a letter begins the next character. Four letters are marks by their use.
+ */
+const CONJUNCT = /(?<=\p{M}|\u200d|\uff9e|\uff9f)(?!\u0e33|\u0eb3|\uff9e|\uff9f)(?=\p{L})/u;
+
+/** Marks of Unicode 16 and 17, which Terraform's tables do not have yet: whether they join depends on its version. */
+const NEWER_MARKS: readonly (readonly [first: number, last: number])[] = [
+  [0x897, 0x897],
+  [0x1acf, 0x1add],
+  [0x1ae0, 0x1aeb],
+  [0x10d69, 0x10d6d],
+  [0x10efa, 0x10efc],
+  [0x113b8, 0x113e2],
+  [0x11b60, 0x11b67],
+  [0x11f5a, 0x11f5a],
+  [0x1611e, 0x1612f],
+  [0x1e5ee, 0x1e5ef],
+  [0x1e6e3, 0x1e6f5],
+];
+
+function isNewerMark(character: string): boolean {
+  const point = character.codePointAt(0) ?? 0;
+  return NEWER_MARKS.some(([first, last]) => first <= point && point <= last);
+}
+
+/** The characters of a text (the extended grapheme clusters of Unicode). @throws Refusal for marks that are too new. */
+export function charactersOf(text: string): readonly string[] {
+  if (ASCII.test(text)) return text.split("");
+  if (Array.from(text).some(isNewerMark))
+    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported", 0);
+  return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) =>
+    segment.length > 1 ? segment.split(CONJUNCT) : [segment],
+  );
+}
+
+/** What Terraform takes for a space. */
+const SPACES = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const SPACE = new RegExp(`^[${SPACES}]$`);
+const SPACES_AROUND = new RegExp(`^[${SPACES}]+|[${SPACES}]+$`, "g");
+
 export const STRINGS: Readonly<Record<string, Definition>> = {
+  base64decode: ofTexts(["str"], decodeBase64),
+  base64encode: ofTexts(["str"], (subject) => Buffer.from(subject, "utf8").toString("base64")),
+  base64sha256: hash("sha256", "base64"),
+  base64sha512: hash("sha512", "base64"),
   chomp: ofTexts(["str"], (subject) => subject.replace(/(?:\r\n?|\n)+$/, "")),
   endswith: question(["str", "suffix"], (subject, suffix) => subject.endsWith(suffix)),
   indent,
   join,
-  lower: { ...ofTexts(["str"], lowerCase), parameters: [loose("str")] },
+  lower: { ...ofTexts(["str"], (subject) => Array.from(subject, lowerOf).join("")), parameters: [loose("str")] },
+  md5: hash("md5", "hex"),
+  sha1: hash("sha1", "hex"),
+  sha256: hash("sha256", "hex"),
+  sha512: hash("sha512", "hex"),
   sort,
   split,
   startswith,
@@ -154,9 +290,10 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
   trimprefix: ofTexts(["str", "prefix"], (subject, prefix) =>
     subject.startsWith(prefix) ? subject.slice(prefix.length) : subject,
   ),
-  trimspace: ofTexts(["str"], trimSpace),
+  trimspace: ofTexts(["str"], (subject) => subject.replace(SPACES_AROUND, "")),
   trimsuffix: ofTexts(["str", "suffix"], (subject, suffix) =>
     suffix !== "" && subject.endsWith(suffix) ? subject.slice(0, -suffix.length) : subject,
   ),
-  upper: { ...ofTexts(["str"], upperCase), parameters: [loose("str")] },
+  upper: { ...ofTexts(["str"], (subject) => Array.from(subject, upperOf).join("")), parameters: [loose("str")] },
+  urlencode: ofTexts(["str"], urlencode),
 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unify } from "../../../../src/core/expression/conversion.ts";
-import { canConvert } from "../../../../src/core/expression/convert.ts";
+import { canConvert, unify } from "../../../../src/core/expression/conversion.ts";
 import {
   convert,
   evaluate,

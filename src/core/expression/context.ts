@@ -1,8 +1,7 @@
 import { type AttributePath, ExpressionError } from "../model/index.ts";
 import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
-import { unknown } from "./typed.ts";
-import type { Names, Type, Typed } from "./value.ts";
+import { type Names, type Type, type Typed, unknown } from "./value.ts";
 
 /** What went wrong in a part of an evaluation. It goes on after a mistake, as Terraform's does, with unknown values. */
 export class Mistakes {
