@@ -3,10 +3,11 @@ import { set } from "./equality.ts";
 import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
 import { guarded, Refusal } from "./refusal.ts";
 import {
-  attributeTypes,
-  type Conversion,
+  attributesOf,
   elementType,
   isPrimitive,
+  isSequence,
+  partsOf,
   replaceAny,
   sameType,
   shapeOf,
@@ -44,221 +45,232 @@ export function convert(typed: Typed, type: Type): Typed {
   if (sameType(typed.type, withoutOptional(type))) return typed;
   const given = withDefaults(typed, type);
   if (sameType(given.type, withoutOptional(type))) return given;
-  const found = conversion(given.type, type, true);
+  const found = conversion(given.type, type);
   if (found === undefined) throw new ExpressionError(mismatch(given.type, type), 0);
   return found(given);
 }
 
 /** What is wrong with a value of this type where another one is wanted. */
 function mismatch(given: Type, wanted: Type): string {
-  const name = typeName(wanted);
-  const [shape, want] = [shapeOf(given), shapeOf(wanted)];
-  if (want === "object" && shape === "object") {
-    const attributes = Object.keys((wanted as { object: Record<string, Type> }).object);
-    const own = (given as { object: Record<string, Type> }).object;
-    const missing = attributes.filter((attribute) => !Object.hasOwn(own, attribute));
-    if (missing.length === 1) return `attribute "${missing[0]}" is required`;
-    if (missing.length > 1) return `attributes ${missing.map((attribute) => `"${attribute}"`).join(", ")} are required`;
-    return "an attribute of the object is of an unsuitable type";
-  }
-  return `${name} required, but this is ${typeName(given)}`;
+  if (shapeOf(wanted) !== "object" || shapeOf(given) !== "object")
+    return `${typeName(wanted)} required, but this is ${typeName(given)}`;
+  const own = attributesOf(given);
+  const missing = [...attributesOf(wanted).keys()].filter((name) => !own.has(name)).map((name) => `"${name}"`);
+  if (missing.length === 0) return "an attribute of the object is of an unsuitable type";
+  return missing.length === 1 ? `attribute ${missing[0]} is required` : `attributes ${missing.join(", ")} are required`;
 }
 
 /** Whether values of the one type can be converted to the other, at least some of them. */
 export function canConvert(from: Type, to: Type): boolean {
-  return sameType(from, withoutOptional(to)) || conversion(from, to, true) !== undefined;
+  return sameType(from, withoutOptional(to)) || conversion(from, to) !== undefined;
 }
 
-/** The type that all of these can be converted to; undefined when there is none. See {@link unifyBy}. */
-export function unify(types: readonly Type[], unsafe = true): Type | undefined {
-  return unifyBy(conversion, types, unsafe);
+/** The type that all of these can be converted to; undefined when there is none. */
+export function unify(types: readonly Type[]): Type | undefined {
+  return unifyBy((from, to) => conversion(from, to) !== undefined, types);
 }
+
+/** What makes a value of one type one of another. @throws ExpressionError when this value cannot be converted. */
+type Conversion = (value: Typed) => Typed;
 
 /**
- * What converts values of one type to another, as `cty` does it; undefined: nothing does.
- * @param unsafe also what fails for some values: a text to a number, a map to an object
+ * What converts values of one type to another, as `cty` does it, though it may fail for some of them: a text to a number, a
+ * map to an object. Undefined: nothing does.
  */
-export function conversion(from: Type, to: Type, unsafe: boolean): Conversion | undefined {
-  const convertKnown = find(from, to, unsafe);
+export function conversion(from: Type, to: Type): Conversion | undefined {
+  // Of type `any` the value is null or unknown.
+  const convertKnown = to === "any" || from === "any" ? same : find(from, to);
   if (convertKnown === undefined) return undefined;
   return (value) => {
     if (to === "any") return value;
-    const open = () => replaceAny(value.type, withoutOptional(to), (types) => unify(types));
-    const converted = !isKnown(value)
-      ? unknown(open())
-      : value.content === null
-        ? nullOf(open())
-        : convertKnown(bare(value));
-    return secretIf(converted, value.secret);
+    const open = () => replaceAny(value.type, withoutOptional(to), unify);
+    if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
+    return secretIf(value.content === null ? nullOf(open()) : convertKnown(bare(value)), value.secret);
   };
 }
 
-function find(from: Type, to: Type, unsafe: boolean): Conversion | undefined {
-  if (to === "any") return (value) => value;
-  // The value is null or unknown, and that is dealt with before.
-  if (from === "any") return unsafe ? (value) => value : undefined;
-  if (isPrimitive(from) && isPrimitive(to)) return primitive(from, to, unsafe);
-  const [given, wanted] = [shapeOf(from), shapeOf(to)];
-  switch (wanted) {
+const same: Conversion = (value) => value;
+
+function find(from: Type, to: Type): Conversion | undefined {
+  if (isPrimitive(from) && isPrimitive(to)) return primitive(from, to);
+  const given = shapeOf(from);
+  switch (shapeOf(to)) {
     case "list":
     case "set":
-      if (given === "tuple") return fromTuple(tupleTypes(from), to, unsafe);
-      if (given !== "set" && given !== "list") return undefined;
-      // The order would be lost.
-      if (wanted === "set" && given === "list" && !unsafe) return undefined;
-      return fromSequence(elementType(from), to, unsafe);
+      if (given === "tuple") return fromTuple(tupleTypes(from), to);
+      return given === "set" || given === "list" ? fromSequence(elementType(from), to) : undefined;
     case "map":
-      if (given === "map") return mapToMap(elementType(from), elementType(to), unsafe);
-      return given === "object" ? objectToMap(attributeTypes(from), elementType(to), unsafe) : undefined;
+      if (given === "map") return mapToMap(elementType(from), elementType(to));
+      return given === "object" ? objectToMap(attributesOf(from), elementType(to)) : undefined;
     case "tuple":
-      return given === "tuple" ? tupleToTuple(tupleTypes(from), tupleTypes(to), unsafe) : undefined;
+      return given === "tuple" ? tupleToTuple(tupleTypes(from), tupleTypes(to)) : undefined;
     case "object":
-      if (given === "object") return objectToObject(attributeTypes(from), to, unsafe);
-      return given === "map" && unsafe ? mapToObject(elementType(from), to) : undefined;
+      if (given === "object") return toObject(attributesOf(from), to);
+      return given === "map" ? toObject(elementType(from), to) : undefined;
     default:
       return undefined;
   }
 }
 
-/** For each type what converts it to the wanted one; undefined when one of them cannot be. */
-function each(types: readonly Type[], wanted: (i: number) => Type, unsafe: boolean): Conversion[] | undefined {
-  const found: Conversion[] = [];
-  for (const [i, type] of types.entries()) {
-    const to = wanted(i);
-    const one = sameType(type, to) ? (value: Typed) => value : conversion(type, to, unsafe);
+/** A text, number or bool as another of them. */
+function primitive(from: Type, to: Type): Conversion | undefined {
+  if (to === "string")
+    return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as Decimal));
+  if (from !== "string") return undefined;
+  return to === "number" ? textToNumber : textToBool;
+}
+
+function textToNumber({ content }: Typed): Typed {
+  const parsed = parseNumber(String(content));
+  if (parsed === undefined) throw new ExpressionError("a number is required", 0);
+  return number(parsed);
+}
+
+function textToBool({ content }: Typed): Typed {
+  if (content === "true" || content === "1") return bool(true);
+  if (content === "false" || content === "0") return bool(false);
+  const lower = String(content).toLowerCase();
+  const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
+  throw new ExpressionError(`a bool is required${hint}`, 0);
+}
+
+/** What converts each of these to the type that is wanted in its place; undefined when one of them cannot be. */
+function each<Place>(
+  types: Iterable<readonly [Place, Type]>,
+  wanted: (place: Place) => Type,
+): ReadonlyMap<Place, Conversion> | undefined {
+  const found = new Map<Place, Conversion>();
+  for (const [place, type] of types) {
+    const to = wanted(place);
+    const one = sameType(type, to) ? same : conversion(type, to);
     if (one === undefined) return undefined;
-    found.push(one);
+    found.set(place, one);
   }
   return found;
 }
 
-/** An element type `any` stands for the one that suits all elements. */
-function elementFor(wanted: Type, types: readonly Type[], unsafe: boolean): Type | undefined {
-  return wanted === "any" ? unify(types, unsafe) : wanted;
+/** The elements of a list, set or tuple, each converted. */
+function items(value: Typed, part: (i: number) => Conversion | undefined): readonly Typed[] {
+  return elementsOf(value).map((item, i) => within(`element ${i}`, () => part(i)?.(item) ?? item));
 }
 
-function fromTuple(types: readonly Type[], to: Type, unsafe: boolean): Conversion | undefined {
+function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
   const build = shapeOf(to) === "set" ? set : list;
   if (types.length === 0) return () => build(withoutOptional(elementType(to)), []);
-  const element = elementFor(elementType(to), types, unsafe);
+  const element = elementFor(elementType(to), types);
   if (element === undefined || (element === "any" && types.some((type) => type !== "any"))) return undefined;
-  const parts = each(types, () => element, unsafe);
-  if (parts === undefined) return undefined;
-  return (value) => {
-    const items = elementsOf(value).map((item, i) => within(`element ${i}`, () => parts[i]?.(item) ?? item));
-    return build(...alike(items, "list"));
-  };
+  const parts = each(types.entries(), () => element);
+  return (
+    parts &&
+    ((value) =>
+      build(
+        ...alike(
+          items(value, (i) => parts.get(i)),
+          "list",
+        ),
+      ))
+  );
 }
 
-function fromSequence(from: Type, to: Type, unsafe: boolean): Conversion | undefined {
-  const build = shapeOf(to) === "set" ? set : list;
-  const [part] = each([from], () => elementType(to), unsafe) ?? [];
+/** An element type `any` stands for the one that suits all elements. */
+function elementFor(wanted: Type, types: readonly Type[]): Type | undefined {
+  return wanted === "any" ? unify(types) : wanted;
+}
+
+function fromSequence(from: Type, to: Type): Conversion | undefined {
+  const wanted = elementType(to);
+  const part = sameType(from, wanted) ? same : conversion(from, wanted);
   if (part === undefined) return undefined;
+  const shape = shapeOf(to) === "set" ? "set" : "list";
+  const build = shape === "set" ? set : list;
   return (value) => {
     // How many there are of a set is open as long as some may turn out to be the same.
-    if (
-      shapeOf(to) === "list" &&
-      shapeOf(value.type) === "set" &&
-      elementsOf(value).length > 1 &&
-      !isWhollyKnown(value)
-    )
-      return unknown({ list: from });
-    const items = elementsOf(value).map((item, i) => within(`element ${i}`, () => part(item)));
-    if (items.length === 0) return build(elementType(to) === "any" ? from : withoutOptional(elementType(to)), []);
-    return build(...alike(items, shapeOf(to)));
+    const ofSet = shape === "list" && shapeOf(value.type) === "set";
+    if (ofSet && elementsOf(value).length > 1 && !isWhollyKnown(value)) return unknown({ list: from });
+    const converted = items(value, () => part);
+    if (converted.length === 0) return build(wanted === "any" ? from : withoutOptional(wanted), []);
+    return build(...alike(converted, shape));
   };
 }
 
-function mapToMap(from: Type, to: Type, unsafe: boolean): Conversion | undefined {
-  const [part] = each([from], () => to, unsafe) ?? [];
-  return part === undefined ? undefined : (value) => toMap(value, () => part, to === "any" ? from : to);
+function tupleToTuple(from: readonly Type[], to: readonly Type[]): Conversion | undefined {
+  const parts = from.length === to.length ? each(from.entries(), (i) => to[i] ?? "any") : undefined;
+  return parts && ((value) => tuple(items(value, (i) => parts.get(i))));
 }
 
-function objectToMap(types: Readonly<Record<string, Type>>, to: Type, unsafe: boolean): Conversion | undefined {
-  const names = Object.keys(types);
-  if (names.length === 0) return () => map(withoutOptional(to), []);
-  const element = elementFor(to, Object.values(types), unsafe);
-  if (element === undefined) return undefined;
-  const parts = each(Object.values(types), () => element, unsafe);
-  if (parts === undefined) return undefined;
-  const byName = new Map(names.map((name, i) => [name, parts[i]]));
-  return (value) => toMap(value, (name) => byName.get(name), element);
+function mapToMap(from: Type, to: Type): Conversion | undefined {
+  const part = sameType(from, to) ? same : conversion(from, to);
+  return part && ((value) => toMap(value, () => part, to === "any" ? from : to));
+}
+
+function objectToMap(types: ReadonlyMap<string, Type>, to: Type): Conversion | undefined {
+  if (types.size === 0) return () => map(withoutOptional(to), []);
+  const element = elementFor(to, [...types.values()]);
+  const parts = element && each(types, () => element);
+  return parts && ((value) => toMap(value, (name) => parts.get(name), element));
 }
 
 function toMap(value: Typed, part: (name: string) => Conversion | undefined, element: Type): Typed {
-  const entries = entriesOf(value);
-  if (entries.length === 0) return map(withoutOptional(element), []);
-  const converted = entries.map(([name, item]) =>
-    within(`element ${JSON.stringify(name)}`, () => part(name)?.(item) ?? item),
+  const entries = entriesOf(value).map(
+    ([name, item]) => [name, within(`element ${JSON.stringify(name)}`, () => part(name)?.(item) ?? item)] as const,
   );
-  const [type, items] = alike(converted, "map");
-  return map(
-    type,
-    entries.flatMap(([name], i) => items.slice(i, i + 1).map((item) => [name, item] as const)),
-  );
+  return entries.length === 0 ? map(withoutOptional(element), []) : mapOf(entries);
 }
 
-function tupleToTuple(from: readonly Type[], to: readonly Type[], unsafe: boolean): Conversion | undefined {
-  const parts = from.length === to.length ? each(from, (i) => to[i] ?? "any", unsafe) : undefined;
-  if (parts === undefined) return undefined;
-  return (value) => tuple(elementsOf(value).map((item, i) => within(`element ${i}`, () => parts[i]?.(item) ?? item)));
-}
-
-function objectToObject(from: Readonly<Record<string, Type>>, to: Type, unsafe: boolean): Conversion | undefined {
-  const wanted = Object.entries(attributeTypes(to)).filter(([name]) => Object.hasOwn(from, name));
-  if (Object.keys(attributeTypes(to)).some((name) => !Object.hasOwn(from, name) && !isOptional(to, name)))
-    return undefined;
-  const parts = each(
-    wanted.map(([name]) => from[name] ?? "any"),
-    (i) => wanted[i]?.[1] ?? "any",
-    unsafe,
-  );
-  if (parts === undefined) return undefined;
-  const byName = new Map(wanted.map(([name], i) => [name, parts[i]]));
-  return (value) => toObject(value, to, (name) => byName.get(name));
-}
-
-function mapToObject(from: Type, to: Type): Conversion | undefined {
-  const parts = new Map(
-    Object.entries(attributeTypes(to)).map(([name, type]) => [name, each([from], () => type, true)?.[0]]),
-  );
-  if ([...parts].some(([name, part]) => part === undefined && !isOptional(to, name))) return undefined;
-  return (value) => toObject(value, to, (name) => parts.get(name));
-}
-
-function toObject(value: Typed, to: Type, part: (name: string) => Conversion | undefined): Typed {
-  const given = new Map(entriesOf(value));
-  return object(
-    Object.entries(attributeTypes(to)).map(([name, type]) => {
-      const item = given.get(name);
-      const convertPart = part(name);
-      if (item === undefined) {
-        if (isOptional(to, name)) return [name, nullOf(withoutOptional(type))];
-        throw new ExpressionError(`attribute "${name}" is required`, 0);
-      }
-      if (convertPart === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`, 0);
-      return [name, within(`attribute "${name}"`, () => convertPart(item))];
-    }),
-  );
+/** @param given the types of an object's attributes, or the one of a map's elements. */
+function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion | undefined {
+  const ofObject = given instanceof Map;
+  const wanted = attributesOf(to);
+  const parts = new Map<string, Conversion>();
+  for (const [name, type] of wanted) {
+    const from: Type | undefined = ofObject ? given.get(name) : (given as Type);
+    const part = from && (sameType(from, type) ? same : conversion(from, type));
+    if (part !== undefined) parts.set(name, part);
+    // What an object does not have, and what a map may be without, need not suit.
+    else if (!isOptional(to, name) || (ofObject && from !== undefined)) return undefined;
+  }
+  return (value) => {
+    const entries = new Map(entriesOf(value));
+    return object(
+      [...wanted].map(([name, type]) => {
+        const item = entries.get(name);
+        if (item === undefined && isOptional(to, name)) return [name, nullOf(withoutOptional(type))];
+        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`, 0);
+        const part = parts.get(name);
+        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`, 0);
+        return [name, within(`attribute "${name}"`, () => part(item))];
+      }),
+    );
+  };
 }
 
 function isOptional(type: Type, name: string): boolean {
-  return (
-    typeof type === "object" && "optional" in type && type.optional !== undefined && Object.hasOwn(type.optional, name)
-  );
+  return typeof type === "object" && "object" in type && Object.hasOwn(type.optional ?? {}, name);
 }
 
 /** Values as elements of one collection: of one type, with the null and unknown ones of no type taking it. */
-export function alike(items: readonly Typed[], what: string): [Type, readonly Typed[]] {
-  const same = fitted(items);
-  if (same !== undefined) return same;
-  const types = items.map(({ type }) => type);
+function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]] {
+  const fitting = fitted(values);
+  if (fitting !== undefined) return fitting;
+  const types = values.map(({ type }) => type);
   const common = unify(types);
-  const parts = common === undefined ? undefined : each(types, () => common, true);
+  const parts = common && each(types.entries(), () => common);
   // A common type that has an `any` in it may still leave them different.
-  const made = parts === undefined ? undefined : fitted(items.map((item, i) => parts[i]?.(item) ?? item));
+  const made = parts && fitted(values.map((value, i) => parts.get(i)?.(value) ?? value));
   if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
   return made;
+}
+
+/** A map of values that are made alike. */
+function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
+  const [element, values] = alike(
+    entries.map(([, value]) => value),
+    "map",
+  );
+  return map(
+    element,
+    entries.map(([name, value], i) => [name, values[i] ?? value]),
+  );
 }
 
 function fitted(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
@@ -277,54 +289,22 @@ function within<T>(part: string, run: () => T): T {
   }
 }
 
-/** What converts a text, number or bool to another of them; a text to anything else only where that may fail. */
-export function primitive(from: Type, to: Type, unsafe: boolean): ((value: Typed) => Typed) | undefined {
-  if (to === "string") {
-    return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as Decimal));
-  }
-  if (from !== "string" || !unsafe) return undefined;
-  return to === "number" ? textToNumber : textToBool;
-}
-
-function textToNumber({ content }: Typed): Typed {
-  const parsed = parseNumber(String(content));
-  if (parsed === undefined) throw new ExpressionError("a number is required", 0);
-  return number(parsed);
-}
-
-function textToBool({ content }: Typed): Typed {
-  if (content === "true" || content === "1") return bool(true);
-  if (content === "false" || content === "0") return bool(false);
-  const lower = String(content).toLowerCase();
-  const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
-  throw new ExpressionError(`a bool is required${hint}`, 0);
-}
-
 /**
  * The value with the defaults of a type's optional attributes where they are left out or null; not yet converted to it.
  * What is null or unknown as a whole stays so.
  */
-export function withDefaults(value: Typed, type: Type): Typed {
+function withDefaults(value: Typed, type: Type): Typed {
   if (!hasDefaults(type) || !isKnown(value) || value.content === null) return value;
-  switch (shapeOf(value.type)) {
-    case "list":
-    case "set":
-    case "tuple":
-      return secretIf(sequence(value, type), value.secret);
-    case "map":
-    case "object":
-      return secretIf(mapping(value, type), value.secret);
-    default:
-      return value;
-  }
+  if (isSequence(value.type)) return secretIf(sequence(value, type), value.secret);
+  return value.content instanceof Map ? secretIf(mapping(value, type), value.secret) : value;
 }
 
 function sequence(value: Typed, type: Type): Typed {
-  const items = elementsOf(value).map((item, i) => withDefaults(item, partOf(type, i)));
+  const values = elementsOf(value).map((item, i) => withDefaults(item, partOf(type, i)));
   const shape = shapeOf(value.type);
-  if (items.length === 0) return value;
-  if (shape === "tuple" || unify(items.map((item) => item.type)) === undefined) return tuple(items);
-  return shape === "set" ? set(...alike(items, shape)) : list(...alike(items, shape));
+  if (values.length === 0) return value;
+  if (shape === "tuple" || unify(values.map((item) => item.type)) === undefined) return tuple(values);
+  return shape === "set" ? set(...alike(values, shape)) : list(...alike(values, shape));
 }
 
 function mapping(value: Typed, type: Type): Typed {
@@ -335,34 +315,19 @@ function mapping(value: Typed, type: Type): Typed {
     if (preset !== undefined && (given === undefined || given.content === null))
       entries.set(name, withDefaults(preset, partOf(type, name)));
   }
-  const items = [...entries.values()];
-  if (shapeOf(value.type) === "object" || unify(items.map((item) => item.type)) === undefined) return object(entries);
-  const [element, same] = alike(items, "map");
-  const keys = [...entries.keys()];
-  return map(
-    element,
-    keys.flatMap((key, i) => same.slice(i, i + 1).map((item) => [key, item] as const)),
-  );
+  const types = Array.from(entries.values(), (item) => item.type);
+  return shapeOf(value.type) === "object" || unify(types) === undefined ? object(entries) : mapOf([...entries]);
 }
 
 /** The type that says what is left out of one element. */
 function partOf(type: Type, key: string | number): Type {
-  if (typeof type === "string") return "any";
-  if ("tuple" in type) return typeof key === "number" ? (type.tuple[key] ?? "any") : "any";
-  if ("object" in type)
-    return typeof key === "string" && Object.hasOwn(type.object, key) ? (type.object[key] ?? "any") : "any";
-  return "list" in type ? type.list : "set" in type ? type.set : type.map;
+  if (shapeOf(type) === "tuple") return tupleTypes(type)[Number(key)] ?? "any";
+  return shapeOf(type) === "object" ? (attributesOf(type).get(String(key)) ?? "any") : elementType(type);
 }
 
 function hasDefaults(type: Type): boolean {
-  if (typeof type === "string") return false;
-  if ("tuple" in type) return type.tuple.some(hasDefaults);
-  if ("object" in type)
-    return (
-      Object.values(type.optional ?? {}).some((preset) => preset !== undefined) ||
-      Object.values(type.object).some(hasDefaults)
-    );
-  return hasDefaults("list" in type ? type.list : "set" in type ? type.set : type.map);
+  const presets = typeof type === "object" && "object" in type ? Object.values(type.optional ?? {}) : [];
+  return presets.some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
 }
 
 /** Locals that hold each other twice grow beyond any memory when they are written out. */

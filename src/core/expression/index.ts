@@ -9,7 +9,7 @@ export { evaluate } from "./evaluate.ts";
 export { compileJson, isTemplate, parseExpression, parseTemplate, parseType } from "./parse.ts";
 export { Refusal } from "./refusal.ts";
 export { callIn, type Expression, type PlacedTraversal, traversalsOf } from "./syntax.ts";
-export { typeJson, typeOfAttribute, typeOfJson } from "./types.ts";
+export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";
 export {
   compareText,
   isSecret,

@@ -153,7 +153,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
 }
 
 function converted(value: Typed, type: Type): Typed {
-  return sameType(value.type, type) ? value : (conversion(value.type, type, true)?.(value) ?? value);
+  return sameType(value.type, type) ? value : (conversion(value.type, type)?.(value) ?? value);
 }
 
 export function tupleOf(run: Run, node: Tuple): Typed {

@@ -1,5 +1,5 @@
-import { type Attribute, isNested, isObject, type Json, type JsonObject } from "../model/index.ts";
-import type { Type, Typed } from "./value.ts";
+import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
+import type { Type } from "./value.ts";
 
 export type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
@@ -45,13 +45,13 @@ export function attributesOf(type: Type): ReadonlyMap<string, Type> {
 }
 
 /** The type with every type in it put through `change`; optional attributes are optional no more. */
-export function mapParts(type: Type, change: (part: Type) => Type): Type {
+function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (typeof type === "string") return type;
   if ("list" in type) return { list: change(type.list) };
   if ("set" in type) return { set: change(type.set) };
   if ("map" in type) return { map: change(type.map) };
   if ("tuple" in type) return { tuple: type.tuple.map(change) };
-  return { object: Object.fromEntries(Object.entries(type.object).map(([name, part]) => [name, change(part)])) };
+  return { object: mapValues(type.object, change) };
 }
 
 /** The type of values: a constraint without what may be left out. */
@@ -78,7 +78,8 @@ export function sameType(a: Type, b: Type): boolean {
   });
 }
 
-function partsOf(type: Type): readonly Type[] {
+/** All the types in one. */
+export function partsOf(type: Type): readonly Type[] {
   if (typeof type === "string") return [];
   if ("tuple" in type) return type.tuple;
   return "object" in type ? Object.values(type.object) : [elementType(type)];
@@ -93,15 +94,14 @@ export function typeName(type: Type): string {
 }
 
 /** A type as state files write it: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`; `any` is `"dynamic"`. */
-export function typeJson(type: Type): Json {
+export function jsonOfType(type: Type): Json {
   if (typeof type === "string") return type === "any" ? "dynamic" : type;
-  if ("tuple" in type) return ["tuple", type.tuple.map(typeJson)];
-  if ("object" in type)
-    return ["object", Object.fromEntries(Object.entries(type.object).map(([name, part]) => [name, typeJson(part)]))];
-  return [shapeOf(type), typeJson(elementType(type))];
+  if ("tuple" in type) return ["tuple", type.tuple.map(jsonOfType)];
+  if ("object" in type) return ["object", mapValues(type.object, jsonOfType)];
+  return [shapeOf(type), jsonOfType(elementType(type))];
 }
 
-/** The inverse of {@link typeJson}. What is no type is `any`. */
+/** The inverse of {@link jsonOfType}. What is no type is `any`. */
 export function typeOfJson(json: Json): Type {
   if (json === "string" || json === "number" || json === "bool") return json;
   if (!Array.isArray(json)) return "any";
@@ -111,63 +111,51 @@ export function typeOfJson(json: Json): Type {
   if (shape === "set") return { set: typeOfJson(inner) };
   if (shape === "map") return { map: typeOfJson(inner) };
   if (shape === "tuple" && Array.isArray(inner)) return { tuple: inner.map((part) => typeOfJson(part as Json)) };
-  if (shape !== "object" || !isObject(inner)) return "any";
-  const attributes = Object.entries(inner as JsonObject);
-  return { object: Object.fromEntries(attributes.map(([name, part]) => [name, typeOfJson(part)])) };
+  return shape === "object" && isObject(inner) ? { object: mapValues(inner as JsonObject, typeOfJson) } : "any";
+}
+
+function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 }
 
 /** The type of an attribute of a schema; a nested object has all its attributes. */
 export function typeOfAttribute(type: Attribute["type"]): Type {
-  if (!isNested(type)) return type;
-  const object: Type = {
-    object: Object.fromEntries(
-      Object.entries(type.attributes).map(([name, attribute]) => [name, typeOfAttribute(attribute.type)]),
-    ),
-  };
-  return type.nesting === "list" ? { list: object } : object;
+  return typeOfJson(typeJson(type));
 }
-
-/** What makes a value of one type one of another. @throws ExpressionError when this value cannot be converted. */
-export type Conversion = (value: Typed) => Typed;
-
-/** Finds conversions; undefined: there is none. An unsafe one may fail for some values. */
-export type FindConversion = (from: Type, to: Type, unsafe: boolean) => Conversion | undefined;
 
 /**
  * The type that all of these can be converted to, as `cty` finds it: of an object and a map a map, of a text and a number
  * a text. @returns undefined when there is none.
  */
-export function unifyBy(find: FindConversion, types: readonly Type[], unsafe: boolean): Type | undefined {
-  const unify = (some: readonly Type[]) => unifyBy(find, some, unsafe);
-  const reach = (some: readonly Type[], wanted: Type) =>
-    some.every((type) => sameType(type, wanted) || find(type, wanted, unsafe) !== undefined);
-  const rules: Rules = { unify, reached: (some, wanted) => (reach(some, wanted) ? wanted : undefined) };
+export function unifyBy(converts: (from: Type, to: Type) => boolean, types: readonly Type[]): Type | undefined {
+  const unify = (some: readonly Type[]) => unifyBy(converts, some);
+  const reached = (some: readonly Type[], wanted: Type) =>
+    some.every((type) => sameType(type, wanted) || converts(type, wanted)) ? wanted : undefined;
+  const rules: Rules = { unify, reached };
   const [first] = types;
-  if (first === undefined) return undefined;
-  if (types.every((type) => sameType(type, first))) return first;
+  if (first === undefined || types.every((type) => sameType(type, first))) return first;
+
   const shapes = new Set(types.map(shapeOf));
   const open = shapes.delete("any");
   const only = (...some: readonly Shape[]) => [...shapes].every((shape) => some.includes(shape));
   const sole = shapes.size === 1 ? [...shapes][0] : undefined;
-
   if (sole === "map" || sole === "list" || sole === "set") {
     if (open) return "any";
     const element = unify(types.map(elementType));
     if (element === undefined) return undefined;
     const collection = sole === "map" ? { map: element } : sole === "list" ? { list: element } : { set: element };
-    return rules.reached(types, collection);
+    return reached(types, collection);
   }
   if (shapes.has("map") && only("map", "object")) {
-    const map = throughCollection(types, "object", objectsToMap, rules);
+    const map = throughCollection(types, "object", rules);
     if (map !== undefined) return map;
   } else if (shapes.has("list") && only("list", "tuple")) {
-    const list = throughCollection(types, "tuple", tuplesToList, rules);
+    const list = throughCollection(types, "tuple", rules);
     if (list !== undefined) return list;
-  } else if (sole === "object") return open ? "any" : unifyObjects(types, rules);
-  else if (sole === "tuple") return open ? "any" : unifyTuples(types, rules);
+  } else if (sole === "object" || sole === "tuple") return open ? "any" : unifyParts(types, sole, rules);
   else if (shapes.has("object") && shapes.has("tuple")) return undefined;
 
-  return byPreference(types).find((wanted) => reach(types, wanted));
+  return byPreference(types).find((wanted) => reached(types, wanted) !== undefined);
 }
 
 interface Rules {
@@ -177,14 +165,10 @@ interface Rules {
 }
 
 /** Objects are often maps that are not declared as such, tuples are lists: first all as the collection, if that is possible. */
-function throughCollection(
-  types: readonly Type[],
-  shape: "object" | "tuple",
-  collect: (types: readonly Type[], rules: Rules) => Type | undefined,
-  rules: Rules,
-): Type | undefined {
-  const collection = collect(
+function throughCollection(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
+  const collection = asCollection(
     types.filter((type) => shapeOf(type) === shape),
+    shape,
     rules,
   );
   if (collection === undefined) return undefined;
@@ -192,43 +176,33 @@ function throughCollection(
   return unified !== undefined && shapeOf(unified) === shapeOf(collection) ? unified : undefined;
 }
 
-function objectsToMap(types: readonly Type[], rules: Rules): Type | undefined {
-  const element = rules.unify(types.flatMap((type) => Object.values(attributeTypes(type))));
-  return element === undefined ? undefined : rules.reached(types, { map: element });
+/** The map that objects, or the list that tuples can be converted to. */
+function asCollection(types: readonly Type[], shape: "object" | "tuple", { unify, reached }: Rules): Type | undefined {
+  const element = unify(types.flatMap((type) => [...byPlace(type).values()]));
+  return element && reached(types, shape === "object" ? { map: element } : { list: element });
 }
 
-function tuplesToList(types: readonly Type[], rules: Rules): Type | undefined {
-  const element = rules.unify(types.flatMap(tupleTypes));
-  return element === undefined ? undefined : rules.reached(types, { list: element });
-}
+/** Objects with the same attributes part by part, and so tuples of one length; others as a collection. */
+function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
+  const parts = types.map(byPlace);
+  const [first = new Map<string, Type>()] = parts;
+  const alike = parts.every((one) => one.size === first.size && [...first.keys()].every((place) => one.has(place)));
+  if (!alike) return asCollection(types, shape, rules);
 
-function unifyObjects(types: readonly Type[], rules: Rules): Type | undefined {
-  const [first = "any"] = types;
-  const names = Object.keys(attributeTypes(first));
-  const alike = types.every((type) => {
-    const attributes = attributeTypes(type);
-    return Object.keys(attributes).length === names.length && names.every((name) => Object.hasOwn(attributes, name));
-  });
-  if (!alike) return objectsToMap(types, rules);
-  const parts: [string, Type][] = [];
-  for (const name of names) {
-    const part = rules.unify(types.map((type) => attributeTypes(type)[name] ?? "any"));
+  const unified: [string, Type][] = [];
+  for (const place of first.keys()) {
+    const part = rules.unify(parts.map((one) => one.get(place) ?? "any"));
     if (part === undefined) return undefined;
-    parts.push([name, part]);
+    unified.push([place, part]);
   }
-  return rules.reached(types, { object: Object.fromEntries(parts) }) ?? objectsToMap(types, rules);
+  const whole: Type =
+    shape === "object" ? { object: Object.fromEntries(unified) } : { tuple: unified.map(([, part]) => part) };
+  return rules.reached(types, whole) ?? asCollection(types, shape, rules);
 }
 
-function unifyTuples(types: readonly Type[], rules: Rules): Type | undefined {
-  const length = tupleTypes(types[0] ?? "any").length;
-  if (types.some((type) => tupleTypes(type).length !== length)) return tuplesToList(types, rules);
-  const parts: Type[] = [];
-  for (let i = 0; i < length; i++) {
-    const part = rules.unify(types.map((type) => tupleTypes(type)[i] ?? "any"));
-    if (part === undefined) return undefined;
-    parts.push(part);
-  }
-  return rules.reached(types, { tuple: parts }) ?? tuplesToList(types, rules);
+/** The types of a tuple's elements by index, or of an object's attributes by name. */
+function byPlace(type: Type): ReadonlyMap<string, Type> {
+  return new Map(Object.entries(shapeOf(type) === "tuple" ? tupleTypes(type) : attributeTypes(type)));
 }
 
 /** The most general ones first; what cannot be compared stays in its order. */
@@ -246,6 +220,9 @@ function byPreference(types: readonly Type[]): readonly Type[] {
   return queue.map((i) => types[i] ?? "any");
 }
 
+/** Of shapes with parts: what is below 4 is never more or less general than what is above. */
+const RANK: Readonly<Partial<Record<Shape, number>>> = { list: 1, tuple: 2, set: 3, map: 5, object: 6 };
+
 /** Negative when `a` is the more general type, positive when `b` is. */
 function compareTypes(a: Type, b: Type): number {
   if (a === "any" || b === "any") return a !== "any" ? -1 : b !== "any" ? 1 : 0;
@@ -254,24 +231,16 @@ function compareTypes(a: Type, b: Type): number {
   const other = shapeOf(b);
   if (shape === other && (shape === "list" || shape === "set" || shape === "map"))
     return compareTypes(elementType(a), elementType(b));
-  const rank = new Map<Shape, number>([
-    ["list", 1],
-    ["tuple", 2],
-    ["set", 3],
-    ["map", 5],
-    ["object", 6],
-  ]);
-  const [x, y] = [rank.get(shape), rank.get(other)];
+  const [x, y] = [RANK[shape], RANK[other]];
   if (x === undefined || y === undefined) return 0;
   if (shape !== other) return x < 4 === y < 4 ? x - y : 0;
   return compareParts(a, b);
 }
 
 function compareParts(a: Type, b: Type): number {
-  const own = shapeOf(a) === "tuple" ? Object.entries(tupleTypes(a)) : Object.entries(attributeTypes(a));
-  const others = new Map(shapeOf(b) === "tuple" ? Object.entries(tupleTypes(b)) : Object.entries(attributeTypes(b)));
-  if (own.length !== others.size || own.some(([name]) => !others.has(name))) return 0;
-  const results = own.map(([name, part]) => compareTypes(part, others.get(name) ?? "any"));
+  const [own, others] = [byPlace(a), byPlace(b)];
+  if (own.size !== others.size || [...own.keys()].some((place) => !others.has(place))) return 0;
+  const results = [...own].map(([place, part]) => compareTypes(part, others.get(place) ?? "any"));
   const general = results.some((result) => result < 0);
   return general === results.some((result) => result > 0) ? 0 : general ? -1 : 1;
 }
@@ -282,30 +251,19 @@ export function replaceAny(
   wanted: Type,
   unify: (types: readonly Type[]) => Type | undefined,
 ): Type {
-  const replace = (part: Type | undefined, by: Type) => replaceAny(part, by, unify);
   if (given === undefined || given === "any") return wanted;
   if (wanted === "any") return given;
   if (typeof wanted === "string") return wanted;
+  const replace = (part: Type | undefined, by: Type) => replaceAny(part, by, unify);
   const shape = shapeOf(given);
-  if ("map" in wanted) {
-    if (shape === "map") return { map: replace(elementType(given), wanted.map) };
-    return shape === "object" ? { map: replace(unify(Object.values(attributeTypes(given))), wanted.map) } : wanted;
-  }
   if ("object" in wanted) {
-    const attributes = attributeTypes(given);
-    const part = (name: string) =>
-      shape === "map" ? elementType(given) : Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    return {
-      object: Object.fromEntries(
-        Object.entries(wanted.object).map(([name, type]) => [name, replace(part(name), type)]),
-      ),
-    };
+    const part = (name: string) => (shape === "map" ? elementType(given) : attributesOf(given).get(name));
+    const attributes = Object.entries(wanted.object).map(([name, type]) => [name, replace(part(name), type)] as const);
+    return { object: Object.fromEntries(attributes) };
   }
-  if ("tuple" in wanted) {
-    const parts = tupleTypes(given);
-    return { tuple: wanted.tuple.map((type, i) => replace(parts[i], type)) };
-  }
-  const element = shape === "tuple" ? unify(tupleTypes(given)) : elementType(given);
-  if (shape !== "list" && shape !== "set" && shape !== "tuple") return wanted;
-  return "list" in wanted ? { list: replace(element, wanted.list) } : { set: replace(element, wanted.set) };
+  if ("tuple" in wanted) return { tuple: wanted.tuple.map((type, i) => replace(tupleTypes(given)[i], type)) };
+  const suits = "map" in wanted ? shape === "map" || shape === "object" : isSequence(given);
+  if (!suits) return wanted;
+  const element = shape === "object" || shape === "tuple" ? unify(partsOf(given)) : elementType(given);
+  return mapParts(wanted, (type) => replace(element, type));
 }

@@ -1,4 +1,4 @@
-import { evaluate, isSecret, type Names, toValue, typeJson } from "../../core/expression/index.ts";
+import { evaluate, isSecret, type Names, toValue, jsonOfType } from "../../core/expression/index.ts";
 import { type DesiredOutput, ExpressionError, isName, type OutputValue } from "../../core/model/index.ts";
 import { rangeOf } from "../source/source.ts";
 import { valueSpan } from "../source/tree.ts";
@@ -98,5 +98,5 @@ function check(
 
 function outputValue({ expression }: Compiled, names: Names): OutputValue {
   const typed = evaluate(expression, names);
-  return { value: toValue(typed), type: typeJson(typed.type), secret: isSecret(typed) };
+  return { value: toValue(typed), type: jsonOfType(typed.type), secret: isSecret(typed) };
 }

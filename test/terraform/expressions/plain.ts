@@ -1,5 +1,5 @@
 /** Values as text that keeps every digit, in one form for Terraform's and for ours. */
-import { type Typed, typeJson } from "../../../src/core/expression/index.ts";
+import { type Typed, jsonOfType } from "../../../src/core/expression/index.ts";
 import { formatNumber } from "../../../src/core/expression/number.ts";
 import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
@@ -77,7 +77,7 @@ export function tidied(mask: Json): Json {
   return parts.length > 0 ? Object.fromEntries(parts) : false;
 }
 
-export const typeText = (typed: Typed): string => JSON.stringify(sortedKeys(typeJson(typed.type)));
+export const typeText = (typed: Typed): string => JSON.stringify(sortedKeys(jsonOfType(typed.type)));
 
 /** The same type in one text, whatever the order of its attributes. */
 export function sortedKeys(value: Json): Json {

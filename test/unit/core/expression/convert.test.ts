@@ -4,10 +4,10 @@ import {
   convert,
   evaluate,
   fromValue,
+  jsonOfType,
   parseExpression,
   parseType,
   type Type,
-  typeJson,
   typeOfAttribute,
 } from "../../../../src/core/expression/index.ts";
 import { sameType, withoutOptional } from "../../../../src/core/expression/types.ts";
@@ -73,7 +73,7 @@ describe("conversion", () => {
     ["[]", "list(any)", [], ["list", "dynamic"]],
   ])("%s as %s", (expression, type, expected, wanted) => {
     const result = converted(expression, type);
-    expect([shown(result), typeJson(result.type)]).toEqual([expected, wanted]);
+    expect([shown(result), jsonOfType(result.type)]).toEqual([expected, wanted]);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe("conversion", () => {
   it("finds the type that several go into", () => {
     const common = (...types: string[]) => {
       const found = unify(types.map((type) => withoutOptional(parseType(type))));
-      return found === undefined ? undefined : typeJson(found);
+      return found === undefined ? undefined : jsonOfType(found);
     };
     expect(common("string", "number")).toBe("string");
     expect(common("number", "bool")).toBeUndefined();
@@ -126,7 +126,7 @@ describe("types", () => {
     ["object({\n a = string\n b = optional(number, 3)\n})", ["object", { a: "string", b: "number" }]],
     ["object({})", ["object", {}]],
   ])("%s", (text, json) => {
-    expect(typeJson(parseType(text))).toEqual(json);
+    expect(jsonOfType(parseType(text))).toEqual(json);
   });
 
   it.each([
@@ -155,7 +155,7 @@ describe("types", () => {
     expect(typeOfAttribute({ nesting: "list", attributes })).toEqual({
       list: { object: { email: "string", tags: { set: "string" } } },
     });
-    expect(typeJson(typeOfAttribute({ nesting: "single", attributes }))).toEqual([
+    expect(jsonOfType(typeOfAttribute({ nesting: "single", attributes }))).toEqual([
       "object",
       { email: "string", tags: ["set", "string"] },
     ]);

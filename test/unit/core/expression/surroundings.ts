@@ -3,12 +3,12 @@ import {
   compileJson,
   evaluate,
   fromValue,
+  jsonOfType,
   type Names,
   parseType,
   type Traversal,
   type Typed,
   toValue,
-  typeJson,
 } from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 
@@ -61,7 +61,7 @@ export function value(expression: string): Json {
 }
 
 export function type(expression: string): Json {
-  return typeJson(typed(`\${${expression}}`).type);
+  return jsonOfType(typed(`\${${expression}}`).type);
 }
 
 export function shown(result: Typed): Json {
