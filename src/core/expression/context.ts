@@ -1,9 +1,10 @@
 import { type AttributePath, ExpressionError } from "../model/index.ts";
+import { convert } from "./conversion.ts";
 import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./value.ts";
 
-/** What went wrong in a part of an evaluation. It goes on after a mistake, as Terraform's does, with unknown values. */
+/** What is wrong in a part of an expression. An evaluation goes on after a mistake, as Terraform's does, with unknown values. */
 export class Mistakes {
   first: ExpressionError | undefined;
   count = 0;
@@ -14,42 +15,80 @@ export class Mistakes {
   }
 }
 
+type ValueOf = (node: Expression, context: EvalContext) => Typed;
+
 /** The evaluation of one expression, as the node that is being evaluated sees it. */
-export interface Run {
+export class EvalContext {
   readonly names: Names;
   /** What `for` binds. */
   readonly bound: ReadonlyMap<string, Typed>;
   /** The element that the nearest splat is at. */
   readonly item: Typed | undefined;
   readonly mistakes: Mistakes;
-  /** Value of a node; what is wrong with it goes to the mistakes. @throws Refusal */
-  value(node: Expression): Typed;
-  /** The same run with something else in it. */
-  with(changes: Partial<Pick<Run, "bound" | "item" | "mistakes">>): Run;
-}
+  readonly #valueOf: ValueOf;
 
-/** Notes a mistake. @returns what stands for the value that could not be computed */
-export function mistaken(run: Run, message: string, at: number | Expression, type: Type = "any"): Typed {
-  const { offset, path } = placeOf(at);
-  run.mistakes.add(new ExpressionError(message, offset, path));
-  return unknown(type);
+  /** @param valueOf evaluates any node. */
+  constructor(
+    valueOf: ValueOf,
+    { names, bound, item, mistakes }: Pick<EvalContext, "names" | "bound" | "item" | "mistakes">,
+  ) {
+    this.names = names;
+    this.bound = bound;
+    this.item = item;
+    this.mistakes = mistakes;
+    this.#valueOf = valueOf;
+  }
+
+  with(changes: Partial<Pick<EvalContext, "bound" | "item" | "mistakes">>): EvalContext {
+    return new EvalContext(this.#valueOf, { ...this, ...changes });
+  }
+
+  /** The value of a node; what is wrong with it goes to the mistakes. @throws Refusal */
+  value(node: Expression): Typed {
+    return this.#valueOf(node, this);
+  }
+
+  /** The value of a node; undefined when there is a mistake in it. */
+  sound(node: Expression): Typed | undefined {
+    const before = this.mistakes.count;
+    const value = this.value(node);
+    return this.mistakes.count > before ? undefined : value;
+  }
+
+  /** The value of a node, with what is wrong in it apart from the rest. */
+  apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; mistakes: Mistakes } {
+    const mistakes = new Mistakes();
+    return { value: this.with({ ...changes, mistakes }).value(node), mistakes };
+  }
+
+  /** Notes a mistake. @returns what stands for the value that could not be computed */
+  mistaken(message: string, at: number | Expression, type: Type = "any"): Typed {
+    const { offset, path } = placeOf(at);
+    this.mistakes.add(new ExpressionError(message, offset, path));
+    return unknown(type);
+  }
+
+  /** The result, or where computing it throws an ExpressionError (a Refusal passes): undefined, and the mistake is noted. */
+  attempt<T>(at: number | Expression, what: string, compute: () => T): T | undefined {
+    try {
+      return compute();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      const here = placed(error, { ...placeOf(at), message: what + error.message });
+      if (here instanceof Refusal) throw here;
+      this.mistakes.add(here);
+      return undefined;
+    }
+  }
+
+  /** The value as one of a type; undefined when it cannot be, which is noted. */
+  converted(value: Typed, type: Type, at: number | Expression, what: string): Typed | undefined {
+    return this.attempt(at, what, () => convert(value, type));
+  }
 }
 
 /** Where a node is: of a string within a JSON value, in that string. */
 function placeOf(at: number | Expression): { offset: number; path: AttributePath } {
   if (typeof at === "number") return { offset: at, path: [] };
   return at.kind === "placed" ? { offset: at.inner.offset, path: at.path } : { offset: at.offset, path: [] };
-}
-
-/** The result, or where computing it throws an ExpressionError (a Refusal passes): undefined, and the mistake is noted. */
-export function attempt<T>(run: Run, at: number | Expression, what: string, compute: () => T): T | undefined {
-  try {
-    return compute();
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const told = placed(error, { ...placeOf(at), message: what + error.message });
-    if (told instanceof Refusal) throw told;
-    run.mistakes.add(told);
-    return undefined;
-  }
 }

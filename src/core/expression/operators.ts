@@ -1,10 +1,10 @@
-import { attempt, Mistakes, mistaken, type Run } from "./context.ts";
-import { conversion, convert, unify } from "./conversion.ts";
+import type { EvalContext } from "./context.ts";
+import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
 import { add, compare, type Decimal, divide, dividesEvenly, multiply, negate, remainder, subtract } from "./number.ts";
 import { Refusal } from "./refusal.ts";
-import type { Binary, Conditional, Expression, Join, ObjectNode, Operator, Template, Tuple, Unary } from "./syntax.ts";
-import { sameType, typeName } from "./types.ts";
+import type { Binary, Conditional, Expression, Join, ObjectNode, Operator, Template, Unary } from "./syntax.ts";
+import { typeName } from "./types.ts";
 import {
   bare,
   bool,
@@ -18,7 +18,6 @@ import {
   type Type,
   type Typed,
   text,
-  tuple,
   unknown,
 } from "./value.ts";
 
@@ -27,18 +26,17 @@ const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
 /** Both sides are evaluated, whatever the first one is. @param whole the fraction of a quotient does not matter */
-export function binary(run: Run, node: Binary, whole = false): Typed {
+export function binary(context: EvalContext, node: Binary, whole = false): Typed {
   const { operator } = node;
-  if (EQUALITY.includes(operator)) return equality(run, node);
+  if (EQUALITY.includes(operator)) return equality(context, node);
   const wanted = LOGIC.includes(operator) ? "bool" : "number";
   const result = LOGIC.includes(operator) || ORDER.includes(operator) ? "bool" : "number";
-  const before = run.mistakes.count;
-  const left = operand(run, node.left, wanted, "left");
-  const right = operand(run, node.right, wanted, "right");
-  if (left === undefined || right === undefined || run.mistakes.count > before) return unknown(result);
+  const left = operand(context, node.left, wanted, "left");
+  const right = operand(context, node.right, wanted, "right");
+  if (left === undefined || right === undefined) return unknown(result);
   const secret = [left.secret, right.secret];
   if (left.content === null || right.content === null)
-    return mistaken(run, `an operand of ${operator} is null`, node.offset, result);
+    return context.mistaken(`an operand of ${operator} is null`, node.offset, result);
   if (!isKnown(left) || !isKnown(right)) return secretIf(unknown(result), ...secret);
   if (wanted === "bool") {
     const both = [left.content === true, right.content === true];
@@ -46,7 +44,7 @@ export function binary(run: Run, node: Binary, whole = false): Typed {
   }
   const [a, b] = [left.content as Decimal, right.content as Decimal];
   if (result === "bool") return secretIf(bool(ordered(operator, compare(a, b))), ...secret);
-  const computed = attempt(run, node.offset, "", () => {
+  const computed = context.attempt(node.offset, "", () => {
     if (operator === "/" && !whole && !hasLiteral(node) && b.digits !== 0n && !dividesEvenly(a, b))
       throw new Refusal(
         "the quotient has no end, and how Terraform rounds it depends on where the numbers come from; use floor, ceil or a whole divisor",
@@ -57,16 +55,15 @@ export function binary(run: Run, node: Binary, whole = false): Typed {
   return computed === undefined ? unknown("number") : secretIf(number(computed), ...secret);
 }
 
-function operand(run: Run, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
-  const value = run.value(node);
-  return attempt(run, node.offset, `unsuitable value for the ${side} operand: `, () => convert(value, wanted));
+/** Undefined when there is a mistake in it. */
+function operand(context: EvalContext, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
+  const value = context.sound(node);
+  return value && context.converted(value, wanted, node.offset, `unsuitable value for the ${side} operand: `);
 }
 
-function equality(run: Run, node: Binary): Typed {
-  const before = run.mistakes.count;
-  const left = run.value(node.left);
-  const right = run.value(node.right);
-  if (run.mistakes.count > before) return unknown("bool");
+function equality(context: EvalContext, node: Binary): Typed {
+  const [left, right] = [context.sound(node.left), context.sound(node.right)];
+  if (left === undefined || right === undefined) return unknown("bool");
   const equal = equals(left, right);
   const result = equal === undefined ? unknown("bool") : bool(equal === (node.operator === "=="));
   return secretIf(result, isSecret(left), isSecret(right));
@@ -96,42 +93,38 @@ function isLiteral(node: Expression): boolean {
   return node.kind === "literal";
 }
 
-export function unary(run: Run, node: Unary): Typed {
+export function unary(context: EvalContext, node: Unary): Typed {
   const wanted = node.operator === "-" ? "number" : "bool";
-  const before = run.mistakes.count;
-  const value = operand(run, node.operand, wanted, "only");
-  if (value === undefined || run.mistakes.count > before) return unknown(wanted);
-  if (value.content === null) return mistaken(run, `the operand of ${node.operator} is null`, node.offset, wanted);
+  const value = operand(context, node.operand, wanted, "only");
+  if (value === undefined) return unknown(wanted);
+  if (value.content === null) return context.mistaken(`the operand of ${node.operator} is null`, node.offset, wanted);
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
   const result = node.operator === "-" ? number(negate(value.content as Decimal)) : bool(value.content !== true);
   return secretIf(result, value.secret);
 }
 
 /** Both branches are evaluated, for the type; mistakes count in the one that is taken alone. */
-export function conditional(run: Run, node: Conditional): Typed {
-  const mistakes = { yes: new Mistakes(), no: new Mistakes() };
-  const yes = run.with({ mistakes: mistakes.yes }).value(node.yes);
-  const no = run.with({ mistakes: mistakes.no }).value(node.no);
-  const type = commonType(yes, no);
+export function conditional(context: EvalContext, node: Conditional): Typed {
+  const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
+  const type = commonType(yes.value, no.value);
   if (type === undefined) {
-    const both = `${typeName(yes.type)} and ${typeName(no.type)}`;
-    return mistaken(run, `the two results of the condition have types that do not go together: ${both}`, node.offset);
+    const both = `${typeName(yes.value.type)} and ${typeName(no.value.type)}`;
+    const message = `the two results of the condition have types that do not go together: ${both}`;
+    return context.mistaken(message, node.offset);
   }
-  const condition = run.value(node.condition);
+
+  const condition = context.value(node.condition);
   const { offset } = node.condition;
-  if (condition.content === null) return mistaken(run, "the condition is null", offset, type);
-  const secret = [condition.secret, yes.secret, no.secret];
-  if (!isKnown(condition)) {
-    return secretIf(undecided(yes, no, type), ...secret);
-  }
-  const decision = attempt(run, offset, "the condition is not a bool: ", () => convert(condition, "bool"));
+  if (condition.content === null) return context.mistaken("the condition is null", offset, type);
+  const secret = [condition.secret, yes.value.secret, no.value.secret];
+  if (!isKnown(condition)) return secretIf(undecided(yes.value, no.value, type), ...secret);
+  const decision = context.converted(condition, "bool", offset, "the condition is not a bool: ");
   if (decision === undefined) return unknown(type);
-  const taken = decision.content === true ? "yes" : "no";
-  if (mistakes[taken].first !== undefined) run.mistakes.add(mistakes[taken].first);
-  const result = attempt(run, node[taken].offset, "the result of the condition has the wrong type: ", () =>
-    converted(bare(taken === "yes" ? yes : no), type),
-  );
-  return secretIf(result ?? unknown(type), ...secret);
+
+  const [taken, branch] = decision.content === true ? [yes, node.yes] : [no, node.no];
+  if (taken.mistakes.first !== undefined) context.mistakes.add(taken.mistakes.first);
+  const what = "the result of the condition has the wrong type: ";
+  return secretIf(context.converted(bare(taken.value), type, branch.offset, what) ?? unknown(type), ...secret);
 }
 
 /** Where it does not matter which one is taken, Terraform knows the result of nulls and numbers. */
@@ -152,25 +145,17 @@ function isBareNull({ type, content, secret }: Typed): boolean {
   return type === "any" && content === null && secret !== true;
 }
 
-function converted(value: Typed, type: Type): Typed {
-  return sameType(value.type, type) ? value : (conversion(value.type, type)?.(value) ?? value);
-}
-
-export function tupleOf(run: Run, node: Tuple): Typed {
-  return tuple(node.items.map((item) => run.value(item)));
-}
-
 /** As long as one of the keys is unknown, so is the whole. */
-export function objectOf(run: Run, node: ObjectNode): Typed {
+export function objectOf(context: EvalContext, node: ObjectNode): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
   let secret = false;
   for (const entry of node.entries) {
-    const key = keyOf(run, entry.key);
-    const value = run.value(entry.value);
+    const key = keyOf(context, entry.key);
+    const value = context.value(entry.value);
     if (key === undefined || !isKnown(key)) known = false;
     else if (node.unique && entries.has(String(key.content)))
-      mistaken(run, `the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
+      context.mistaken(`the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
     else entries.set(String(key.content), value);
     secret ||= key?.secret === true;
   }
@@ -178,46 +163,40 @@ export function objectOf(run: Run, node: ObjectNode): Typed {
 }
 
 /** The key of an entry as a text; undefined when it is none, which is noted. */
-export function keyOf(run: Run, node: Expression): Typed | undefined {
-  const before = run.mistakes.count;
-  const value = run.value(node);
-  if (run.mistakes.count > before) return undefined;
+export function keyOf(context: EvalContext, node: Expression): Typed | undefined {
+  const value = context.sound(node);
+  if (value === undefined) return undefined;
   if (value.content === null) {
-    mistaken(run, "a key is null", node);
+    context.mistaken("a key is null", node);
     return undefined;
   }
-  return attempt(run, node, "this cannot be a key: ", () => convert(value, "string"));
+  return context.converted(value, "string", node, "this cannot be a key: ");
 }
 
 const LONGEST = 16 * 1024 * 1024;
 
 /** The parts one after another; unknown as soon as one is. */
-export function templateOf(run: Run, node: Template): Typed {
-  return together(
-    run,
-    node.parts.map((part) => ({ value: run.value(part), offset: part.offset })),
-  );
+export function templateOf(context: EvalContext, node: Template): Typed {
+  const values = node.parts.map((part) => [context.value(part), part.offset] as const);
+  return together(context, values);
 }
 
 /** What a `%{for}` gives, one after another. */
-export function joinOf(run: Run, node: Join): Typed {
-  const texts = run.value(node.texts);
+export function joinOf(context: EvalContext, node: Join): Typed {
+  const texts = context.value(node.texts);
   if (!isKnown(texts)) return secretIf(unknown("string"), texts.secret);
-  const joined = together(
-    run,
-    elementsOf(texts).map((value) => ({ value, offset: node.offset })),
-  );
-  return secretIf(joined, texts.secret);
+  const values = elementsOf(texts).map((value) => [value, node.offset] as const);
+  return secretIf(together(context, values), texts.secret);
 }
 
-function together(run: Run, parts: readonly { readonly value: Typed; readonly offset: number }[]): Typed {
-  const known = parts.every(({ value }) => isKnown(value));
-  const texts = parts.map(({ value, offset }) => {
-    if (value.content === null) mistaken(run, "null cannot stand inside a string", offset);
+function together(context: EvalContext, values: readonly (readonly [Typed, offset: number])[]): Typed {
+  const texts = values.map(([value, offset]) => {
+    if (value.content === null) context.mistaken("null cannot stand inside a string", offset);
     if (value.content === null || !isKnown(value)) return "";
-    const converted = attempt(run, offset, "this cannot stand inside a string: ", () => convert(bare(value), "string"));
+    const converted = context.converted(bare(value), "string", offset, "this cannot stand inside a string: ");
     return String(converted?.content ?? "");
   });
   if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);
-  return secretIf(known ? text(texts.join("")) : unknown("string"), ...parts.map(({ value }) => value.secret));
+  const known = values.every(([value]) => isKnown(value));
+  return secretIf(known ? text(texts.join("")) : unknown("string"), ...values.map(([value]) => value.secret));
 }
