@@ -1,7 +1,7 @@
 import type { EvalContext } from "./context.ts";
 import { type Decimal, isWhole, toIndex } from "./number.ts";
 import { keyOf } from "./operators.ts";
-import type { Expression, For, Splat } from "./syntax.ts";
+import type { Expression, NodeOf } from "./syntax.ts";
 import {
   attributeTypes,
   elementType,
@@ -124,7 +124,7 @@ function describe(key: Typed): string {
 }
 
 /** `source[*]each`. What is no list is taken for a list of one, null for an empty one. */
-export function splat(context: EvalContext, node: Splat): Typed {
+export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const source = context.sound(node.source);
   if (source === undefined) return unknown("any");
   const shape = shapeOf(source.type);
@@ -166,7 +166,7 @@ function resultType(type: Type, each: (item: Typed) => Typed): Type {
  * A tuple or an object of what the body gives for each element. Where it is unknown which elements there are, which are
  * let through or what a key is, the whole is.
  */
-export function forOf(context: EvalContext, node: For): Typed {
+export function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
   if (source.content === null) return context.mistaken("what the for goes through is null", offset);
@@ -211,7 +211,7 @@ function decided(context: EvalContext, node: Expression, marks: (boolean | undef
   return undefined;
 }
 
-function add(context: EvalContext, node: For, result: Result, marks: (boolean | undefined)[]): void {
+function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (boolean | undefined)[]): void {
   if (node.key === undefined) {
     result.items.push(context.value(node.body));
     return;
@@ -233,7 +233,7 @@ function add(context: EvalContext, node: For, result: Result, marks: (boolean | 
   }
 }
 
-function bind(context: EvalContext, { keyName, valueName }: For, key: Typed, value: Typed): EvalContext {
+function bind(context: EvalContext, { keyName, valueName }: NodeOf<"for">, key: Typed, value: Typed): EvalContext {
   const bound = new Map(context.bound);
   if (keyName !== undefined) bound.set(keyName, key);
   bound.set(valueName, value);

@@ -4,7 +4,7 @@ import { EvalContext, Mistakes } from "./context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
 import { binary, conditional, joinOf, objectOf, templateOf, unary } from "./operators.ts";
 import { guarded, placed, Refusal } from "./refusal.ts";
-import type { Call, Expression, Name, Placed } from "./syntax.ts";
+import type { Expression, NodeOf } from "./syntax.ts";
 import { isSequence, typeName } from "./types.ts";
 import {
   bool,
@@ -86,7 +86,7 @@ function nodeValue(node: Expression, context: EvalContext): Typed {
   }
 }
 
-function nameOf(context: EvalContext, { root, steps, text, offset }: Name): Typed {
+function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"name">): Typed {
   const local = context.bound.get(root);
   if (local !== undefined) return descend(context, local, steps, offset);
   const found = resolved(context, { root, steps, text, offset });
@@ -104,7 +104,7 @@ function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Name
   }
 }
 
-function placedOf(context: EvalContext, { path, inner }: Placed): Typed {
+function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Typed {
   const place = (error: ExpressionError) => (error.path.length === 0 ? placed(error, { path }) : error);
   const mistakes = new Mistakes();
   try {
@@ -116,7 +116,7 @@ function placedOf(context: EvalContext, { path, inner }: Placed): Typed {
   }
 }
 
-function callOf(context: EvalContext, node: Call): Typed {
+function callOf(context: EvalContext, node: NodeOf<"call">): Typed {
   // Terraform knows its own functions by this prefix as well.
   const name = node.name.replace(/^core::/, "");
   if (name === "try") return tryOf(context, node);
@@ -136,7 +136,7 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
 }
 
 /** The values of the arguments; undefined when one of them is mistaken or it is not known yet how many there are. */
-function argumentsOf(context: EvalContext, node: Call, name: string): readonly Typed[] | undefined {
+function argumentsOf(context: EvalContext, node: NodeOf<"call">, name: string): readonly Typed[] | undefined {
   const before = context.mistakes.count;
   // Whatever is rounded to a whole number may be a quotient without end.
   const whole = (name === "floor" || name === "ceil") && node.args.length === 1;
@@ -152,7 +152,7 @@ function quotientOf(context: EvalContext, node: Expression): Typed {
   return node.kind === "binary" && node.operator === "/" ? binary(context, node, true) : context.value(node);
 }
 
-function elementsFor(context: EvalContext, node: Call, last: Typed): readonly Typed[] | undefined {
+function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
   const offset = node.args.at(-1)?.offset ?? node.offset;
   if (last.content === null) context.mistaken("what stands before ... is null", offset);
   else if (!isSequence(last.type) && last.type !== "any")
@@ -162,7 +162,7 @@ function elementsFor(context: EvalContext, node: Call, last: Typed): readonly Ty
 }
 
 /** The first expression without a mistake. As long as it has unknown parts it may still have one. */
-function tryOf(context: EvalContext, node: Call): Typed {
+function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
     const { value, mistakes } = context.apart(arg);
     if (mistakes.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), isSecret(value));
@@ -170,7 +170,7 @@ function tryOf(context: EvalContext, node: Call): Typed {
   return context.mistaken("no expression of try succeeds; the last one should be a plain value", node.offset);
 }
 
-function canOf(context: EvalContext, node: Call): Typed {
+function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
   const [arg, ...others] = node.args;
   if (arg === undefined || others.length > 0 || node.expand)
     return context.mistaken("can takes one expression", node.offset);

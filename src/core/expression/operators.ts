@@ -3,7 +3,7 @@ import { unify } from "./conversion.ts";
 import { equals } from "./equality.ts";
 import { add, compare, type Decimal, divide, dividesEvenly, multiply, negate, remainder, subtract } from "./number.ts";
 import { Refusal } from "./refusal.ts";
-import type { Binary, Conditional, Expression, Join, ObjectNode, Operator, Template, Unary } from "./syntax.ts";
+import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { typeName } from "./types.ts";
 import {
   bare,
@@ -26,7 +26,7 @@ const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
 /** Both sides are evaluated, whatever the first one is. @param whole the fraction of a quotient does not matter */
-export function binary(context: EvalContext, node: Binary, whole = false): Typed {
+export function binary(context: EvalContext, node: NodeOf<"binary">, whole = false): Typed {
   const { operator } = node;
   if (EQUALITY.includes(operator)) return equality(context, node);
   const wanted = LOGIC.includes(operator) ? "bool" : "number";
@@ -61,7 +61,7 @@ function operand(context: EvalContext, node: Expression, wanted: "bool" | "numbe
   return value && context.converted(value, wanted, node.offset, `unsuitable value for the ${side} operand: `);
 }
 
-function equality(context: EvalContext, node: Binary): Typed {
+function equality(context: EvalContext, node: NodeOf<"binary">): Typed {
   const [left, right] = [context.sound(node.left), context.sound(node.right)];
   if (left === undefined || right === undefined) return unknown("bool");
   const equal = equals(left, right);
@@ -83,7 +83,7 @@ function arithmetic(operator: Operator, a: Decimal, b: Decimal): Decimal {
 }
 
 /** A number that is written has all of Terraform's 512 bits, and so has what is computed with it. Others may have fewer. */
-function hasLiteral({ left, right }: Binary): boolean {
+function hasLiteral({ left, right }: NodeOf<"binary">): boolean {
   return isLiteral(left) || isLiteral(right);
 }
 
@@ -93,7 +93,7 @@ function isLiteral(node: Expression): boolean {
   return node.kind === "literal";
 }
 
-export function unary(context: EvalContext, node: Unary): Typed {
+export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   const wanted = node.operator === "-" ? "number" : "bool";
   const value = operand(context, node.operand, wanted, "only");
   if (value === undefined) return unknown(wanted);
@@ -104,7 +104,7 @@ export function unary(context: EvalContext, node: Unary): Typed {
 }
 
 /** Both branches are evaluated, for the type; mistakes count in the one that is taken alone. */
-export function conditional(context: EvalContext, node: Conditional): Typed {
+export function conditional(context: EvalContext, node: NodeOf<"conditional">): Typed {
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
   if (type === undefined) {
@@ -146,7 +146,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
 }
 
 /** As long as one of the keys is unknown, so is the whole. */
-export function objectOf(context: EvalContext, node: ObjectNode): Typed {
+export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
   let secret = false;
@@ -176,13 +176,13 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
 const LONGEST = 16 * 1024 * 1024;
 
 /** The parts one after another; unknown as soon as one is. */
-export function templateOf(context: EvalContext, node: Template): Typed {
+export function templateOf(context: EvalContext, node: NodeOf<"template">): Typed {
   const values = node.parts.map((part) => [context.value(part), part.offset] as const);
   return together(context, values);
 }
 
 /** What a `%{for}` gives, one after another. */
-export function joinOf(context: EvalContext, node: Join): Typed {
+export function joinOf(context: EvalContext, node: NodeOf<"join">): Typed {
   const texts = context.value(node.texts);
   if (!isKnown(texts)) return secretIf(unknown("string"), texts.secret);
   const values = elementsOf(texts).map((value) => [value, node.offset] as const);

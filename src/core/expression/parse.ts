@@ -4,7 +4,7 @@ import { evaluate } from "./evaluate.ts";
 import { decimalOf } from "./number.ts";
 import { Parser } from "./parser.ts";
 import { caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
-import type { Call, Expression, ObjectNode } from "./syntax.ts";
+import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./value.ts";
 
@@ -137,7 +137,7 @@ function keyword(word: string, offset: number): Type {
   );
 }
 
-function objectType(node: ObjectNode): Type {
+function objectType(node: NodeOf<"object">): Type {
   const types: Record<string, Type> = Object.create(null) as Record<string, Type>;
   const optional: Record<string, Typed | undefined> = Object.create(null) as Record<string, Typed | undefined>;
   for (const { key, value } of node.entries) {
@@ -153,7 +153,7 @@ function objectType(node: ObjectNode): Type {
 }
 
 /** The default of `optional(type, default)`; undefined when there is none. */
-function preset(node: Call, type: Type): Typed | undefined {
+function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   const [, value, ...others] = node.args;
   if (others.length > 0 || node.args.length === 0)
     throw new ExpressionError("optional(…) takes a type and, if there is one, a default", node.offset);

@@ -2,7 +2,7 @@ import { ExpressionError } from "../model/index.ts";
 import { Reader, type Token } from "./lexer.ts";
 import { type Decimal, parseNumber, toIndex } from "./number.ts";
 import { caughtNumber, Refusal } from "./refusal.ts";
-import type { Expression, For, Operator } from "./syntax.ts";
+import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./value.ts";
 
@@ -284,7 +284,7 @@ function isFor(reader: Reader): boolean {
   return kind === "identifier" && word === "for";
 }
 
-function forOf(reader: Reader, offset: number, close: "]" | "}"): For {
+function forOf(reader: Reader, offset: number, close: "]" | "}"): NodeOf<"for"> {
   reader.take();
   const names = reader.forNames();
   const source = reader.expression();

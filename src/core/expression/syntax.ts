@@ -2,146 +2,60 @@ import type { AttributePath } from "../model/index.ts";
 import type { Traversal, TraversalStep, Typed } from "./value.ts";
 
 /** A node of the tree: a plain object. `offset` is its place in the string that it was written in. */
-export type Expression =
-  | Literal
-  | Name
-  | Access
-  | Index
-  | Splat
-  | Item
-  | Parentheses
-  | Tuple
-  | ObjectNode
-  | For
-  | Conditional
-  | Binary
-  | Unary
-  | Call
-  | Template
-  | Join
-  | Placed;
+export type Expression = { readonly offset: number } & (
+  | { readonly kind: "literal"; readonly value: Typed }
+  /** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
+  | { readonly kind: "name"; readonly root: string; readonly steps: readonly TraversalStep[]; readonly text: string }
+  /** Static steps into what is not a name: `f(x).id`. */
+  | { readonly kind: "access"; readonly source: Expression; readonly steps: readonly TraversalStep[] }
+  /** `source[key]` with a key that has to be evaluated. */
+  | { readonly kind: "index"; readonly source: Expression; readonly key: Expression }
+  /** `source[*]each` or `source.*each`: `each` is evaluated with every element as its item. */
+  | { readonly kind: "splat"; readonly source: Expression; readonly each: Expression }
+  /** The element that the nearest splat around is at. */
+  | { readonly kind: "item" }
+  /** `(inner)`, or a string that is nothing but `"${inner}"`: the same value, but what follows does not extend a name in it. */
+  | { readonly kind: "parentheses"; readonly inner: Expression }
+  | { readonly kind: "tuple"; readonly items: readonly Expression[] }
+  | {
+      readonly kind: "object";
+      readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
+      /** Of JSON: the same key twice is a mistake. In native syntax the later one counts. */
+      readonly unique?: true;
+    }
+  /** `[for key, value in source: body if condition]`, or with a key expression an object, its values grouped with `...`. */
+  | {
+      readonly kind: "for";
+      readonly keyName?: string;
+      readonly valueName: string;
+      readonly source: Expression;
+      readonly key?: Expression;
+      readonly body: Expression;
+      readonly condition?: Expression;
+      readonly group: boolean;
+    }
+  | { readonly kind: "conditional"; readonly condition: Expression; readonly yes: Expression; readonly no: Expression }
+  | { readonly kind: "binary"; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
+  | { readonly kind: "unary"; readonly operator: "-" | "!"; readonly operand: Expression }
+  | {
+      readonly kind: "call";
+      readonly name: string;
+      readonly args: readonly Expression[];
+      /** `f(xs...)`: the elements of the last one are arguments. */
+      readonly expand: boolean;
+    }
+  /** Parts that make a text together. */
+  | { readonly kind: "template"; readonly parts: readonly Expression[] }
+  /** The texts of a `%{for}` one after another. */
+  | { readonly kind: "join"; readonly texts: NodeOf<"for"> }
+  /** A string within a JSON value: errors in it say where. */
+  | { readonly kind: "placed"; readonly path: AttributePath; readonly inner: Expression }
+);
 
-interface Node {
-  readonly offset: number;
-}
-
-export interface Literal extends Node {
-  readonly kind: "literal";
-  readonly value: Typed;
-}
-
-/** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
-export interface Name extends Node {
-  readonly kind: "name";
-  readonly root: string;
-  readonly steps: readonly TraversalStep[];
-  readonly text: string;
-}
-
-/** Static steps into what is not a name: `f(x).id`. */
-export interface Access extends Node {
-  readonly kind: "access";
-  readonly source: Expression;
-  readonly steps: readonly TraversalStep[];
-}
-
-/** `source[key]` with a key that has to be evaluated. */
-export interface Index extends Node {
-  readonly kind: "index";
-  readonly source: Expression;
-  readonly key: Expression;
-}
-
-/** `source[*]each` or `source.*each`: `each` is evaluated with every element as its {@link Item}. */
-export interface Splat extends Node {
-  readonly kind: "splat";
-  readonly source: Expression;
-  readonly each: Expression;
-}
-
-/** The element that the nearest splat around is at. */
-export interface Item extends Node {
-  readonly kind: "item";
-}
-
-/** `(inner)`, or a string that is nothing but `"${inner}"`: the same value, but what follows does not extend a name in it. */
-export interface Parentheses extends Node {
-  readonly kind: "parentheses";
-  readonly inner: Expression;
-}
-
-export interface Tuple extends Node {
-  readonly kind: "tuple";
-  readonly items: readonly Expression[];
-}
-
-export interface ObjectNode extends Node {
-  readonly kind: "object";
-  readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
-  /** Of JSON: the same key twice is a mistake. In native syntax the later one counts. */
-  readonly unique?: true;
-}
-
-/** `[for key, value in source: body if condition]`, or with a key expression an object, its values grouped with `...`. */
-export interface For extends Node {
-  readonly kind: "for";
-  readonly keyName?: string;
-  readonly valueName: string;
-  readonly source: Expression;
-  readonly key?: Expression;
-  readonly body: Expression;
-  readonly condition?: Expression;
-  readonly group: boolean;
-}
-
-export interface Conditional extends Node {
-  readonly kind: "conditional";
-  readonly condition: Expression;
-  readonly yes: Expression;
-  readonly no: Expression;
-}
+/** The nodes of one kind. */
+export type NodeOf<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
 
 export type Operator = "||" | "&&" | "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%";
-
-export interface Binary extends Node {
-  readonly kind: "binary";
-  readonly operator: Operator;
-  readonly left: Expression;
-  readonly right: Expression;
-}
-
-export interface Unary extends Node {
-  readonly kind: "unary";
-  readonly operator: "-" | "!";
-  readonly operand: Expression;
-}
-
-export interface Call extends Node {
-  readonly kind: "call";
-  readonly name: string;
-  readonly args: readonly Expression[];
-  /** `f(xs...)`: the elements of the last one are arguments. */
-  readonly expand: boolean;
-}
-
-/** Parts that make a text together. */
-export interface Template extends Node {
-  readonly kind: "template";
-  readonly parts: readonly Expression[];
-}
-
-/** The texts of a `%{for}` one after another. */
-export interface Join extends Node {
-  readonly kind: "join";
-  readonly texts: For;
-}
-
-/** A string within a JSON value: errors in it say where. */
-export interface Placed extends Node {
-  readonly kind: "placed";
-  readonly path: AttributePath;
-  readonly inner: Expression;
-}
 
 /** The nodes right below one, in the order of the text. */
 export function childrenOf(node: Expression): readonly Expression[] {
@@ -180,12 +94,12 @@ export function childrenOf(node: Expression): readonly Expression[] {
   }
 }
 
-/** A name of the surroundings, with the path of the string in the JSON value that it stands in. */
+/** A name, with the path of the string in the JSON value that it stands in. */
 export interface PlacedTraversal extends Traversal {
   readonly path: AttributePath;
 }
 
-/** Every name of the surroundings that an expression uses, in the order of the text; names that `for` binds are not among them. */
+/** Every name that an expression uses, in the order of the text; names that `for` binds are not among them. */
 export function traversalsOf(expression: Expression): readonly PlacedTraversal[] {
   const found: PlacedTraversal[] = [];
   const visit = (node: Expression, path: AttributePath, bound: ReadonlySet<string>): void => {
@@ -195,7 +109,7 @@ export function traversalsOf(expression: Expression): readonly PlacedTraversal[]
     } else if (node.kind === "placed") visit(node.inner, node.path, bound);
     else if (node.kind === "for") {
       visit(node.source, path, bound);
-      const names = new Set([...bound, ...namesOf(node)]);
+      const names = new Set([...bound, ...(node.keyName === undefined ? [] : [node.keyName]), node.valueName]);
       for (const child of childrenOf(node)) if (child !== node.source) visit(child, path, names);
     } else for (const child of childrenOf(node)) visit(child, path, bound);
   };
@@ -203,15 +117,10 @@ export function traversalsOf(expression: Expression): readonly PlacedTraversal[]
   return found;
 }
 
-function namesOf({ keyName, valueName }: For): readonly string[] {
-  return keyName === undefined ? [valueName] : [keyName, valueName];
-}
-
 /** The name of the first function that an expression calls, whether it would be reached or not; undefined when it calls none. */
 export function callIn(expression: Expression): string | undefined {
   if (expression.kind === "call") return expression.name;
-  const parts = expression.kind === "placed" ? [expression.inner] : childrenOf(expression);
-  for (const part of parts) {
+  for (const part of childrenOf(expression)) {
     const found = callIn(part);
     if (found !== undefined) return found;
   }

@@ -1,7 +1,7 @@
 import { ExpressionError } from "../model/index.ts";
 import type { Reader } from "./lexer.ts";
 import { caughtToken } from "./refusal.ts";
-import type { Expression, Template } from "./syntax.ts";
+import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./value.ts";
 
 /** Directives within directives. */
@@ -48,7 +48,7 @@ function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readon
     else end = part;
   }
   if (parts.length === 0) parts.push({ kind: "literal", value: text(""), offset });
-  const template: Template = reader.made({ kind: "template", parts, offset });
+  const template: NodeOf<"template"> = reader.made({ kind: "template", parts, offset });
   return { template, end };
 }
 
@@ -58,7 +58,11 @@ function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Exp
   if (first.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
   const second = first.end.kind === "else" ? sequenceOf(reader, cursor, first.end.offset, ["endif"]) : undefined;
   if (second !== undefined && second.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
-  const nothing: Template = { kind: "template", parts: [{ kind: "literal", value: text(""), offset }], offset };
+  const nothing: NodeOf<"template"> = {
+    kind: "template",
+    parts: [{ kind: "literal", value: text(""), offset }],
+    offset,
+  };
   return reader.made({ kind: "conditional", condition, yes: first.template, no: second?.template ?? nothing, offset });
 }
 
