@@ -1,4 +1,4 @@
-import { evaluate, isSecret, type Names, toValue, jsonOfType } from "../../core/expression/index.ts";
+import { evaluate, isSecret, jsonOfType, type Names, toValue } from "../../core/expression/index.ts";
 import { type DesiredOutput, ExpressionError, isName, type OutputValue } from "../../core/model/index.ts";
 import { rangeOf } from "../source/source.ts";
 import { valueSpan } from "../source/tree.ts";

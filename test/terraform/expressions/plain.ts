@@ -1,5 +1,5 @@
 /** Values as text that keeps every digit, in one form for Terraform's and for ours. */
-import { type Typed, jsonOfType } from "../../../src/core/expression/index.ts";
+import { jsonOfType, type Typed } from "../../../src/core/expression/index.ts";
 import { formatNumber } from "../../../src/core/expression/number.ts";
 import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
