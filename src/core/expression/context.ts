@@ -15,7 +15,7 @@ export class Mistakes {
   }
 }
 
-type ValueOf = (node: Expression, context: EvalContext) => Typed;
+type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
 /** The evaluation of one expression, as the node that is being evaluated sees it. */
 export class EvalContext {
@@ -25,27 +25,27 @@ export class EvalContext {
   /** The element that the nearest splat is at. */
   readonly item: Typed | undefined;
   readonly mistakes: Mistakes;
-  readonly #valueOf: ValueOf;
+  readonly #nodeValue: NodeValue;
 
-  /** @param valueOf evaluates any node. */
+  /** @param nodeValue evaluates any node. */
   constructor(
-    valueOf: ValueOf,
+    nodeValue: NodeValue,
     { names, bound, item, mistakes }: Pick<EvalContext, "names" | "bound" | "item" | "mistakes">,
   ) {
     this.names = names;
     this.bound = bound;
     this.item = item;
     this.mistakes = mistakes;
-    this.#valueOf = valueOf;
+    this.#nodeValue = nodeValue;
   }
 
   with(changes: Partial<Pick<EvalContext, "bound" | "item" | "mistakes">>): EvalContext {
-    return new EvalContext(this.#valueOf, { ...this, ...changes });
+    return new EvalContext(this.#nodeValue, { ...this, ...changes });
   }
 
   /** The value of a node; what is wrong with it goes to the mistakes. @throws Refusal */
   value(node: Expression): Typed {
-    return this.#valueOf(node, this);
+    return this.#nodeValue(node, this);
   }
 
   /** The value of a node; undefined when there is a mistake in it. */

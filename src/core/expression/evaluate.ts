@@ -30,12 +30,12 @@ const MOST_NODES = 3_000_000;
 export function evaluate(expression: Expression, names: Names): Typed {
   const mistakes = new Mistakes();
   let left = MOST_NODES;
-  const valueOf = (node: Expression, context: EvalContext): Typed => {
+  const budgeted = (node: Expression, context: EvalContext): Typed => {
     left -= 1;
     if (left < 0) throw new Refusal("the expression takes too long: too many elements in its loops", node.offset);
     return nodeValue(node, context);
   };
-  const context = new EvalContext(valueOf, { names, bound: new Map(), item: undefined, mistakes });
+  const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, mistakes });
   const value = guarded(() => context.value(expression));
   if (mistakes.first !== undefined) throw mistakes.first;
   return value;
