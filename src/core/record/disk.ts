@@ -83,17 +83,13 @@ export async function replaceFile(
 /** The disk of this machine. */
 export const systemDisk: Disk = {
   resolve: followLinks,
-  read: (path) => absentAs(undefined, readFile(path, "utf8")),
+  read: (path) => ifPresent(readFile(path, "utf8")),
   create: async (path) => {
     const file = await open(path, "wx", 0o600);
-    return {
-      write: (text) => file.writeFile(text, "utf8"),
-      sync: () => file.sync(),
-      close: () => file.close(),
-    };
+    return { write: (text) => file.writeFile(text, "utf8"), sync: () => file.sync(), close: () => file.close() };
   },
   rename,
-  remove: (path) => absentAs(undefined, unlink(path)),
+  remove: (path) => ifPresent(unlink(path)),
   list: (folder) => readdir(folder),
   syncFolder: async (folder) => {
     // Windows cannot open a folder, and needs no sync of it.
@@ -109,7 +105,7 @@ export const systemDisk: Disk = {
     }
   },
   identity: async (path) => {
-    const found = await absentAs(undefined, stat(path, { bigint: true }));
+    const found = await ifPresent(stat(path, { bigint: true }));
     if (found?.isFile() === false) return NOT_A_FILE;
     return found && `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
   },
@@ -128,11 +124,11 @@ async function followLinks(path: string, depth = 0): Promise<string> {
   return target === undefined ? place : followLinks(resolve(dirname(place), target), depth + 1);
 }
 
-async function absentAs<T, A>(absent: A, result: Promise<T>): Promise<T | A> {
+async function ifPresent<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return absent;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -63,7 +63,7 @@ const header = z.discriminatedUnion("from", [
 ]);
 
 /** What stands beside what was sealed: everything that is needed to open it, except the secret. */
-export type KeyHeader = z.infer<typeof header>;
+type KeyHeader = z.infer<typeof header>;
 
 export interface EncryptionOptions {
   /** Undefined: nothing can be sealed, and nothing that is sealed can be opened. */
@@ -83,26 +83,26 @@ export interface EncryptionOptions {
 export class Encryption {
   readonly key: StateKey | undefined;
   readonly acceptsClear: boolean;
-  readonly #old: () => Promise<readonly StateKey[]>;
-  readonly #variables: KeyVariables;
-  readonly #iterations: number;
-  readonly #random: RandomBytes;
+  readonly #options: Required<Omit<EncryptionOptions, "key" | "acceptsClear">>;
   readonly #derived = new Map<string, Promise<Buffer>>();
   #last: Seal | undefined;
 
-  constructor({ key, old, acceptsClear, variables, iterations, random }: EncryptionOptions) {
+  constructor({ key, acceptsClear = false, ...options }: EncryptionOptions) {
     this.key = key;
-    this.acceptsClear = acceptsClear ?? false;
-    this.#old = old ?? (async () => []);
-    this.#variables = variables ?? KEY_VARIABLES;
-    this.#iterations = iterations ?? PBKDF2_ITERATIONS;
-    this.#random = random ?? randomBytes;
+    this.acceptsClear = acceptsClear;
+    const defaults = {
+      old: async () => [],
+      variables: KEY_VARIABLES,
+      iterations: PBKDF2_ITERATIONS,
+      random: randomBytes,
+    };
+    this.#options = { ...defaults, ...options };
   }
 
   /** @throws HostformError `state.key` when there is none. */
   required(): StateKey {
     if (this.key !== undefined) return this.key;
-    const { passphrase, key, command } = this.#variables;
+    const { passphrase, key, command } = this.#options.variables;
     return fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
       remedies: [
         `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`), or ${command} to a command that prints those.`,
@@ -122,8 +122,8 @@ export class Encryption {
       const bytes = await bytesOf(key);
       return this.#seal(bytes, { from: "key", id: fingerprint(bytes) });
     }
-    const iterations = this.#iterations;
-    const salt = this.#random(SALT_BYTES).toString("base64");
+    const { iterations, random } = this.#options;
+    const salt = random(SALT_BYTES).toString("base64");
     const bytes = await this.#derive(key.passphrase, salt, iterations);
     return this.#seal(bytes, { from: "passphrase", kdf: "pbkdf2-sha512", iterations, salt, id: fingerprint(bytes) });
   }
@@ -138,7 +138,7 @@ export class Encryption {
     const of = parseHeader(found);
     const own = this.key && (await this.#bytesFor(of, this.key));
     if (own !== undefined && fingerprint(own) === of.id) return this.#seal(own, of);
-    for (const key of await this.#old()) {
+    for (const key of await this.#options.old()) {
       const bytes = await this.#bytesFor(of, key);
       if (bytes !== undefined && fingerprint(bytes) === of.id) return this.#seal(bytes, of, true);
     }
@@ -163,7 +163,7 @@ export class Encryption {
   #seal(bytes: Buffer, of: KeyHeader, old = false): Seal {
     const seal: Seal = {
       header: of,
-      seal: (text, bound) => encrypt(bytes, text, bound, this.#random),
+      seal: (text, bound) => encrypt(bytes, text, bound, this.#options.random),
       open: (sealed, bound) => decrypt(bytes, sealed, bound),
       ...(old && { old }),
     };
@@ -172,7 +172,7 @@ export class Encryption {
   }
 
   #refuseMissing({ from }: KeyHeader): never {
-    const variable = this.#variables[from];
+    const variable = this.#options.variables[from];
     fail("state.key", `The state is encrypted, and ${variable} is not set`, {
       detail:
         this.key === undefined
@@ -185,7 +185,7 @@ export class Encryption {
   }
 
   #refuseWrong({ from, id: expected }: KeyHeader, given: string): never {
-    const variable = this.key?.variable ?? this.#variables[from];
+    const variable = this.key?.variable ?? this.#options.variables[from];
     fail("state.key", `The ${from} in ${variable} is not the one that the state was encrypted with`, {
       // The fingerprint of a derived key says nothing to people: it differs from salt to salt.
       ...(from === "key" && { detail: `The fingerprint of that key is ${expected}, that of the one given ${given}.` }),
@@ -214,7 +214,7 @@ function parseHeader(found: JsonObject): KeyHeader {
 }
 
 /** Random bytes, unpredictable. */
-export type RandomBytes = (count: number) => Buffer;
+type RandomBytes = (count: number) => Buffer;
 
 const ALGORITHM = "aes-256-gcm";
 /** The length that GCM is made for (NIST SP 800-38D): a nonce is random, so one key is good for 2^32 sealings. */

@@ -25,16 +25,10 @@ export interface Journal {
   readonly fold: readonly string[];
 }
 
-/** What is in a journal, and what the reader should know of it. */
-export interface JournalReading {
-  /** Undefined for one that holds no change. */
-  readonly journal: Journal | undefined;
-  readonly warnings: readonly Diagnostic[];
-}
-
 /**
  * Reads a journal. Its last line, which may be the first, can be torn, as a crash leaves it: nothing was sent after it,
  * and it is left out, with a warning.
+ * @returns no journal for one that holds no change.
  * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`; what
  * `Sealing.checkClear` throws.
  */
@@ -42,7 +36,7 @@ export async function readJournal(
   text: string,
   name: string,
   sealing: Pick<Sealing, "from" | "checkClear"> | undefined,
-): Promise<JournalReading> {
+): Promise<{ readonly journal: Journal | undefined; readonly warnings: readonly Diagnostic[] }> {
   const chain = readChain(text);
   const [first] = chain.payloads;
   const warnings = text === "" || chain.torn !== "" ? [leftOut(name, chain.torn.length)] : [];

@@ -60,9 +60,9 @@ const LONGEST_POLL_MS = 1000;
 
 /**
  * Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
- * numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0 to 1.
+ * numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
  */
-const spreadOf = (pid: number) => (pid * 0.618_033_988_75) % 1;
+const spreadOf = (pid: number) => 0.5 + ((pid * 0.618_033_988_75) % 1);
 
 /**
  * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
@@ -127,15 +127,10 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 
   return {
     acquire: async ({ command, timeoutMs, signal }) => {
-      const start = clock.now();
-      for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-        signal?.throwIfAborted();
-        const held = explained(path, () => attempt(command));
-        if (held !== undefined) return held;
-        const left = start + Math.max(timeoutMs, GRACE_MS) - clock.now();
-        if (left <= 0) return refuse(readNotice(), clock, noticePath);
-        await clock.sleep(Math.min(pause * (0.5 + spread), left), signal);
-      }
+      const pauses = { firstMs: FIRST_POLL_MS * spread, longestMs: LONGEST_POLL_MS * spread };
+      const request = { timeoutMs: Math.max(timeoutMs, GRACE_MS), signal };
+      const held = await poll(clock, request, pauses, () => explained(path, () => attempt(command)));
+      return held ?? refuse(readNotice(), clock, noticePath);
     },
     takeOver: async (id) =>
       explained(path, () => {
@@ -149,6 +144,27 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         return { holder, alive: fileLock === undefined, fenced: true };
       }),
   };
+}
+
+/**
+ * Tries until something comes of it, with pauses that double.
+ * @returns undefined when the time is over. @throws the signal's reason.
+ */
+export async function poll<T>(
+  clock: Clock,
+  { timeoutMs, signal }: Pick<LockRequest, "timeoutMs" | "signal">,
+  { firstMs, longestMs }: { readonly firstMs: number; readonly longestMs: number },
+  attempt: () => T | undefined | Promise<T | undefined>,
+): Promise<T | undefined> {
+  const start = clock.now();
+  for (let pause = firstMs; ; pause = Math.min(pause * 2, longestMs)) {
+    signal?.throwIfAborted();
+    const found = await attempt();
+    if (found !== undefined) return found;
+    const left = start + timeoutMs - clock.now();
+    if (left <= 0) return undefined;
+    await clock.sleep(Math.min(pause, left), signal);
+  }
 }
 
 function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string): never {

@@ -22,18 +22,6 @@ export interface StateBackend {
   readonly sealing?: Sealing;
 }
 
-/** What is found at a place. */
-export interface Found {
-  /** The text of the state; undefined when there is none. */
-  readonly stored: string | undefined;
-  /** A journal is there, whatever is in it. */
-  readonly journaled: boolean;
-  /** The journal, when it holds something. */
-  readonly journal: Journal | undefined;
-  /** What the reader should know of the journal. */
-  readonly warnings: readonly Diagnostic[];
-}
-
 /** A state as it is now, whatever part of it is in the journal. */
 export interface Opened {
   /** What the state itself holds. */
@@ -53,14 +41,16 @@ const READINGS = 4;
 
 /**
  * Reads journal and state. The journal first: what it no longer has, the state read after it has.
+ * @returns `stored`, the text of the state, if there is one; whether a journal is there (`journaled`), and the `journal`
+ * when it holds something.
  * @throws HostformError `state.unreadable`, `state.journal`, `state.key`, `state.unencrypted`.
  */
-export async function findState({ text, journal, sealing }: StateBackend): Promise<Found> {
+export async function findState({ text, journal, sealing }: StateBackend) {
   const lines = await journal?.read();
   const stored = await text.read();
-  if (lines === undefined || journal === undefined)
-    return { stored, journaled: false, journal: undefined, warnings: [] };
-  return { stored, journaled: true, ...(await readJournal(lines, journal.name, sealing)) };
+  const journaled = lines !== undefined && journal !== undefined;
+  const none = { journal: undefined, warnings: [] };
+  return { stored, journaled, ...(journaled ? await readJournal(lines, journal.name, sealing) : none) };
 }
 
 /**
@@ -83,15 +73,9 @@ export async function openDocuments(place: StateBackend): Promise<Opened> {
 
 function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Opened, "warnings"> {
   const base = { ...stored, state: { ...stored.state, lineage } };
-  return {
-    base,
-    durable: withChanges(base, changes),
-    recovered: [...touchedBy(changes).keys()].sort(),
-    spent: false,
-  };
+  return { base, durable: withChanges(base, changes), recovered: [...touchedBy(changes).keys()].sort(), spent: false };
 }
 
-/** A state that cannot be read is explained as always, and what the journal beside it holds is not kept quiet. */
 /** The state at a place. @throws HostformError as `decodeState` does, with where an earlier one may be. */
 export function decodeStored(stored: string, text: StateText): StateDocument {
   try {
@@ -101,6 +85,7 @@ export function decodeStored(stored: string, text: StateText): StateDocument {
   }
 }
 
+/** A state that cannot be read is explained as always, and what the journal beside it holds is not kept quiet. */
 function decodeOrName(stored: string, text: StateText, journal: Journal | undefined): StateDocument {
   try {
     return decodeStored(stored, text);

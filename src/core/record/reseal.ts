@@ -2,7 +2,7 @@ import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
-import type { Change, StateText, Verify } from "./state-file.ts";
+import type { StateText, Verify } from "./state-file.ts";
 import { parseStateFile } from "./state-json.ts";
 
 /** How a state is to be kept from now on. */
@@ -53,7 +53,11 @@ export async function reseal(
     changed ||= next !== old;
     return next;
   };
-  await (text.convert === undefined ? convertAlone(text, change, verify) : text.convert(change, verify));
+  if (text.convert === undefined) {
+    const old = await text.read();
+    const next = old === undefined ? undefined : await change(old, text.name);
+    if (next !== undefined && next !== old) await text.write(next, verify);
+  } else await text.convert(change, verify);
   if (changed && content !== undefined)
     await proveReadable(text, wanted.to === "key" ? wanted.encryption : encryption, content);
   return { changed, backup };
@@ -110,13 +114,6 @@ function ofCopy(old: string, place: string): (error: unknown) => Converted {
       remedies: [`Remove ${place}, or mend it, and run the command again.`],
     });
   };
-}
-
-async function convertAlone(text: StateText, change: Change, verify: Verify): Promise<void> {
-  const old = await text.read();
-  if (old === undefined) return;
-  const next = await change(old, text.name);
-  if (next !== old) await text.write(next, verify);
 }
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {

@@ -37,14 +37,7 @@ const entriesOf = (outputs: State["outputs"]) => Object.fromEntries(outputs ?? [
 /** The document without some resources; the same document when it has none of them. */
 export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {
   const gone = addresses.filter((address) => document.state.resources.has(address));
-  if (gone.length === 0) return document;
-  const resources = new Map(document.state.resources);
-  const originals = new Map(document.remainder.originals);
-  for (const address of gone) {
-    resources.delete(address);
-    originals.delete(address);
-  }
-  return { state: { ...document.state, resources }, remainder: { ...document.remainder, originals } };
+  return gone.length === 0 ? document : withChanges(document, [{ remove: gone, put: [] }]);
 }
 
 /**
@@ -193,9 +186,8 @@ export function withChanges(document: StateDocument, list: readonly Changes[]): 
     }
     for (const resource of put) resources.set(resource.address, resource);
   }
-  const sorted = new Map([...resources].sort(([a], [b]) => order(a, b)));
   return {
-    state: { ...document.state, resources: sorted },
+    state: { ...document.state, resources: sorted([...resources]) },
     remainder: { ...document.remainder, originals },
   };
 }

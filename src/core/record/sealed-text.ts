@@ -7,7 +7,7 @@ import { parsedJson } from "./state-json.ts";
 import type { StateKey } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
-export interface Acceptance {
+interface Acceptance {
   /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for who is about to replace it. */
   readonly damage?: boolean;
   /** A state or a journal in the clear although there is a key. */
@@ -53,8 +53,8 @@ export class SealedText implements StateText, Sealing {
     ];
   }
 
-  sweep(): Promise<void> {
-    return this.stored.sweep();
+  async sweep(): Promise<void> {
+    await this.stored.sweep?.();
   }
 
   nextRun(): void {
@@ -161,12 +161,7 @@ const file = z.strictObject({
 });
 
 /** An encrypted state as it is stored. */
-export interface SealedFile {
-  readonly lineage: string;
-  readonly serial: number;
-  readonly key: JsonObject;
-  readonly data: string;
-}
+type SealedFile = z.infer<typeof file>;
 
 /** Seals the text of a state file and prints what is stored in its place. */
 export function sealState(text: string, seal: Seal): string {
@@ -233,7 +228,7 @@ function refuse(source: string, detail: string): never {
 export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
 
 /** @throws HostformError `state.unencrypted`, always. */
-export function refuseClearState({ variable }: StateKey, name: string): never {
+function refuseClearState({ variable }: StateKey, name: string): never {
   fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
     detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
     remedies: [
@@ -247,7 +242,7 @@ export function refuseClearState({ variable }: StateKey, name: string): never {
  * @param held what the journal holds.
  * @throws HostformError `state.unencrypted`, always.
  */
-export function refuseClearJournal(key: StateKey | undefined, name: string, held: string): never {
+function refuseClearJournal(key: StateKey | undefined, name: string, held: string): never {
   const summary =
     key === undefined
       ? "The state is encrypted, but the journal beside it is not"

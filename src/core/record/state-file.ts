@@ -11,8 +11,8 @@ export interface StateText {
   readonly name: string;
   /** A sentence on where an earlier text can be found, for the fix of one that is damaged. */
   readonly earlier?: string;
-  /** Removes what writers that were killed left behind. Only for the holder of the lock. */
-  sweep(): Promise<void>;
+  /** Removes what writers that were killed left behind, where they can leave anything. Only for the holder of the lock. */
+  sweep?(): Promise<void>;
   /** Undefined when nothing was ever written. @throws HostformError `state.unreadable`. */
   read(): Promise<string | undefined>;
   /**

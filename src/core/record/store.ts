@@ -138,7 +138,7 @@ async function whileLocked<T>(
 ): Promise<T> {
   const held = await lock.acquire(request);
   try {
-    await text.sweep();
+    await text.sweep?.();
     const result = await work(held);
     await text.confirm?.();
     return result;

@@ -13,6 +13,7 @@ import {
   type LockHolder,
   type LockRequest,
   newHolder,
+  poll,
   type StateLock,
 } from "../lock.ts";
 import {
@@ -21,7 +22,6 @@ import {
   type HttpResponse,
   type HttpWire,
   isHeld,
-  isPage,
   isSuccess,
   nameOfUrl,
   refuseAnswer,
@@ -54,16 +54,7 @@ export interface HttpBackendOptions extends WireOptions, LockContext {
   readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
-/** What text and lock of one place share: the lock that is held at the server. */
-export interface HttpHold {
-  /** The id of the lock, which each write has to name. */
-  id: string | undefined;
-  /** Why it is known that the lock is another's now. */
-  lost: string | undefined;
-}
-
-const FIRST_POLL_MS = 500;
-const LONGEST_POLL_MS = 10_000;
+const PAUSES = { firstMs: 500, longestMs: 10_000 };
 /** So long an interrupted run tries to free what it may have locked. */
 const PARTING_MS = 3_000;
 
@@ -73,56 +64,60 @@ const PARTING_MS = 3_000;
  */
 export class HttpStateLock implements StateLock {
   readonly #options: HttpBackendOptions;
+  readonly #lock: HttpLock;
   readonly #wire: HttpWire;
-  readonly #hold: HttpHold;
   readonly #life: LifeSigns | undefined;
+  /** The id of the lock that is held, which each write has to name. */
+  id: string | undefined;
+  /** Why it is known that the lock is another's now. */
+  lost: string | undefined;
 
-  constructor(options: HttpBackendOptions, wire: HttpWire, hold: HttpHold) {
+  constructor(options: HttpBackendOptions, lock: HttpLock, wire: HttpWire) {
     this.#options = options;
+    this.#lock = lock;
     this.#wire = wire;
-    this.#hold = hold;
     const { lifeSigns, contender } = options;
     this.#life = lifeSigns === undefined ? undefined : new LifeSigns(lifeSigns, contender.host);
   }
 
-  async acquire({ command, timeoutMs, signal }: LockRequest): Promise<HeldLock> {
-    const { lock, clock, withoutLock } = this.#options;
-    if (lock === undefined) return withoutLock ? noLock : this.#refuseWithout();
-    const { holder, notice } = this.#notice(command);
+  async acquire(request: LockRequest): Promise<HeldLock> {
+    const { signal } = request;
+    const { clock } = this.#options;
+    const holder = newHolder(this.#options, request.command);
+    const notice = encodeHolder(holder, "");
     // Before the lock is asked for: killed at any moment after it, this process is known to be gone.
     const end = this.#life?.begin(holder.id) ?? (() => undefined);
     try {
-      const start = clock.now();
-      for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-        signal?.throwIfAborted();
-        let answer = await this.#lock(lock, notice, signal);
-        if (!isTaken(answer, holder) && (await this.#freeEnded(lock, answer)))
-          answer = await this.#lock(lock, notice, signal);
-        if (isTaken(answer, holder)) return await this.#taken(lock, notice, { holder, signal, end });
-        const left = start + timeoutMs - clock.now();
-        if (left <= 0) return refuseHeld(answer, this.#messageOf(lock, notice), clock);
-        await clock.sleep(Math.min(pause, left), signal);
-      }
+      let answer: HttpResponse | undefined;
+      const taken = await poll(clock, request, PAUSES, async () => {
+        answer = await this.#ask(notice, signal);
+        if (!isTaken(answer, holder) && (await this.#freeEnded(answer))) answer = await this.#ask(notice, signal);
+        return isTaken(answer, holder) || undefined;
+      });
+      if (taken === undefined) return refuseHeld(answer as HttpResponse, this.#requestOf(notice), clock);
+      const held = this.#held(holder.id, notice, end);
+      if (signal?.aborted) await held.release();
+      signal?.throwIfAborted();
+      return held;
     } catch (error) {
       // Interrupted while the server had not answered: it may have locked the state all the same.
-      if (signal?.aborted) await this.#unlock(lock, notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
+      if (signal?.aborted) await this.#unlock(notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
       end();
       throw error;
     }
   }
 
   /** Frees the lock of a process of this machine that was killed. @returns whether it did. */
-  async #freeEnded(lock: HttpLock, { text }: HttpResponse): Promise<boolean> {
+  async #freeEnded({ text }: HttpResponse): Promise<boolean> {
     const holder = decodeHolder(text);
     if (holder === undefined || this.#life === undefined) return false;
-    let freed = false;
-    await this.#life.ifEnded(holder.id, async () => {
+    const freed = await this.#life.ifEnded(holder.id, () =>
       // Somebody may have freed it meanwhile; then the next attempt shows who has it.
-      freed = await this.#unlock(lock, text).then(
+      this.#unlock(text).then(
         () => true,
         () => false,
-      );
-    });
+      ),
+    );
     if (freed) {
       this.#options.warn({
         severity: "warning",
@@ -132,85 +127,70 @@ export class HttpStateLock implements StateLock {
         remedies: ["Nothing to do: what that run had begun is recorded, and this one goes on from there."],
       });
     }
-    return freed;
+    return freed ?? false;
   }
 
   /** @param id of the lock to free, for a server that does not say who holds it. */
   async takeOver(id?: string): Promise<Freed> {
-    const { lock } = this.#options;
-    if (lock === undefined) return this.#refuseWithout();
-    const { holder: own, notice } = this.#notice("force-unlock");
-    const answer = await this.#lock(lock, notice);
+    const own = newHolder(this.#options, "force-unlock");
+    const notice = encodeHolder(own, "");
+    const answer = await this.#ask(notice);
     if (isTaken(answer, own)) {
-      await this.#unlock(lock, notice);
+      await this.#unlock(notice);
       return { holder: undefined, alive: undefined };
     }
     const holder = decodeHolder(answer.text);
-    if (holder === undefined && id === undefined) return refuseUnnamed(this.#messageOf(lock, notice), answer);
+    if (holder === undefined && id === undefined) return refuseUnnamed(this.#requestOf(notice), answer);
     if (holder !== undefined && id !== undefined && holder.id !== id)
       return refuseOther(holder, id, this.#options.clock);
     const found = holder ?? { id: id ?? "", command: "unknown", who: "unknown", pid: null, since: "unknown" };
     // The server's own words about the lock, where it has some: it may compare more of them than the id.
-    await this.#unlock(lock, holder === undefined ? encodeHolder(found, "") : answer.text);
+    await this.#unlock(holder === undefined ? encodeHolder(found, "") : answer.text);
     return { holder, alive: undefined };
   }
 
-  #notice(command: string): { readonly holder: LockHolder; readonly notice: string } {
-    const holder = newHolder(this.#options, command);
-    return { holder, notice: encodeHolder(holder, "") };
-  }
-
-  #messageOf({ address, method }: HttpLock, notice: string): HttpRequest {
-    return { method, url: address, body: notice };
+  #requestOf(notice: string): HttpRequest {
+    return { method: this.#lock.method, url: this.#lock.address, body: notice };
   }
 
   /** One answer that says whether the lock is ours or another's. @throws HostformError `state.backend` for any other. */
-  async #lock(lock: HttpLock, notice: string, signal?: AbortSignal): Promise<HttpResponse> {
-    const message = this.#messageOf(lock, notice);
+  async #ask(notice: string, signal?: AbortSignal): Promise<HttpResponse> {
+    const message = this.#requestOf(notice);
     const answer = await this.#wire.ask(message, signal);
-    if (isHeld(answer) || (isSuccess(answer) && !isPage(answer))) return answer;
+    if (isHeld(answer) || isSuccess(answer)) return answer;
     return refuseAnswer("locked", message, answer);
   }
 
-  async #unlock({ unlockAddress, unlockMethod }: HttpLock, notice: string, signal?: AbortSignal): Promise<void> {
-    const message: HttpRequest = { method: unlockMethod, url: unlockAddress, body: notice };
+  async #unlock(notice: string, signal?: AbortSignal): Promise<void> {
+    const message: HttpRequest = { method: this.#lock.unlockMethod, url: this.#lock.unlockAddress, body: notice };
     const answer = await this.#wire.ask(message, signal);
     // The first of two attempts may have freed it, and the second found nothing to free.
-    if ((isSuccess(answer) && !isPage(answer)) || (answer.doubtful && answer.status < 500)) return;
+    if (isSuccess(answer) || (answer.doubtful && answer.status < 500)) return;
     refuseAnswer("freed", message, answer);
   }
 
-  async #taken(
-    lock: HttpLock,
-    notice: string,
-    { holder: { id }, signal, end }: { holder: LockHolder; signal: AbortSignal | undefined; end: EndSign },
-  ): Promise<HeldLock> {
-    this.#hold.id = id;
-    this.#hold.lost = undefined;
+  #held(id: string, notice: string, end: EndSign): HeldLock {
+    this.id = id;
+    this.lost = undefined;
     let released = false;
-    const held: HeldLock = {
+    return {
       // The server says so with each write, as that names the lock. There is no other way to ask.
       verify: () => {
-        if (!released && this.#hold.lost === undefined) return;
+        if (!released && this.lost === undefined) return;
         fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
-          ...(this.#hold.lost !== undefined && { detail: this.#hold.lost }),
+          ...(this.lost !== undefined && { detail: this.lost }),
           remedies: ["Run plan to see where things stand."],
         });
       },
       release: async () => {
         if (released) return;
         released = true;
-        this.#hold.id = undefined;
+        this.id = undefined;
         // What is another's is not to be freed.
-        if (this.#hold.lost === undefined) await this.#unlock(lock, notice).catch((error) => this.#warn(id, error));
+        if (this.lost === undefined) await this.#unlock(notice).catch((error) => this.#warn(id, error));
         end();
       },
     };
-    if (signal?.aborted) {
-      await held.release();
-      signal.throwIfAborted();
-    }
-    return held;
   }
 
   #warn(id: string, error: unknown): void {
@@ -222,18 +202,20 @@ export class HttpStateLock implements StateLock {
       remedies: ["Free it: `hostform force-unlock`. Until then, the next run finds the state locked."],
     });
   }
+}
 
-  #refuseWithout(): never {
+/** In place of the lock of a backend that is declared without one. */
+export function noLock({ address, withoutLock }: HttpBackendOptions): StateLock {
+  const refuse = (): never =>
     fail("state.backend", "The backend has no lock, so nothing keeps two runs apart", {
-      detail: `${nameOfUrl(this.#options.address)} is declared without \`lock_address\`.`,
+      detail: `${nameOfUrl(address)} is declared without \`lock_address\`.`,
       remedies: [
         "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end. If something else keeps runs apart, set `without_lock: true`.",
       ],
     });
-  }
+  const held = { verify: () => undefined, release: () => undefined };
+  return { acquire: async () => (withoutLock ? held : refuse()), takeOver: async () => refuse() };
 }
-
-const noLock: HeldLock = { verify: () => undefined, release: () => undefined };
 
 /** The lock is ours also when the server says that it is held under our own id: the answer to an earlier attempt was lost. */
 function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
@@ -277,14 +259,14 @@ function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
-export type EndSign = (locked?: true) => void;
+type EndSign = (locked?: true) => void;
 
 /**
  * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
  * locked by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its
  * holder was a process of this machine that has ended.
  */
-export class LifeSigns {
+class LifeSigns {
   readonly #folder: string;
   readonly #host: string;
 
@@ -317,12 +299,11 @@ export class LifeSigns {
   }
 
   /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
-  async ifEnded(id: string, work: () => Promise<void>): Promise<boolean> {
+  async ifEnded<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
     const fileLock = this.#leftBy(id);
-    if (fileLock === undefined) return false;
+    if (fileLock === undefined) return undefined;
     try {
-      await work();
-      return true;
+      return await work();
     } finally {
       fileLock.free();
     }

@@ -185,12 +185,12 @@ export function nameOfUrl(url: URL): string {
 const LONGEST_WORDS = 300;
 
 /** A body that is a page for people: of a proxy, or one to log in at. Never a state, never the answer to a lock. */
-export function isPage({ type, text }: HttpResponse): boolean {
+function isPage({ type, text }: HttpResponse): boolean {
   return type.startsWith("text/html") || /^\s*<(?:!doctype|html)\b/i.test(text);
 }
 
-export function isSuccess({ status }: HttpResponse): boolean {
-  return status >= 200 && status < 300;
+export function isSuccess(answer: HttpResponse): boolean {
+  return answer.status >= 200 && answer.status < 300 && !isPage(answer);
 }
 
 /** 423 says so by its name; 409 is what GitLab and others answer. */
@@ -218,7 +218,7 @@ export function describeExchange({ method, url }: HttpRequest, answer: HttpRespo
 
 function explain(answer: HttpResponse): Required<Pick<Diagnostic, "summary" | "remedies">> {
   const { status } = answer;
-  if (isSuccess(answer)) {
+  if (status >= 200 && status < 300) {
     return {
       summary: "the server answers with a page for people",
       remedies: ["Check the address: a proxy or a login page stands in its place."],

@@ -3,14 +3,13 @@ import { decodeHolder } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import type { StateText, Verify } from "../state-file.ts";
 import { parsedJson } from "../state-json.ts";
-import { type HttpBackendOptions, type HttpHold, HttpStateLock } from "./http-lock.ts";
+import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
   describeExchange,
   type HttpRequest,
   type HttpResponse,
   HttpWire,
   isHeld,
-  isPage,
   isSuccess,
   nameOfUrl,
   refuseAnswer,
@@ -20,33 +19,29 @@ import {
 /** A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. */
 export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const wire = new HttpWire(options);
-  const hold: HttpHold = { id: undefined, lost: undefined };
-  return { text: new HttpStateText(options, wire, hold), lock: new HttpStateLock(options, wire, hold) };
+  if (options.lock === undefined) return { text: new HttpStateText(options, wire, undefined), lock: noLock(options) };
+  const lock = new HttpStateLock(options, options.lock, wire);
+  return { text: new HttpStateText(options, wire, lock), lock };
 }
 
-type HttpTextOptions = Pick<HttpBackendOptions, "address" | "updateMethod" | "warn" | "keep" | "signal">;
-
 /** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
-export class HttpStateText implements StateText {
+class HttpStateText implements StateText {
   readonly name: string;
   readonly earlier = "The server may keep earlier versions, as GitLab does.";
-  readonly #options: HttpTextOptions;
+  readonly #options: HttpBackendOptions;
   readonly #wire: HttpWire;
-  readonly #hold: HttpHold;
+  readonly #lock: HttpStateLock | undefined;
   /** What was there when it was last read or written here. */
   #seen: { readonly text: string | undefined } | undefined;
   /** What the last write replaced; undefined: nothing was written. */
   #replaced: { readonly text: string | undefined } | undefined;
 
-  constructor(options: HttpTextOptions, wire: HttpWire, hold: HttpHold) {
+  constructor(options: HttpBackendOptions, wire: HttpWire, lock: HttpStateLock | undefined) {
     this.name = nameOfUrl(options.address);
     this.#options = options;
     this.#wire = wire;
-    this.#hold = hold;
+    this.#lock = lock;
   }
-
-  /** Nothing is left behind at a server. */
-  async sweep(): Promise<void> {}
 
   async read(): Promise<string | undefined> {
     const text = await this.#get(this.#options.signal);
@@ -60,7 +55,14 @@ export class HttpStateText implements StateText {
    */
   async write(text: string, verify: Verify): Promise<void> {
     await verify();
-    await this.#refuseForeignWrite();
+    const there = await this.#get().catch((error: unknown) =>
+      this.#refuse(
+        { method: "GET", url: this.#options.address },
+        undefined,
+        error instanceof Error ? error.message : String(error),
+      ),
+    );
+    this.#refuseOther(there);
     const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
     let answer: HttpResponse | undefined;
     let reason: string | undefined;
@@ -70,7 +72,7 @@ export class HttpStateText implements StateText {
       if (!(error instanceof Unanswered)) throw error;
       reason = error.message;
     }
-    const accepted = answer !== undefined && isSuccess(answer) && !isPage(answer);
+    const accepted = answer !== undefined && isSuccess(answer);
     if (!accepted && !(await this.#arrived(text, answer))) this.#refuse(message, answer, reason ?? "");
     this.#replaced = this.#seen ?? { text: undefined };
     this.#seen = { text };
@@ -114,22 +116,14 @@ export class HttpStateText implements StateText {
     const message: HttpRequest = { method: "GET", url: this.#options.address };
     const answer = await this.#wire.ask(message, signal);
     if (answer.status === 204 || answer.status === 404) return undefined;
-    if (answer.status !== 200 || isPage(answer)) return refuseAnswer("read", message, answer);
+    if (answer.status !== 200 || !isSuccess(answer)) return refuseAnswer("read", message, answer);
     return answer.text === "" ? undefined : answer.text;
   }
 
   #writeUrl(): URL {
     const url = new URL(this.#options.address);
-    if (this.#hold.id !== undefined) url.searchParams.set("ID", this.#hold.id);
+    if (this.#lock?.id !== undefined) url.searchParams.set("ID", this.#lock.id);
     return url;
-  }
-
-  async #refuseForeignWrite(): Promise<void> {
-    const message: HttpRequest = { method: "GET", url: this.#options.address };
-    const there = await this.#get().catch((error: unknown) =>
-      this.#refuse(message, undefined, error instanceof Error ? error.message : String(error)),
-    );
-    this.#refuseOther(there);
   }
 
   /** @throws HostformError when the server has something else than was read or written last. */
@@ -157,10 +151,10 @@ export class HttpStateText implements StateText {
     }
     if (!isHeld(answer)) return refuseAnswer("written", message, answer);
     const holder = decodeHolder(answer.text);
-    this.#hold.lost = describeExchange(message, answer);
+    const exchange = describeExchange(message, answer);
+    if (this.#lock !== undefined) this.#lock.lost = exchange;
     return fail("state.lost_lock", "The server does not accept the write: the lock on the state is another's", {
-      detail:
-        holder === undefined ? this.#hold.lost : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
+      detail: holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
       remedies: ["Run plan to see where things stand."],
     });
   }

@@ -6,6 +6,7 @@ import {
   type HeldLock,
   type LockHolder,
   type LockRequest,
+  poll,
   type StateLock,
 } from "../lock.ts";
 import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
@@ -27,18 +28,10 @@ export interface PgBackendOptions {
   readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
-/** The session that holds the lock; what text and lock of one place share. */
-export interface PgHold {
-  database: Database | undefined;
-  /** What is locked in it: the id of the state's row, or -1 while there is no row. */
-  key: string | undefined;
-}
-
 /** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
 export const CREATION_KEY = "-1";
 
-const FIRST_POLL_MS = 250;
-const LONGEST_POLL_MS = 5_000;
+const PAUSES = { firstMs: 250, longestMs: 5_000 };
 /** How often, and at what interval, it is looked whether a session that was told to end has done so. */
 const LOOKS = 100;
 const LOOK_MS = 100;
@@ -50,12 +43,14 @@ const LOOK_MS = 100;
 export class PgStateLock implements StateLock {
   readonly #name: string;
   readonly #options: PgBackendOptions;
-  readonly #hold: PgHold;
+  /** The session that holds the lock. */
+  database: Database | undefined;
+  /** What is locked in it: the id of the state's row, or -1 while there is no row. */
+  key: string | undefined;
 
-  constructor(name: string, options: PgBackendOptions, hold: PgHold) {
+  constructor(name: string, options: PgBackendOptions) {
     this.#name = name;
     this.#options = options;
-    this.#hold = hold;
   }
 
   async acquire(request: LockRequest): Promise<HeldLock> {
@@ -63,11 +58,11 @@ export class PgStateLock implements StateLock {
     request.signal?.throwIfAborted();
     const database = await connect(applicationName(contender, request.command), request.signal);
     try {
-      this.#hold.key = await interruptibly(database, request.signal, async () => {
+      this.key = await interruptibly(database, request.signal, async () => {
         await makeLayout(database, schema);
         return this.#wait(database, request);
       });
-      this.#hold.database = database;
+      this.database = database;
       return this.#held(database);
     } catch (error) {
       await database.end();
@@ -102,17 +97,9 @@ export class PgStateLock implements StateLock {
   }
 
   /** The key of the lock, once it is held. */
-  async #wait(database: Database, { timeoutMs, signal }: LockRequest): Promise<string> {
-    const { clock } = this.#options;
-    const start = clock.now();
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-      signal?.throwIfAborted();
-      const key = await this.#attempt(database);
-      if (key !== undefined) return key;
-      const left = start + timeoutMs - clock.now();
-      if (left <= 0) return this.#refuse(await this.#holder(database));
-      await clock.sleep(Math.min(pause, left), signal);
-    }
+  async #wait(database: Database, request: LockRequest): Promise<string> {
+    const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
+    return key ?? this.#refuse(await this.#holder(database));
   }
 
   /**
@@ -154,11 +141,10 @@ export class PgStateLock implements StateLock {
       release: async () => {
         if (released) return;
         released = true;
-        const { key } = this.#hold;
-        this.#hold.database = undefined;
+        this.database = undefined;
         // Ending the session frees it as well; this way it is free when this returns.
         if (database.lost === undefined) {
-          await database.query("SELECT pg_advisory_unlock($1::bigint)", [key]).catch(() => undefined);
+          await database.query("SELECT pg_advisory_unlock($1::bigint)", [this.key]).catch(() => undefined);
         }
         await database.end();
       },

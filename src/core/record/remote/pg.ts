@@ -8,40 +8,36 @@ import {
   heldHere,
   isAbsent,
   type PgBackendOptions,
-  type PgHold,
   PgStateLock,
   statesIn,
 } from "./pg-lock.ts";
 
 /** A state in a table of PostgreSQL, where Terraform's `pg` backend has it. */
 export function createPgBackend(options: PgBackendOptions): StateBackend {
-  const hold: PgHold = { database: undefined, key: undefined };
   const name = `workspace ${options.workspace} in schema ${options.schema} of ${options.server}`;
-  return { text: new PgStateText(name, options, hold), lock: new PgStateLock(name, options, hold) };
+  const lock = new PgStateLock(name, options);
+  return { text: new PgStateText(name, options, lock), lock };
 }
 
 /** The text of a state in a row of PostgreSQL. Written only in the session that holds the lock. */
-export class PgStateText implements StateText {
+class PgStateText implements StateText {
   readonly name: string;
   readonly #options: PgBackendOptions;
-  readonly #hold: PgHold;
+  readonly #lock: PgStateLock;
   readonly #states: string;
   /** The version of the row that was last read or written here (its `xmin`); undefined inside: there was none. */
   #seen: { readonly version: unknown } | undefined;
 
-  constructor(name: string, options: PgBackendOptions, hold: PgHold) {
+  constructor(name: string, options: PgBackendOptions, lock: PgStateLock) {
     this.name = name;
     this.#options = options;
-    this.#hold = hold;
+    this.#lock = lock;
     this.#states = statesIn(options.schema);
   }
 
-  /** A transaction leaves nothing behind. */
-  async sweep(): Promise<void> {}
-
   async read(): Promise<string | undefined> {
     const { connect, contender, signal } = this.#options;
-    const { database } = this.#hold;
+    const { database } = this.#lock;
     if (database !== undefined) return interruptibly(database, signal, () => this.#read(database));
     const own = await connect(applicationName(contender, "read"), signal);
     try {
@@ -54,7 +50,7 @@ export class PgStateText implements StateText {
   async write(text: string, verify: Verify): Promise<void> {
     if (this.#seen === undefined) await this.read();
     await verify();
-    const { database, key } = this.#hold;
+    const { database, key } = this.#lock;
     if (database === undefined || key === undefined) throw new TypeError("the state is not locked");
     try {
       const version = key === CREATION_KEY ? await this.#insert(database, text) : await this.#update(database, text);
@@ -83,7 +79,7 @@ export class PgStateText implements StateText {
     const [row] = await database.query(
       `UPDATE ${this.#states} SET data = $2 WHERE name = $1 AND xmin::text = $3 AND ${heldHere("$4")}
        RETURNING xmin::text AS version`,
-      [this.#options.workspace, text, this.#seen?.version, this.#hold.key],
+      [this.#options.workspace, text, this.#seen?.version, this.#lock.key],
     );
     return row === undefined ? this.#refuse(database) : row.version;
   }
@@ -103,7 +99,7 @@ export class PgStateText implements StateText {
       if (row === undefined) return await this.#refuse(database);
       await database.query("SELECT pg_advisory_lock($1::bigint)", [row.id]);
       await database.query("COMMIT");
-      this.#hold.key = String(row.id);
+      this.#lock.key = String(row.id);
       await database.query("SELECT pg_advisory_unlock($1::bigint)", [CREATION_KEY]);
       return row.version;
     } catch (error) {
@@ -113,7 +109,7 @@ export class PgStateText implements StateText {
   }
 
   async #refuse(database: Database): Promise<never> {
-    const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [this.#hold.key]);
+    const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [this.#lock.key]);
     if (row?.held !== true) {
       refuseLost(this.name, "the session does not hold it any more; does a pooler give each statement another one?");
     }
