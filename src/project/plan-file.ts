@@ -19,7 +19,7 @@ export function beginsAsPlan(text: string): boolean {
 }
 
 /**
- * Where `--out FILE` leads, links followed. Nothing but a saved plan is ever replaced by one, and no name is taken that the
+ * Where `--out FILE` leads, links followed: those of an untrusted project only inside of it. Nothing but a saved plan is ever replaced by one, and no name is taken that the
  * state or the declaration would be looked for under.
  * @returns an absolute path in a folder that can be written to.
  * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.

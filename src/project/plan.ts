@@ -72,7 +72,8 @@ export async function withPlan<T>(
   let store: OpenState | undefined;
   try {
     store = await stateStore(invocation).open({
-      write: true,
+      // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
+      write: invocation.options.untrusted !== true,
       command: options.command,
       timeoutMs: invocation.options.lockTimeoutMs,
       signal: interrupts.now,

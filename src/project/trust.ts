@@ -1,4 +1,4 @@
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { phaseOfWord } from "../core/kinds/service/words.ts";
 import {
@@ -271,15 +271,18 @@ async function liesIn(folders: readonly string[], place: string): Promise<boolea
   return roots.some((root) => isInside(root, real));
 }
 
-/** The real path of a place; of one that is not there, that of the folder above with the rest. */
-async function realPlace(place: string): Promise<string> {
-  try {
-    return await realpath(place);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    const above = path.dirname(place);
-    return above === place ? place : path.join(await realPlace(above), path.basename(place));
-  }
+/** More links than the system follows. */
+const MOST_LINKS = 40;
+
+/** The real path of a place; of one that is not there, where it would be made: what stands in its place may be a link to nothing yet. */
+async function realPlace(place: string, depth = 0): Promise<string> {
+  const real = await found(() => realpath(place));
+  if (real !== undefined) return real;
+  const above = path.dirname(place);
+  if (above === place) return place;
+  const own = path.join(await realPlace(above, depth), path.basename(place));
+  const target = depth < MOST_LINKS ? await found(() => readlink(own)) : undefined;
+  return target === undefined ? own : realPlace(path.resolve(path.dirname(own), target), depth + 1);
 }
 
 /** What a file that a project brings along must be. */
@@ -292,13 +295,17 @@ export interface Ownership {
 
 /**
  * Refuses a file that a project only seems to have: by its real path it must lie inside, and be a regular file. A repository can
- * hold a link to any file, and a pipe that never ends. A file that is not there is left to the one who reads it.
+ * hold a link to any file, and a pipe that never ends. A file that is not there is left to the one who reads it; a link to nothing is
+ * refused where links are, as what is written there would be written elsewhere.
  * @param at absolute. @param shown its path as people know it.
  * @throws HostformError `trust.file`, before anything of the file is read.
  */
 export async function requireOwnFile(at: string, shown: string, { roots, links = true }: Ownership): Promise<void> {
   const real = await found(() => realpath(at));
-  if (real === undefined) return;
+  if (real === undefined) {
+    if (links || !(await found(() => lstat(at)))?.isSymbolicLink()) return;
+    fail("trust.file", `${shown} is a link to nothing`, { fix: "Put a regular file there, or remove the link." });
+  }
   const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {
     fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { errnoOf } from "../model/index.ts";
 import { openDatabase } from "./database-file.ts";
 
 /** An exclusive hold on a file, kept by the operating system for as long as this process lives. */
@@ -18,6 +19,12 @@ const heldHere = new Set<string>();
 
 const SQLITE_BUSY = 5;
 
+/** What SQLite would play back, or read, beside a database of this name. */
+const COMPANIONS = ["-journal", "-wal", "-shm"];
+
+/** What stands at the path of a lock, or beside it, was not left there by a lock: the message says what it is. */
+export class NotALockFile extends Error {}
+
 /**
  * Takes the lock at a path if it is free; undefined when someone has it. Never waits.
  *
@@ -26,12 +33,16 @@ const SQLITE_BUSY = 5;
  * found by comparing what stands at the path with a descriptor of our own, opened first: while that is open the inode
  * cannot be given to another file, so equality proves that the very file we locked is still the one at the path.
  *
+ * A lock file is empty, and nothing lies beside it. Anything else was put there, for example by a stranger's commit: SQLite would
+ * play back a journal and delete the file that it names, and with a certain header the lock would exclude nobody. So it is
+ * refused before SQLite opens it, and no link is followed.
+ *
  * @param open how the database is opened; between the descriptor and the lock lies the instant that matters.
- * @throws the system's own error when the file cannot be made, SQLite's when it is not a lock file.
+ * @throws NotALockFile; the system's own error when the file cannot be made.
  */
 export function takeFileLock(path: string, open: (path: string) => DatabaseSync = openDatabase): FileLock | undefined {
   if (heldHere.has(path)) return undefined;
-  const pin = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  const pin = openEmpty(path);
   let database: DatabaseSync | undefined;
   const drop = () => {
     // The database first: closing the descriptor before would drop the lock under it.
@@ -58,6 +69,30 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
   }
   drop();
   return undefined;
+}
+
+/** Opens the file, or makes it. @throws NotALockFile unless it is an empty regular file without companions. */
+function openEmpty(path: string): number {
+  for (const one of COMPANIONS.map((ending) => `${path}${ending}`))
+    if (lstatSync(one, { throwIfNoEntry: false }) !== undefined)
+      throw new NotALockFile(`${one} lies beside the lock file, and no lock leaves such a file`);
+  // Before it is opened: a pipe or a device may act on that.
+  const standing = lstatSync(path, { throwIfNoEntry: false });
+  if (standing !== undefined && !standing.isFile()) throw new NotALockFile("it is not a regular file");
+  const descriptor = openNotFollowing(path);
+  if (fstatSync(descriptor).size === 0) return descriptor;
+  closeSync(descriptor);
+  throw new NotALockFile("it is not empty, and a lock file is");
+}
+
+function openNotFollowing(path: string): number {
+  try {
+    // Windows has no such flag; what stood there was looked at.
+    return openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
+  } catch (error) {
+    if (errnoOf(error) === "ELOOP") throw new NotALockFile("it is a link");
+    throw error;
+  }
 }
 
 function begin(database: DatabaseSync): boolean {

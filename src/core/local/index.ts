@@ -11,5 +11,5 @@ export {
   databaseTrouble,
   openDatabase,
 } from "./database-file.ts";
-export { type FileLock, isRunning, processMark, takeFileLock } from "./file-lock.ts";
+export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
 export { makeFolder, stateFolder } from "./state-folder.ts";

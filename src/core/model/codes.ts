@@ -255,6 +255,10 @@ export const codes = {
     "The place where the state is kept cannot be used",
     "Check the `backend` section, its credentials in the environment, and that the server runs.",
   ],
+  "state.lock_file": [
+    "What stands in the place of the state's lock file is not one",
+    "Remove it and what lies beside it: a lock file is an empty regular file.",
+  ],
   "state.locked": [
     "Another process holds the state",
     "Wait for it (`--lock-timeout 5m`); if it hangs, end it, then `hostform force-unlock`.",

@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { type FileLock, takeFileLock } from "../local/index.ts";
+import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
 import { type Clock, errnoOf, fail, HostformError } from "../model/index.ts";
 import { filesOfState } from "./state-file.ts";
 import { parsedJson } from "./state-json.ts";
@@ -76,6 +76,8 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 
   const readNotice = (): LockHolder | undefined => {
     try {
+      // To read a pipe may never end, and a link leads anywhere.
+      if (!lstatSync(noticePath).isFile()) return undefined;
       return decodeHolder(readFileSync(noticePath, "utf8"));
     } catch {
       return undefined;
@@ -194,6 +196,12 @@ function explained<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof HostformError) throw error;
+    if (error instanceof NotALockFile) {
+      fail("state.lock_file", "The lock file of the state is none", {
+        detail: `${path}: ${error.message}. It was not opened.`,
+        fix: "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
+      });
+    }
     const missing = errnoOf(error) === "ENOENT";
     return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
       detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,44 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Canary, startCanary } from "../../support/canary.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { runIn } from "../cli/harness.ts";
-
-const SECRET = "canary-of-the-environment";
-const WEBHOOK = { webhooks: { hook: { url: "https://hooks.example/x", events: ["invoice.paid"] } } };
-
-interface Place {
-  readonly dir: string;
-  readonly outside: string;
-  readonly canary: Canary;
-  put(name: string, content: string | object): void;
-  run(args: readonly string[], env?: Record<string, string>): ReturnType<typeof runIn>;
-}
-
-/** A folder, a file outside it, a host that is the operator's (and whose requests are counted), and secrets in the environment. */
-async function place(files: Record<string, string | object> = {}): Promise<Place> {
-  const [dir, canary] = [temporaryFolder(), await startCanary()];
-  const outside = path.join(temporaryFolder(), "secret");
-  writeFileSync(outside, `${SECRET}\n`, { mode: 0o600 });
-  const put: Place["put"] = (name, content) => {
-    const file = path.join(dir, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
-  };
-  for (const [name, content] of Object.entries(files)) put(name, content);
-  const env = {
-    HOSTFORM_LEDGER: "memory",
-    HOSTING_BASE_URL: canary.url,
-    HOSTING_TOKEN: "canary-of-the-token",
-    DEPLOY_NAME: SECRET,
-    TF_VAR_who: SECRET,
-  };
-  const run: Place["run"] = (args, more) => runIn(dir, args, { env: { ...env, ...more } }, ["canary-of-the-token"]);
-  return { dir, outside, canary, put, run };
-}
-
-const declared = (more: object = {}) => ({ "hosting.yaml": { project: "test", ...WEBHOOK, ...more } });
+import { declared, place, SECRET, WEBHOOK } from "./stranger.ts";
 
 describe("an untrusted declaration", () => {
   it("is planned, with the address and the token of the environment", async () => {
@@ -220,6 +183,37 @@ describe("the files of an untrusted project", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("trust.file")]);
     expect(stdout + stderr).not.toContain(SECRET);
     expect(made.canary.requests).toEqual([]);
+  });
+
+  it.each([
+    ["the declaration", "hosting.yaml", ["plan"]],
+    ["the state", "hosting.tfstate", ["plan"]],
+    ["the lock", ".hosting.tfstate.lock", ["plan"]],
+    ["the notice of the lock", ".hosting.tfstate.lock.info", ["plan"]],
+    ["the lock of a state that is named", ".none.tfstate.lock", ["plan", "--state", "none.tfstate"]],
+    ["the lock of a stack", "stack/.terraform.tfstate.lock", ["plan", "--stack", "stack"]],
+    ["the place of a plan", "acme.plan", ["plan", "--out", "acme.plan"]],
+    ["the folder of a plan", "plans", ["plan", "--out", "plans/acme.plan"]],
+  ])("may not lead to a place elsewhere where nothing is yet: %s", async (_, name, args) => {
+    const files = { ...declared(), "stack/cdk.tf.json": { provider: { hosting: [{ project: "p" }] } } };
+    const made = await place(Object.fromEntries(Object.entries(files).filter(([file]) => file !== name)));
+    const target = `${made.outside}-new`;
+    symlinkSync(target, path.join(made.dir, name));
+    const { code, stderr } = await made.run([...args, "--untrusted"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("trust.file")]);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it("stay as they are: a plan makes no lock, and opens none that lies there", async () => {
+    const { dir, run } = await place(declared());
+    const names = readdirSync(dir);
+    writeFileSync(path.join(dir, ".hosting.tfstate.lock"), "SQLite format 3\0 of a stranger");
+    writeFileSync(path.join(dir, ".hosting.tfstate.lock-journal"), "names a file to delete");
+    const { code, stderr } = await run(["plan", "--untrusted"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(readdirSync(dir).sort()).toEqual(
+      [...names, ".hosting.tfstate.lock", ".hosting.tfstate.lock-journal"].sort(),
+    );
   });
 
   it("are no links at all, as `.git/config` is a file of the project too", async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -15,6 +15,18 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a data file", () => {
+  test("is its owner's alone, with what lies beside it: tokens and secrets are in it", async () => {
+    const umask = process.umask(0);
+    try {
+      await start({ data });
+    } finally {
+      process.umask(umask);
+    }
+    const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]);
+    expect(modes).toEqual(readdirSync(folder).map((name) => [name, "600"]));
+    expect(modes).not.toEqual([]);
+  });
+
   test("goes on where the last sandbox stopped: records, keys, queue, clock, tokens, secrets", async () => {
     const first = await start({ data, seed: "one" });
     const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
@@ -96,7 +108,15 @@ describe("a data file", () => {
       },
       hint: "not a database",
     },
-    { why: "its folder is missing", prepare: async () => ({ data: join(data, "x", "y.db") }), hint: "unable to open" },
+    {
+      why: "a journal lies beside it, which may name any file for SQLite to delete",
+      prepare: async () => {
+        writeFileSync(`${data}-journal`, "");
+        return { data };
+      },
+      hint: "-journal lies beside it",
+    },
+    { why: "its folder is missing", prepare: async () => ({ data: join(data, "x", "y.db") }), hint: "ENOENT" },
   ];
   test.each(unusable)("is refused with a sentence when $why", async ({ prepare, hint }) => {
     const options = await prepare();

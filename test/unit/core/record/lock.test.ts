@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -89,6 +99,80 @@ describe("the lock of a state file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  /** A hot journal that names a file to delete, as SQLite reads it. */
+  const journalNaming = (victim: string) => {
+    const magic = Buffer.from("d9d505f920a163d7", "hex");
+    const numbers = (...all: number[]) =>
+      Buffer.concat(all.map((one) => Buffer.from(Uint32Array.of(one).buffer).swap32()));
+    const name = Buffer.from(victim);
+    const head = Buffer.concat([magic, numbers(0, 1234, 2, 512, 4096)]);
+    const tail = [
+      numbers(0x40000000 / 4096 + 1),
+      name,
+      numbers(
+        name.length,
+        name.reduce((a, b) => a + b, 0),
+      ),
+      magic,
+    ];
+    return Buffer.concat([head, Buffer.alloc(512 - head.length), ...tail]);
+  };
+  const database = (version = 1) => {
+    const made = join(folder, "made.db");
+    const opened = openDatabase(made);
+    opened.exec("CREATE TABLE t (a)");
+    opened.close();
+    const bytes = readFileSync(made);
+    rmSync(made);
+    bytes[18] = version;
+    return bytes;
+  };
+  const victim = () => join(folder, "victim");
+
+  test.each<[string, () => void]>([
+    [
+      "a database whose journal names a file to delete",
+      () => {
+        writeFileSync(lockFile(), database());
+        writeFileSync(`${lockFile()}-journal`, journalNaming(victim()));
+      },
+    ],
+    [
+      "a database that SQLite takes for read-only, so that its lock excludes nobody",
+      () => writeFileSync(lockFile(), database(3)),
+    ],
+    ["a text", () => writeFileSync(lockFile(), "x")],
+    ["a link to a file", () => symlinkSync(victim(), lockFile())],
+    ["a link to nothing", () => symlinkSync(join(folder, "new"), lockFile())],
+    ["a folder", () => mkdirSync(lockFile())],
+    ["a pipe", () => execFileSync("mkfifo", [lockFile()])],
+    ["an empty file with a journal", () => writeFileSync(`${lockFile()}-journal`, journalNaming(victim()))],
+    ["an empty file with a write-ahead log", () => writeFileSync(`${lockFile()}-wal`, "x")],
+    ["an empty file with shared memory", () => symlinkSync("nowhere", `${lockFile()}-shm`)],
+  ])("%s in its place is refused, and nothing is opened, made or removed", async (_, put) => {
+    writeFileSync(victim(), "precious");
+    put();
+    const before = readdirSync(folder);
+    const diagnostics = [
+      await diagnosticOf(() => lockOf("bo").acquire(request)),
+      await diagnosticOf(() => lockOf("bo").takeOver()),
+    ];
+    for (const diagnostic of diagnostics)
+      expect(diagnostic).toMatchObject({ code: "state.lock_file", detail: expect.stringContaining(lockFile()) });
+    expect(readdirSync(folder)).toEqual(before);
+    expect(readFileSync(victim(), "utf8")).toBe("precious");
+  });
+
+  test.each<[string, () => void]>([
+    ["a pipe", () => execFileSync("mkfifo", [notice()])],
+    ["a link", () => symlinkSync(victim(), notice())],
+  ])("%s in place of the notice is no notice, and is not read", async (_, put) => {
+    writeFileSync(victim(), terraformNotice);
+    put();
+    await (await lockOf("bo").acquire(request)).release();
+    expect(readFileSync(victim(), "utf8")).toBe(terraformNotice);
+  });
+
   test.each([
     ["removed", false],
     ["replaced", true],
@@ -159,21 +243,6 @@ describe("the lock of a state file", () => {
       writeFileSync(notice(), terraformNotice);
       expect(await lockOf("bo").takeOver()).toMatchObject({ holder: { id: "t-1" } });
       expect(existsSync(notice())).toBe(false);
-    });
-  });
-
-  test("a file in the way that is no lock is refused with its name", async () => {
-    writeFileSync(lockFile(), "this is not a lock file ".repeat(100));
-    const diagnostic = await diagnosticOf(() => lockOf("ana").acquire(request));
-    expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining(lockFile()) });
-  });
-
-  test("a place where no lock file can be made is said so", async () => {
-    mkdirSync(lockFile());
-    const diagnostic = await diagnosticOf(() => lockOf("ana").acquire(request));
-    expect(diagnostic).toMatchObject({
-      code: "state.unwritable",
-      summary: expect.stringContaining("cannot be locked"),
     });
   });
 
