@@ -16,12 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a data file", () => {
   test("is its owner's alone, with what lies beside it: tokens and secrets are in it", async () => {
-    const umask = process.umask(0);
-    try {
-      await start({ data });
-    } finally {
-      process.umask(umask);
-    }
+    await start({ data });
     const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]);
     expect(modes).toEqual(readdirSync(folder).map((name) => [name, "600"]));
     expect(modes).not.toEqual([]);
