@@ -304,7 +304,9 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
   const real = await found(() => realpath(at));
   if (real === undefined) {
     if (links || !(await found(() => lstat(at)))?.isSymbolicLink()) return;
-    fail("trust.file", `${shown} is a link to nothing`, { fix: "Put a regular file there, or remove the link." });
+    fail("trust.file", `${shown} is a link to nothing`, {
+      remedies: ["Put a regular file there, or remove the link."],
+    });
   }
   const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {

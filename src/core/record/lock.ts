@@ -199,7 +199,9 @@ function explained<T>(path: string, action: () => T): T {
     if (error instanceof NotALockFile) {
       fail("state.lock_file", "The lock file of the state is none", {
         detail: `${path}: ${error.message}. It was not opened.`,
-        fix: "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
+        remedies: [
+          "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
+        ],
       });
     }
     const missing = errnoOf(error) === "ENOENT";
