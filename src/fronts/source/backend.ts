@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { resolveReferences } from "../../core/expression/references.ts";
 import type { Backend, JsonObject } from "../../core/model/index.ts";
-import { reportTwice } from "./duplicates.ts";
-import { didYouMean, type Mistakes } from "./mistakes.ts";
-import { namesSecret } from "./secret-keys.ts";
-import { rangeOf } from "./source.ts";
-import { type Environment, readTemplate } from "./templates.ts";
-import { type Entry, type Leaf, type Tree, valueSpan } from "./tree.ts";
+import { type DiagnosticCollector, reportTwice } from "./diagnostics.ts";
+import { namesSecret, rangeOf } from "./source.ts";
+import { type EnvironmentReader, settingValue } from "./templates.ts";
+import { type Entry, isNull, valueSpan } from "./tree.ts";
 
 const address = (of: string) =>
   z
@@ -66,17 +63,13 @@ const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|
 /** The backend of all documents together; "unclear" when a mistake may hide it. @param complete nothing was unreadable. */
 export function mergeBackend(
   sections: readonly Entry[],
-  env: Environment,
+  env: EnvironmentReader,
   complete: boolean,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): Backend | undefined | "unclear" {
-  reportTwice(
-    sections,
-    (section) => section.keySpan,
-    () => "`backend`",
-    mistakes,
-  );
-  const [backend, ...others] = sections.map((section) => readBackend(section, env, mistakes) ?? "unclear");
+  const spans = sections.map(({ keySpan }) => keySpan);
+  reportTwice(spans, "`backend`", diags);
+  const [backend, ...others] = sections.map((section) => readBackend(section, env, diags) ?? "unclear");
   return complete && others.length === 0 ? backend : "unclear";
 }
 
@@ -85,25 +78,23 @@ export function mergeBackend(
  * is needed before anything can be planned. Credentials are refused, wherever they come from.
  * @returns undefined after a mistake, which is reported: a state must not be looked for in the wrong place.
  */
-function readBackend(section: Entry, env: Environment, mistakes: Mistakes): Backend | undefined {
+function readBackend(section: Entry, env: EnvironmentReader, diags: DiagnosticCollector): Backend | undefined {
   const { value: tree } = section;
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
     const summary = others.length > 0 ? "A state has one backend only" : "`backend` must say which one it is";
-    mistakes.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
+    diags.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
     return undefined;
   }
   const type = TYPES.find((one) => one === entry.key);
   if (type === undefined) {
-    const near = mistakes.nearest(entry.key, TYPES);
-    const summary = `There is no backend "${entry.key.slice(0, 100)}".${didYouMean(near)}`;
-    mistakes.add(entry.keySpan, "config.unknown_key", summary, {
+    diags.addUnknown(entry.keySpan, `There is no backend "${entry.key.slice(0, 100)}"`, entry.key, TYPES, {
       detail: `There are ${TYPES.join(" and ")}.`,
       fix: FORM,
     });
     return undefined;
   }
-  const settings = readSettings(type, entry, env, mistakes);
+  const settings = readSettings(type, entry, env, diags);
   return settings && { type, settings, range: rangeOf(entry.keySpan) };
 }
 
@@ -111,56 +102,53 @@ function readBackend(section: Entry, env: Environment, mistakes: Mistakes): Back
  * Reads the settings of a backend that are all literal, under the name of its type. Credentials are refused.
  * @returns undefined after a mistake, which is reported.
  */
-export function backendOfEntry(type: Type, section: Entry, mistakes: Mistakes): Backend | undefined {
-  const settings = readSettings(type, section, () => undefined, mistakes);
+export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
+  const settings = readSettings(type, section, () => undefined, diags);
   return settings && { type, settings, range: rangeOf(section.keySpan) };
 }
 
-function readSettings(type: Type, section: Entry, env: Environment, mistakes: Mistakes): JsonObject | undefined {
+function readSettings(
+  type: Type,
+  section: Entry,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): JsonObject | undefined {
   const { value: tree } = section;
-  if (tree.form === "leaf" && tree.value === null) return {};
+  if (isNull(tree)) return {};
   if (tree.form !== "map") {
-    mistakes.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
+    diags.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
     return undefined;
   }
-  const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, env, mistakes));
+  const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, env, diags));
   return read.includes(undefined) ? undefined : Object.assign({}, ...read);
 }
 
-function readSetting(type: Type, entry: Entry, env: Environment, mistakes: Mistakes): JsonObject | undefined {
+function readSetting(
+  type: Type,
+  entry: Entry,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): JsonObject | undefined {
   const { key, keySpan } = entry;
   const { shape } = backendSettings[type];
   const refuseSecret = () => {
     const summary = `"${key}" would put a password into the declaration`;
-    mistakes.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
+    diags.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
     return undefined;
   };
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
   if (!Object.hasOwn(shape, key)) {
     const known = Object.keys(shape);
-    const summary = `The backend ${type} has no setting "${key.slice(0, 100)}".${didYouMean(mistakes.nearest(key, known))}`;
-    mistakes.add(keySpan, "config.unknown_key", summary, { detail: `The settings are ${known.join(", ")}.` });
+    const summary = `The backend ${type} has no setting "${key.slice(0, 100)}"`;
+    diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
     return undefined;
   }
-  const value = evaluated(entry.value, env, mistakes);
+  const value = settingValue(entry.value, "A backend", env, diags);
   if (value === undefined) return undefined;
   if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
   const checked = backendSettings[type].partial().safeParse({ [key]: value });
   if (checked.success) return checked.data as JsonObject;
   const [issue] = checked.error.issues;
-  mistakes.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "not usable"}`);
-  return undefined;
-}
-
-function evaluated(tree: Tree, env: Environment, mistakes: Mistakes): Leaf["value"] | undefined {
-  // What is a list or a map is refused with the words for a value of the wrong form.
-  if (tree.form !== "leaf") return Number.NaN;
-  if (typeof tree.value !== "string") return tree.value;
-  const references = readTemplate(tree, env, mistakes);
-  if (references === undefined) return undefined;
-  const [wrong] = references;
-  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined }) as string;
-  const fix = "Only `${env.NAME}` can be used here.";
-  mistakes.add(wrong.span, "config.reference", "A backend cannot refer to a resource", { fix });
+  diags.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "not usable"}`);
   return undefined;
 }

@@ -1,3 +1,4 @@
+import type { Kinds } from "../../core/kinds/kind.ts";
 import type { SourceRange } from "../../core/model/index.ts";
 
 /** A file of the declaration, as text. `path` is how people know it: relative to where they work. */
@@ -94,4 +95,34 @@ function hideSecrets(line: string): string {
     .replace(TOKEN_VALUE, hide)
     .replace(PASSWORD_IN_URL, hide)
     .replace(PARAMETER_IN_URL, hide);
+}
+
+const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
+
+/** True for keys under which people write a token. */
+export function namesSecret(key: string): boolean {
+  return SECRET_KEY.test(key);
+}
+
+/** Keys of a stack that hardly any other JSON has at its top. */
+const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
+const SECTIONS = ["project", "provider", "providers", "guards", "backend", "outputs"];
+
+/**
+ * Whether a text looks like a part of a declaration in YAML: one of its keys stands at the beginning of a line, or in a map that
+ * is written as JSON. Of any other text no message may show a line: `hosting.yaml` or `-f` may lead to a file of secrets.
+ */
+export function isDeclaration(text: string, kinds: Kinds): boolean {
+  const sections = [...kinds.values()].flatMap(({ nested, section }) => (nested === undefined ? [section] : []));
+  const keys = [...SECTIONS, ...sections].join("|");
+  return inFlow(text, keys) || new RegExp(`^\\uFEFF?["']?(?:${keys})["']?[ \\t]*:(?=\\s|$)`, "m").test(text);
+}
+
+/** The same of a stack in Terraform's JSON. */
+export function isStack(text: string): boolean {
+  return inFlow(text, STACK.join("|"));
+}
+
+function inFlow(text: string, keys: string): boolean {
+  return /^\uFEFF?\s*[{[]/.test(text) && new RegExp(`[{,]\\s*(["']?)(?:${keys})\\1\\s*:`).test(text);
 }

@@ -1,11 +1,11 @@
-import { hasReferences, parseReferences } from "../../core/expression/references.ts";
-import { ExpressionError, type Reference } from "../../core/model/index.ts";
-import type { Mistakes, Remark } from "./mistakes.ts";
+import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
+import { ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
+import type { DiagnosticCollector, Remark } from "./diagnostics.ts";
 import type { Span } from "./source.ts";
-import { type Leaf, templateSpans } from "./tree.ts";
+import { type Leaf, type Tree, toJson } from "./tree.ts";
 
 /** The environment by name; undefined when a variable is not set. */
-export interface Environment {
+export interface EnvironmentReader {
   (name: string): string | undefined;
   /** Whether a variable is kept from the declaration, set or not. Default: none is. */
   readonly refuses?: ((name: string) => boolean) | undefined;
@@ -20,12 +20,12 @@ export interface PlacedReference {
 /**
  * The references of one string to resources; undefined when its template cannot be read or evaluated, which is reported at its
  * column. Variables of the environment are checked here (not set is a mistake, empty is not), references to
- * resources by who knows the resources.
+ * resources by those who know the resources.
  */
 export function readTemplate(
   leaf: Leaf,
-  env: Environment,
-  mistakes: Mistakes,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
   remark: Remark = {},
 ): readonly PlacedReference[] | undefined {
   const text = leaf.value;
@@ -40,24 +40,69 @@ export function readTemplate(
       if (part.to === "resource") found.push({ reference: part, span });
       else if (env.refuses?.(part.name) === true) {
         unset = true;
-        mistakes.add(span, "trust.untrusted", `The untrusted declaration reads the environment variable ${part.name}`, {
+        diags.add(span, "trust.untrusted", `The untrusted declaration reads the environment variable ${part.name}`, {
           ...remark,
           fix: "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
         });
       } else if (env(part.name) === undefined) {
         unset = true;
-        mistakes.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
+        diags.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
       }
     }
     return unset ? undefined : found;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    mistakes.add(spanAt(error.offset), "config.expression", sentence(error.message), {
+    diags.add(spanAt(error.offset), "config.expression", sentence(error.message), {
       fix: "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
       ...remark,
     });
     return undefined;
   }
+}
+
+/**
+ * The value of a setting that is needed before anything can be planned: it may hold `${env.NAME}`, and no other reference.
+ * @param owner `A backend`, for messages. @returns undefined after a mistake, which is reported.
+ */
+export function settingValue(
+  tree: Tree,
+  owner: string,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): Value | undefined {
+  if (tree.form !== "leaf" || typeof tree.value !== "string") return toJson(tree);
+  const references = readTemplate(tree, env, diags);
+  if (references === undefined) return undefined;
+  const [wrong] = references;
+  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined });
+  const fix = "Only `${env.NAME}` can be used here.";
+  diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
+  return undefined;
+}
+
+/**
+ * The places of the `${…}` of a string, by their offset in its value. Values and their notation differ (quotes, escapes,
+ * folded lines), but a `${` is written the same in all: the nth of the value is the nth of the notation. The whole
+ * string when the two do not match.
+ */
+export function templateSpans(leaf: Leaf): (offset: number) => Span {
+  const { source, start, end } = leaf.span;
+  const inText = opens(source.text.slice(start, end));
+  const inValue = opens(String(leaf.value));
+  const nth = new Map(inValue.map((offset, n) => [offset, n]));
+  return (offset) => {
+    const opening = inText[nth.get(offset) ?? -1];
+    if (opening === undefined || inValue.length !== inText.length) return leaf.span;
+    const from = start + opening;
+    const close = source.text.indexOf("}", from);
+    return source.span(from, close < 0 || close >= end ? from + 2 : close + 1);
+  };
+}
+
+function opens(text: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf("${"); at >= 0; at = text.indexOf("${", at + 2)) found.push(at);
+  return found;
 }
 
 function sentence(text: string): string {

@@ -31,6 +31,27 @@ export interface Entry {
   readonly value: Tree;
 }
 
+/** A name with the place where it is written. */
+export interface SpannedName {
+  readonly name: string;
+  readonly span: Span;
+}
+
+/** Whether nothing is written, or a null: how the libraries for stacks say that something is not given. */
+export function isNull(tree: Tree): boolean {
+  return tree.form === "leaf" && tree.value === null;
+}
+
+/** Whether something is written there. */
+export function isGiven(entry: Entry | undefined): entry is Entry {
+  return entry !== undefined && !isNull(entry.value);
+}
+
+/** The text that a value is; undefined for any other. */
+export function stringOf(tree: Tree | undefined): string | undefined {
+  return tree?.form === "leaf" && typeof tree.value === "string" ? tree.value : undefined;
+}
+
 /** The place to point at for an entry's value; its key when the value is not written. */
 export function valueSpan(entry: Entry): Span {
   return entry.value.span.start === entry.value.span.end ? entry.keySpan : entry.value.span;
@@ -75,29 +96,4 @@ export function* strings(
   } else {
     for (const [key, entry] of tree.entries) yield* strings(entry.value, [...path, key]);
   }
-}
-
-/**
- * The places of the `${…}` of a string, by their offset in its value. Values and their notation differ (quotes, escapes,
- * folded lines), but a `${` is written the same in all: the nth of the value is the nth of the notation. The whole
- * string when the two do not match.
- */
-export function templateSpans(leaf: Leaf): (offset: number) => Span {
-  const { source, start, end } = leaf.span;
-  const inText = opens(source.text.slice(start, end));
-  const inValue = opens(String(leaf.value));
-  const nth = new Map(inValue.map((offset, n) => [offset, n]));
-  return (offset) => {
-    const opening = inText[nth.get(offset) ?? -1];
-    if (opening === undefined || inValue.length !== inText.length) return leaf.span;
-    const from = start + opening;
-    const close = source.text.indexOf("}", from);
-    return source.span(from, close < 0 || close >= end ? from + 2 : close + 1);
-  };
-}
-
-function opens(text: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf("${"); at >= 0; at = text.indexOf("${", at + 2)) found.push(at);
-  return found;
 }

@@ -1,4 +1,4 @@
-import type { Mistakes } from "../source/mistakes.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
 import { StackSource } from "./source.ts";
@@ -23,10 +23,10 @@ const COMMENT = "//";
  * The blocks of a type: an object for each label, and at each level an array in place of an object where there are
  * several. https://developer.hashicorp.com/terraform/language/syntax/json
  */
-export function blocksOf(entry: Entry, labels: readonly string[], mistakes: Mistakes): Block[] {
+export function blocksOf(entry: Entry, labels: readonly string[], diags: DiagnosticCollector): Block[] {
   const found: Block[] = [];
   const { key, keySpan } = entry;
-  const written: Written = { type: key, labels, mistakes };
+  const written: Written = { type: key, labels, diags };
   const walk = (tree: Tree, above: readonly Label[], at: Span): void => {
     const bodies = mapsIn(tree, at, written);
     const label = labels[above.length];
@@ -49,16 +49,16 @@ export function blocksOf(entry: Entry, labels: readonly string[], mistakes: Mist
 interface Written {
   readonly type: string;
   readonly labels: readonly string[];
-  readonly mistakes: Mistakes;
+  readonly diags: DiagnosticCollector;
 }
 
 /** The objects at a level: one, several in a list, or none (`null`, `[]`). Undefined when what is there instead is reported. */
-function mapsIn(tree: Tree, at: Span, { type, labels, mistakes }: Written): readonly MapTree[] | undefined {
+function mapsIn(tree: Tree, at: Span, { type, labels, diags }: Written): readonly MapTree[] | undefined {
   if (tree.form === "map") return [tree];
   if (tree.form === "leaf" && tree.value === null) return [];
   const others = tree.form === "leaf" ? [tree] : tree.items.filter(({ form }) => form !== "map");
   for (const other of others) {
-    mistakes.add(spanOf(other, at), "config.structure", `\`${type}\` must be an object here`, {
+    diags.add(spanOf(other, at), "config.structure", `\`${type}\` must be an object here`, {
       fix: `Write \`${formOf(type, labels)}\`.`,
     });
   }
@@ -67,8 +67,8 @@ function mapsIn(tree: Tree, at: Span, { type, labels, mistakes }: Written): read
 }
 
 /** Terraform refuses it too: passed over, whatever stood there before would be taken for removed. */
-function reportNameless(tree: Tree, at: Span, label: string, { type, labels, mistakes }: Written): void {
-  mistakes.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
+function reportNameless(tree: Tree, at: Span, label: string, { type, labels, diags }: Written): void {
+  diags.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
     detail: "Whether nothing is declared any more, or something is missing, cannot be told.",
     fix: `Write \`${formOf(type, labels)}\`; or leave out what is empty.`,
   });
@@ -86,11 +86,11 @@ export function argumentsOf({ entries }: MapTree): Entry[] {
 }
 
 /** A block within a block: one, or none. Several are a mistake. */
-export function onlyBlock(entry: Entry | undefined, mistakes: Mistakes): Block | undefined {
+export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector): Block | undefined {
   if (entry === undefined) return undefined;
-  const [first, second] = blocksOf(entry, [], mistakes);
+  const [first, second] = blocksOf(entry, [], diags);
   if (second !== undefined) {
-    mistakes.add(valueSpan(entry), "config.duplicate", `\`${entry.key}\` is given more than once`, {
+    diags.add(valueSpan(entry), "config.duplicate", `\`${entry.key}\` is given more than once`, {
       fix: "Join them into one.",
     });
   }
@@ -98,7 +98,7 @@ export function onlyBlock(entry: Entry | undefined, mistakes: Mistakes): Block |
 }
 
 /** A literal true or false; Terraform takes the words as texts too. Undefined when nothing is given, or after a mistake. */
-export function flagOf(entry: Entry | undefined, mistakes: Mistakes): boolean | undefined {
+export function flagOf(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
   if (entry === undefined) return undefined;
   const { value: tree } = entry;
   const value = tree.form === "leaf" ? tree.value : undefined;
@@ -106,29 +106,29 @@ export function flagOf(entry: Entry | undefined, mistakes: Mistakes): boolean | 
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
   const fix = "An expression cannot be used here.";
-  mistakes.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
+  diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
   return undefined;
 }
 
 /** A literal text. Undefined when nothing is given, or after a mistake. */
-export function textOf(entry: Entry | undefined, mistakes: Mistakes): string | undefined {
+export function textOf(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
   if (entry === undefined) return undefined;
   const { value: tree } = entry;
   if (tree.form === "leaf" && (typeof tree.value === "string" || tree.value === null)) return tree.value ?? undefined;
-  mistakes.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
+  diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
   return undefined;
 }
 
 /** The items of a literal list of texts, with their places. */
-export function textsOf(entry: Entry | undefined, mistakes: Mistakes): { text: string; span: Span }[] {
+export function textsOf(entry: Entry | undefined, diags: DiagnosticCollector): { text: string; span: Span }[] {
   if (entry === undefined || (entry.value.form === "leaf" && entry.value.value === null)) return [];
   if (entry.value.form !== "list") {
-    mistakes.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of texts`);
+    diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of texts`);
     return [];
   }
   return entry.value.items.flatMap((item) => {
     if (item.form === "leaf" && typeof item.value === "string") return [{ text: item.value, span: item.span }];
-    mistakes.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a text`);
+    diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a text`);
     return [];
   });
 }

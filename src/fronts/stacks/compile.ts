@@ -1,6 +1,6 @@
 import { compileJson, type Expression, type PlacedTraversal, traversalsOf } from "../../core/expression/index.ts";
 import { type AttributePath, ExpressionError, type Json } from "../../core/model/index.ts";
-import type { Mistakes, Remark } from "../source/mistakes.ts";
+import type { DiagnosticCollector, Remark } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { locate, type Tree, toJson } from "../source/tree.ts";
 import { offsetInText } from "./source.ts";
@@ -16,23 +16,28 @@ export interface Compiled {
 }
 
 /** Takes the expressions of a value apart. @returns undefined when one cannot be read, which is reported at its place. */
-export function compile(tree: Tree, mistakes: Mistakes, remark: Remark = {}): Compiled | undefined {
+export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark = {}): Compiled | undefined {
   const json = toJson(tree);
   try {
     const expression = compileJson(json);
     return { tree, json, expression, traversals: traversalsOf(expression) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, tree, mistakes, remark);
+    reportExpression(error, tree, diags, remark);
     return undefined;
   }
 }
 
 /** Says at its place what is wrong with an expression. */
-export function reportExpression(error: ExpressionError, tree: Tree, mistakes: Mistakes, remark: Remark = {}): void {
+export function reportExpression(
+  error: ExpressionError,
+  tree: Tree,
+  diags: DiagnosticCollector,
+  remark: Remark = {},
+): void {
   const { attribute, ...rest } = remark;
   const summary = attribute === undefined ? capital(error.message) : `${attribute[0]}: ${error.message}`;
-  mistakes.add(spanIn(tree, error.path, error.offset), "config.expression", summary, {
+  diags.add(spanIn(tree, error.path, error.offset), "config.expression", summary, {
     ...expressionShown(tree, error.path),
     fix: "Correct the expression. What hostform does not have of the language needs Terraform.",
     ...(attribute && { attribute: [...attribute, ...error.path] }),

@@ -1,7 +1,7 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import { type Attribute, isNested, type Schema } from "../../core/model/index.ts";
-import type { Named } from "../source/declaration.ts";
-import { didYouMean, type Mistakes } from "../source/mistakes.ts";
+import { type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import type { SpannedName } from "../source/tree.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, type Block, textsOf } from "./blocks.ts";
 import { type Compiled, compile } from "./compile.ts";
@@ -23,8 +23,8 @@ export interface Draft {
   readonly replaceOnChange: DraftAttribute | undefined;
   readonly count: Repetition | undefined;
   readonly forEach: Repetition | undefined;
-  readonly provider: Named | undefined;
-  readonly dependsOn: readonly Named[];
+  readonly provider: SpannedName | undefined;
+  readonly dependsOn: readonly SpannedName[];
   readonly lifecycle: DraftLifecycle | undefined;
 }
 
@@ -50,7 +50,7 @@ export function readDraft(
   block: Block,
   schema: Schema,
   kind: Kind | undefined,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): Draft {
   const { body } = block;
   const keys: Keys = kind === undefined ? KEYS.data : KEYS.resource;
@@ -61,23 +61,23 @@ export function readDraft(
     if (keys.known.includes(key)) continue;
     const fix = Object.hasOwn(keys.refused, key) ? keys.refused[key] : undefined;
     if (fix !== undefined) {
-      mistakes.add(entry.keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, {
+      diags.add(entry.keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, {
         address: base,
         fix,
       });
       continue;
     }
     const attribute = Object.hasOwn(schema.attributes, key) ? schema.attributes[key] : undefined;
-    if (attribute === undefined) reportUnknown(entry, base, schema, kind, mistakes);
-    else if (attribute.required !== true && attribute.optional !== true) reportGiven(entry, base, schema, mistakes);
+    if (attribute === undefined) reportUnknown(entry, base, schema, kind, diags);
+    else if (attribute.required !== true && attribute.optional !== true) reportGiven(entry, base, schema, diags);
     else if (isGiven(entry)) {
-      const known = { entry, schema: attribute, compiled: compileAttribute(entry, attribute, base, mistakes) };
-      if (key === "timeouts" && kind !== undefined) reportTimeouts(entry, mistakes);
+      const known = { entry, schema: attribute, compiled: compileAttribute(entry, attribute, base, diags) };
+      if (key === "timeouts" && kind !== undefined) reportTimeouts(entry, diags);
       else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
     }
   }
-  const [count, forEach] = repetitionsOf(block, base, mistakes);
+  const [count, forEach] = repetitionsOf(block, base, diags);
   return {
     base,
     type: block.labels[0]?.text ?? "",
@@ -88,17 +88,22 @@ export function readDraft(
     replaceOnChange,
     count,
     forEach,
-    provider: readProviderName(body.entries.get("provider"), base, mistakes),
-    dependsOn: textsOf(body.entries.get("depends_on"), mistakes).map(({ text: name, span }) => ({ name, span })),
-    lifecycle: readLifecycle(body.entries.get("lifecycle"), base, schema, kind !== undefined, mistakes),
+    provider: readProviderName(body.entries.get("provider"), base, diags),
+    dependsOn: textsOf(body.entries.get("depends_on"), diags).map(({ text: name, span }) => ({ name, span })),
+    lifecycle: readLifecycle(body.entries.get("lifecycle"), base, schema, kind !== undefined, diags),
   };
 }
 
 const isGiven = ({ value }: Entry) => value.form !== "leaf" || value.value !== null;
 
-function compileAttribute(entry: Entry, schema: Attribute, base: string, mistakes: Mistakes): Compiled | undefined {
-  checkNested(entry, schema, base, mistakes);
-  return compile(entry.value, mistakes, remarkOf(entry.key, schema, base));
+function compileAttribute(
+  entry: Entry,
+  schema: Attribute,
+  base: string,
+  diags: DiagnosticCollector,
+): Compiled | undefined {
+  checkNested(entry, schema, base, diags);
+  return compile(entry.value, diags, remarkOf(entry.key, schema, base));
 }
 
 /** What is said with a mistake in an attribute's expression. That of a secret is not repeated. */
@@ -112,25 +117,30 @@ export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, addr
 }
 
 /** Terraform would pass over what a nested object does not have. */
-function checkNested({ value: tree }: Entry, { type }: Attribute, address: string, mistakes: Mistakes): void {
+function checkNested({ value: tree }: Entry, { type }: Attribute, address: string, diags: DiagnosticCollector): void {
   if (!isNested(type)) return;
   if (tree.form === "list" && type.nesting === "list") {
     for (const item of tree.items) {
-      if (item.form === "map") checkParts([...item.entries.values()], type.attributes, address, mistakes);
+      if (item.form === "map") checkParts([...item.entries.values()], type.attributes, address, diags);
     }
   } else if (tree.form === "map" && type.nesting === "single") {
-    checkParts([...tree.entries.values()], type.attributes, address, mistakes);
+    checkParts([...tree.entries.values()], type.attributes, address, diags);
   }
 }
 
-function checkParts(parts: readonly Entry[], known: Schema["attributes"], address: string, mistakes: Mistakes): void {
+function checkParts(
+  parts: readonly Entry[],
+  known: Schema["attributes"],
+  address: string,
+  diags: DiagnosticCollector,
+): void {
   for (const part of parts) {
     const schema = Object.hasOwn(known, part.key) ? known[part.key] : undefined;
-    if (schema !== undefined) checkNested(part, schema, address, mistakes);
+    if (schema !== undefined) checkNested(part, schema, address, diags);
     else {
-      const near = mistakes.nearest(part.key, Object.keys(known));
+      const near = diags.nearest(part.key, Object.keys(known));
       const summary = `"${part.key.slice(0, 100)}" is not known here.${didYouMean(near)}`;
-      mistakes.add(part.keySpan, "config.unknown_key", summary, {
+      diags.add(part.keySpan, "config.unknown_key", summary, {
         address,
         detail: `It can have ${Object.keys(known).join(", ")}.`,
       });
@@ -143,26 +153,26 @@ function reportUnknown(
   address: string,
   schema: Schema,
   kind: Kind | undefined,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): void {
   const { attributes } = schema;
   const declarable = Object.keys(attributes).filter((name) => attributes[name]?.required || attributes[name]?.optional);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
-  const near = mistakes.nearest(entry.key, [...declarable, ...KEYS.resource.known]);
+  const near = diags.nearest(entry.key, [...declarable, ...KEYS.resource.known]);
   const noun = kind?.noun ?? "data source";
   const summary = `A ${noun} has no attribute "${entry.key.slice(0, 100)}".${didYouMean(near)}`;
-  mistakes.add(entry.keySpan, "config.unknown_key", summary, {
+  diags.add(entry.keySpan, "config.unknown_key", summary, {
     address,
     detail: own.length === 0 ? "It has none that can be declared." : `It can have ${own.join(", ")}.`,
   });
 }
 
-function reportGiven(entry: Entry, address: string, { attributes }: Schema, mistakes: Mistakes): void {
+function reportGiven(entry: Entry, address: string, { attributes }: Schema, diags: DiagnosticCollector): void {
   const { key } = entry;
   // `plan: 11` was meant to be `plan_id`.
   const near = Object.keys(attributes).find((name) => name.startsWith(`${key}_`) && attributes[name]?.optional);
   const summary = `"${key}" is given by the API and cannot be declared.${didYouMean(near)}`.replace(/\.$/, "");
-  mistakes.add(entry.keySpan, "config.computed", summary, {
+  diags.add(entry.keySpan, "config.computed", summary, {
     address,
     fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
   });
@@ -171,19 +181,19 @@ function reportGiven(entry: Entry, address: string, { attributes }: Schema, mist
 const TIMEOUTS = "`timeouts` is passed over: hostform waits as long as `--wait-timeout` says";
 
 /** Once is enough, however many resources have one. */
-function reportTimeouts({ keySpan }: Entry, mistakes: Mistakes): void {
-  mistakes.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do; Terraform goes by it." });
+function reportTimeouts({ keySpan }: Entry, diags: DiagnosticCollector): void {
+  diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do; Terraform goes by it." });
 }
 
-function repetitionsOf({ body }: Block, address: string, mistakes: Mistakes): [Repetition?, Repetition?] {
+function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollector): [Repetition?, Repetition?] {
   const read = (key: "count" | "for_each"): Repetition | undefined => {
     const entry = body.entries.get(key);
-    return entry && { entry, compiled: compile(entry.value, mistakes, { address, attribute: [key] }) };
+    return entry && { entry, compiled: compile(entry.value, diags, { address, attribute: [key] }) };
   };
   const [count, forEach] = [read("count"), read("for_each")];
   if (count !== undefined && forEach !== undefined) {
     const fix = "Keep one of the two.";
-    mistakes.add(forEach.entry.keySpan, "config.structure", "`count` and `for_each` exclude each other", {
+    diags.add(forEach.entry.keySpan, "config.structure", "`count` and `for_each` exclude each other", {
       address,
       fix,
     });
@@ -193,14 +203,18 @@ function repetitionsOf({ body }: Block, address: string, mistakes: Mistakes): [R
 }
 
 /** `hosting` -> `default`, `hosting.eu` -> `eu`. */
-export function readProviderName(entry: Entry | undefined, address: string, mistakes: Mistakes): Named | undefined {
+export function readProviderName(
+  entry: Entry | undefined,
+  address: string,
+  diags: DiagnosticCollector,
+): SpannedName | undefined {
   if (entry === undefined || !isGiven(entry)) return undefined;
   const span = valueSpan(entry);
   const name = toJson(entry.value);
   if (name === PROVIDER) return { name: "default", span };
   const [, alias] = typeof name === "string" ? (/^hosting\.([A-Za-z][A-Za-z0-9_-]*)$/.exec(name) ?? []) : [];
   if (alias !== undefined) return { name: alias, span };
-  mistakes.add(span, "config.structure", "`provider` must name a provider of hosting", {
+  diags.add(span, "config.structure", "`provider` must name a provider of hosting", {
     address,
     fix: 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.',
   });

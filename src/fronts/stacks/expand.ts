@@ -48,7 +48,7 @@ export function expand(draft: Draft, surroundings: Surroundings, declared: Decla
   }
   const typed = repeated(repetition, compiled, draft, surroundings, declared);
   // What is unknown because of a mistake elsewhere is no mistake here.
-  if (typed === undefined || (isUnclear(typed, roots, compiled, surroundings) && declared.mistakes.any))
+  if (typed === undefined || (isUnclear(typed, roots, compiled, surroundings) && declared.diags.any))
     return unclear(form, roots);
   if (form === "count") {
     const keys = countOf(typed, repetition, draft, roots, declared);
@@ -89,25 +89,19 @@ function repeated(
   { expression, tree }: Compiled,
   { base }: Draft,
   surroundings: Surroundings,
-  { mistakes }: Declared,
+  { diags }: Declared,
 ): Typed | undefined {
   try {
     return evaluate(expression, surroundings.names());
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, tree, mistakes, { address: base, attribute: [entry.key] });
+    reportExpression(error, tree, diags, { address: base, attribute: [entry.key] });
     return undefined;
   }
 }
 
-function refuse(
-  { entry }: Repetition,
-  { base }: Draft,
-  { mistakes }: Declared,
-  summary: string,
-  fix?: string,
-): undefined {
-  mistakes.add(valueSpan(entry), "config.expression", summary, {
+function refuse({ entry }: Repetition, { base }: Draft, { diags }: Declared, summary: string, fix?: string): undefined {
+  diags.add(valueSpan(entry), "config.expression", summary, {
     address: base,
     attribute: [entry.key],
     fix: fix ?? FORMS[entry.key] ?? "Correct the value.",
@@ -124,7 +118,7 @@ function refuseUnknown(repetition: Repetition, draft: Draft, roots: readonly Roo
   const [root] = roots;
   const { key } = repetition.entry;
   if (root === undefined) {
-    if (declared.mistakes.any) return undefined;
+    if (declared.diags.any) return undefined;
     const summary = `\`${key}\` depends on what another stack puts out, which is known only after that is applied`;
     return refuse(repetition, draft, declared, summary, "Apply the other stack first.");
   }
@@ -155,8 +149,8 @@ function countOf(
   return Array.from({ length: count }, (_, index) => index);
 }
 
-function tooMany(repetition: Repetition, { base }: Draft, { mistakes }: Declared): undefined {
-  mistakes.add(valueSpan(repetition.entry), "config.too_large", `${base} has more than ${MOST_INSTANCES} instances`, {
+function tooMany(repetition: Repetition, { base }: Draft, { diags }: Declared): undefined {
+  diags.add(valueSpan(repetition.entry), "config.too_large", `${base} has more than ${MOST_INSTANCES} instances`, {
     address: base,
     fix: "Divide the stack into several.",
   });

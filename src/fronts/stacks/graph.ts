@@ -1,6 +1,6 @@
 import type { Traversal } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
-import type { Mistakes } from "../source/mistakes.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { REMOTE_STATE } from "./module.ts";
 
@@ -41,7 +41,7 @@ const SURROUNDINGS: ReadonlySet<string> = new Set([
  * Reports circles and puts the nodes in an order in which each comes after what it hangs on; of a circle, in any. Like
  * Terraform it asks for resources as a whole: that one instance refers to another of its own is a circle.
  */
-export function inOrder(needs: Needs, mistakes: Mistakes): string[] {
+export function inOrder(needs: Needs, diags: DiagnosticCollector): string[] {
   const { order, circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
   for (const { nodes, skipped } of circles) {
     const [first = ""] = nodes;
@@ -49,7 +49,7 @@ export function inOrder(needs: Needs, mistakes: Mistakes): string[] {
     const between = skipped > 0 ? [`(${skipped} more)`] : [];
     const names = [...nodes.slice(0, -1), ...between, ...(nodes.length > 1 ? [last] : []), first];
     const way = nodes.length === 1 ? `${first} refers to itself` : `References form a circle: ${names.join(" -> ")}`;
-    mistakes.add(needs.get(last)?.get(first), "config.circle", way, {
+    diags.add(needs.get(last)?.get(first), "config.circle", way, {
       ...(!last.startsWith("local.") && { address: last }),
       fix: "Remove one of the references, or write a literal value in its place.",
     });

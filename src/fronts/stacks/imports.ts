@@ -27,15 +27,15 @@ interface Context {
 /** Reads the `import` blocks. @returns by the address of the instance, the id of the object that it adopts. */
 export function readImports(blocks: readonly Block[], context: Context): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
-  const { mistakes } = context.declared;
+  const { diags } = context.declared;
   for (const block of blocks) {
-    checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, mistakes);
+    checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, diags);
     const id = block.body.entries.get("id");
     const to = block.body.entries.get("to");
-    const target = textOf(to, mistakes);
+    const target = textOf(to, diags);
     if (id === undefined || to === undefined || target === undefined) {
       const fix = 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.';
-      mistakes.add(block.body.span, "config.missing_attribute", "`import` needs `to` and `id`", { fix });
+      diags.add(block.body.span, "config.missing_attribute", "`import` needs `to` and `id`", { fix });
       continue;
     }
     for (const each of repetitionsOf(block, context) ?? []) {
@@ -44,7 +44,7 @@ export function readImports(blocks: readonly Block[], context: Context): Readonl
       if (address === undefined || value === undefined) continue;
       if (ids.has(address)) {
         const summary = `${address} is imported twice`;
-        mistakes.add(valueSpan(to), "config.duplicate", summary, { address, fix: "Remove one of the two." });
+        diags.add(valueSpan(to), "config.duplicate", summary, { address, fix: "Remove one of the two." });
       }
       ids.set(address, value);
     }
@@ -69,7 +69,7 @@ function repetitionsOf({ body }: Block, context: Context): readonly (Each | unde
   if (Array.isArray(content) && typeof typed.type === "object" && "set" in typed.type) {
     return content.map((value: Typed) => ({ key: String(value.content), value }));
   }
-  context.declared.mistakes.add(
+  context.declared.diags.add(
     valueSpan(entry),
     "config.expression",
     "`for_each` must be an object or a set of texts that is known",
@@ -93,14 +93,14 @@ function targetOf(
   const parsed = parseAddress(base);
   const draft = declared.drafts.get(base);
   const refuse = (summary: string, fix: string) => {
-    declared.mistakes.add(valueSpan(entry), "config.reference", summary, { fix });
+    declared.diags.add(valueSpan(entry), "config.reference", summary, { fix });
     return undefined;
   };
   if (parsed === undefined)
     return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
   if (draft === undefined)
     return refuse(`No resource ${base} is declared`, "Declare what is to be adopted, or correct the address.");
-  const named = readProviderName(body.entries.get("provider"), base, declared.mistakes)?.name;
+  const named = readProviderName(body.entries.get("provider"), base, declared.diags)?.name;
   if (named !== undefined && named !== (draft.provider?.name ?? "default")) {
     return refuse(`${base} has another provider than its \`import\``, "Leave `provider` out here.");
   }
@@ -126,14 +126,14 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, { surroundin
   try {
     const value = toValue(evaluate(parseExpression(index), withEach(surroundings, each)));
     if (typeof value === "string" || typeof value === "number") return value;
-    declared.mistakes.add(
+    declared.diags.add(
       valueSpan(entry),
       "config.expression",
       "The key of the address must be a text or a number that is known",
     );
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(new ExpressionError(error.message, 0), entry.value, declared.mistakes);
+    reportExpression(new ExpressionError(error.message, 0), entry.value, declared.diags);
   }
   return undefined;
 }
@@ -143,7 +143,7 @@ function idOf(entry: Entry, each: Each | undefined, context: Context): string | 
   if (typed === undefined) return undefined;
   const value = textIn(typed);
   if (typeof value === "string" && value !== "") return value;
-  context.declared.mistakes.add(
+  context.declared.diags.add(
     valueSpan(entry),
     "config.expression",
     "The `id` of an `import` must be a text that is known",
@@ -164,13 +164,13 @@ function textIn(typed: Typed): Value {
 }
 
 function evaluated(entry: Entry, each: Each | undefined, { surroundings, declared }: Context): Typed | undefined {
-  const compiled: Compiled | undefined = compile(entry.value, declared.mistakes);
+  const compiled: Compiled | undefined = compile(entry.value, declared.diags);
   if (compiled === undefined || !checkNames(compiled, declared, { each: each !== undefined })) return undefined;
   try {
     return evaluate(compiled.expression satisfies Expression, withEach(surroundings, each));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, entry.value, declared.mistakes);
+    reportExpression(error, entry.value, declared.diags);
     return undefined;
   }
 }

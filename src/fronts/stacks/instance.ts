@@ -105,7 +105,7 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, com
   const ephemeral = compiled.traversals.find(({ root, steps: [own] }) => isEphemeral(root, String(own), surroundings));
   if (ephemeral !== undefined && schema.writeOnly !== true) {
     const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: it may only go where nothing is recorded`;
-    declared.mistakes.add(attribute.entry.keySpan, "config.expression", summary, {
+    declared.diags.add(attribute.entry.keySpan, "config.expression", summary, {
       ...remark,
       fix: "Use a `sensitive` variable, or a write-only attribute.",
     });
@@ -115,7 +115,7 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, com
     return { attribute, value: attributeValue(typed, schema), secret: isSecret(typed), references };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, declared.mistakes, remark);
+    reportExpression(error, compiled.tree, declared.diags, remark);
     return { attribute, value: UNKNOWN, secret: false, references: [] };
   }
 }

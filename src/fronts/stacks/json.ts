@@ -1,5 +1,5 @@
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
-import type { Mistakes } from "../source/mistakes.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Source, Span } from "../source/source.ts";
 import type { Entry, Tree } from "../source/tree.ts";
 
@@ -18,14 +18,14 @@ export const JSON_LIMITS = {
  * exactly, are mistakes: the one hides what is declared, the other changes it.
  * @returns undefined when the text cannot be read to its end, which is reported.
  */
-export function readTree(source: Source, mistakes: Mistakes): Tree | undefined {
+export function readTree(source: Source, diags: DiagnosticCollector): Tree | undefined {
   const refuse = (offset: number, code: "config.syntax" | "config.too_large", summary: string, fix: string) => {
-    mistakes.add(source.span(offset, offset + 1), code, summary, { fix });
+    diags.add(source.span(offset, offset + 1), code, summary, { fix });
     return undefined;
   };
   try {
     if (source.text.length > JSON_LIMITS.length) throw new TooLarge("is larger than 64 MiB", 0);
-    return readJson(source.text, treeMaker(source, mistakes));
+    return readJson(source.text, treeMaker(source, diags));
   } catch (error) {
     if (error instanceof TooLarge)
       return refuse(
@@ -50,7 +50,7 @@ class TooLarge extends Error {
   }
 }
 
-function treeMaker(source: Source, mistakes: Mistakes): JsonMaker<Tree> {
+function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> {
   let values = 0;
   const span = ({ start, end }: JsonPlace) => source.span(start, end);
   return {
@@ -63,7 +63,7 @@ function treeMaker(source: Source, mistakes: Mistakes): JsonMaker<Tree> {
       const value = Number(digits);
       if (!isExact(digits, value)) {
         const fix = "Put quotes around it: as a text it stays as it is.";
-        mistakes.add(span(place), "config.invalid_value", "This number has more digits than can be kept", { fix });
+        diags.add(span(place), "config.invalid_value", "This number has more digits than can be kept", { fix });
       }
       return { form: "leaf", value, span: span(place) };
     },
@@ -77,7 +77,7 @@ function treeMaker(source: Source, mistakes: Mistakes): JsonMaker<Tree> {
       for (const { key, place: keyPlace, value } of members) {
         checkText(key, keyPlace);
         const keySpan = span(keyPlace);
-        if (isKey(key, keySpan, entries, source, mistakes)) entries.set(key, { key, keySpan, value });
+        if (isKey(key, keySpan, entries, source, diags)) entries.set(key, { key, keySpan, value });
       }
       return { form: "map", entries, span: span(place) };
     },
@@ -93,17 +93,17 @@ function isKey(
   span: Span,
   entries: ReadonlyMap<string, Entry>,
   source: Source,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): boolean {
   if (key === "__proto__") {
     const fix = "Choose another name.";
-    mistakes.add(span, "config.structure", '"__proto__" is not accepted as a key', { fix });
+    diags.add(span, "config.structure", '"__proto__" is not accepted as a key', { fix });
     return false;
   }
   const twice = entries.get(key);
   if (twice === undefined) return true;
   const { line } = source.range(twice.keySpan.start, twice.keySpan.end);
-  mistakes.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same object`, {
+  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same object`, {
     detail: `The first one is in line ${line}.`,
     fix: "Remove one of the two.",
   });

@@ -1,4 +1,4 @@
-import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";
+import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
 import { argumentsOf, type Block } from "./blocks.ts";
 
 /** The keys of a block of Terraform's language, apart from those of schemas and of backends. */
@@ -85,7 +85,7 @@ export function checkKeys(
   { body }: Pick<Block, "body">,
   { known, refused }: Keys,
   missing: (key: string) => string,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
   remark: Remark = {},
 ): void {
   for (const { key, keySpan } of argumentsOf(body)) {
@@ -93,9 +93,9 @@ export function checkKeys(
     const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
     const summary =
       fix === undefined
-        ? `${missing(`"${key.slice(0, 100)}"`)}.${didYouMean(mistakes.nearest(key, known))}`
+        ? `${missing(`"${key.slice(0, 100)}"`)}.${didYouMean(diags.nearest(key, known))}`
         : `\`${key}\` is not supported in a stack`;
     const code = fix === undefined ? "config.unknown_key" : "config.unsupported";
-    mistakes.add(keySpan, code, summary, { ...remark, ...(fix !== undefined && { fix }) });
+    diags.add(keySpan, code, summary, { ...remark, ...(fix !== undefined && { fix }) });
   }
 }

@@ -1,6 +1,6 @@
 import { evaluate } from "../../core/expression/index.ts";
 import { ExpressionError, isName } from "../../core/model/index.ts";
-import type { Mistakes } from "../source/mistakes.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Compiled, compile, reportExpression, spanIn } from "./compile.ts";
@@ -17,16 +17,16 @@ import { MISSING } from "./variables.ts";
 export type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
 
 /** Takes the locals apart. */
-export function compileLocals(locals: ReadonlyMap<string, Entry>, mistakes: Mistakes): CompiledLocals {
+export function compileLocals(locals: ReadonlyMap<string, Entry>, diags: DiagnosticCollector): CompiledLocals {
   return new Map(
     [...locals].map(([name, entry]) => {
       if (!isName(name)) {
         const fix = "Use letters, digits, `_` and `-`, beginning with a letter or `_`.";
-        mistakes.add(entry.keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a local`, {
+        diags.add(entry.keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a local`, {
           fix,
         });
       }
-      return [name, compile(entry.value, mistakes)] as const;
+      return [name, compile(entry.value, diags)] as const;
     }),
   );
 }
@@ -36,7 +36,7 @@ export function compileLocals(locals: ReadonlyMap<string, Entry>, mistakes: Mist
  * stands in one stays unknown.
  */
 export function makeNames(locals: CompiledLocals, surroundings: Surroundings, declared: Declared): void {
-  const order = inOrder(needsOf(locals, declared), declared.mistakes);
+  const order = inOrder(needsOf(locals, declared), declared.diags);
   for (const node of order) {
     const name = node.startsWith("local.") ? node.slice("local.".length) : undefined;
     if (name !== undefined) surroundings.locals.set(name, readLocal(locals.get(name), surroundings, declared, locals));
@@ -77,7 +77,7 @@ const MOST_ROOTS = 1000;
 function readLocal(
   compiled: Compiled | undefined,
   surroundings: Surroundings,
-  { mistakes, drafts }: Declared,
+  { diags, drafts }: Declared,
   locals: CompiledLocals,
 ): Local {
   const broken = { compiled: undefined, roots: [], ephemeral: false, value: MISSING };
@@ -100,7 +100,7 @@ function readLocal(
     return { compiled, roots, ephemeral, value: evaluate(compiled.expression, surroundings.names()) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, mistakes);
+    reportExpression(error, compiled.tree, diags);
     return { ...broken, roots, ephemeral };
   }
 }
@@ -112,13 +112,13 @@ function distinct(roots: readonly Root[]): Root[] {
 }
 
 /** All instances of a stack together. */
-function checkNumber({ expansions }: Surroundings, { mistakes }: Declared): void {
+function checkNumber({ expansions }: Surroundings, { diags }: Declared): void {
   let number = 0;
   for (const { draft, form, keys } of expansions.values()) {
     number += form === "single" ? 1 : keys.length;
     if (number <= MOST_INSTANCES) continue;
     const summary = `This stack has more than ${MOST_INSTANCES} resources`;
-    mistakes.add(repetitionPlace(draft), "config.too_large", summary, { fix: "Divide it into several stacks." });
+    diags.add(repetitionPlace(draft), "config.too_large", summary, { fix: "Divide it into several stacks." });
     return;
   }
 }

@@ -26,33 +26,33 @@ function readOutput(
   surroundings: Surroundings,
   declared: Declared,
 ): DesiredOutput | undefined {
-  const { mistakes } = declared;
+  const { diags } = declared;
   if (!isName(name)) {
     const fix = "Use letters, digits, `_` and `-`, beginning with a letter or `_`.";
-    mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of an output`, { fix });
+    diags.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of an output`, { fix });
     return undefined;
   }
-  checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, mistakes);
+  checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, diags);
   const ephemeral = body.entries.get("ephemeral");
-  if (flagOf(ephemeral, mistakes) === true) {
+  if (flagOf(ephemeral, diags) === true) {
     const summary = "An ephemeral output means nothing in a stack";
-    mistakes.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
+    diags.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
   }
   checkDependsOn(
-    textsOf(body.entries.get("depends_on"), mistakes).map(({ text, span }) => ({ name: text, span })),
+    textsOf(body.entries.get("depends_on"), diags).map(({ text, span }) => ({ name: text, span })),
     `output.${name}`,
     declared,
   );
-  const sensitive = flagOf(body.entries.get("sensitive"), mistakes) ?? false;
-  const description = textOf(body.entries.get("description"), mistakes);
+  const sensitive = flagOf(body.entries.get("sensitive"), diags) ?? false;
+  const description = textOf(body.entries.get("description"), diags);
   const entry = body.entries.get("value");
   if (entry === undefined) {
     const fix = 'Write `"value": "${hosting_service.NAME.id}"`.';
-    mistakes.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
+    diags.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
     return undefined;
   }
   const remark = { address: `output.${name}`, attribute: ["value"] };
-  const compiled = compile(entry.value, mistakes, remark);
+  const compiled = compile(entry.value, diags, remark);
   if (compiled === undefined || !checkNames(compiled, declared, {}, remark)) return undefined;
   check(name, sensitive, compiled, surroundings, declared);
   const references = compiled.traversals.flatMap((traversal) =>
@@ -76,23 +76,23 @@ function check(
   surroundings: Surroundings,
   declared: Declared,
 ): void {
-  const { mistakes } = declared;
+  const { diags } = declared;
   const span = compiled.tree.span;
   const ephemeral = compiled.traversals.find(({ root, steps: [own] }) => isEphemeral(root, String(own), surroundings));
   if (ephemeral !== undefined) {
     const summary = `The output "${name}" is recorded, and ${ephemeral.text} is ephemeral`;
-    mistakes.add(span, "config.expression", summary, { fix: "Leave it out." });
+    diags.add(span, "config.expression", summary, { fix: "Leave it out." });
     return;
   }
   try {
     if (!outputValue(compiled, surroundings.names()).secret || sensitive) return;
-    mistakes.add(span, "config.secret", `The output "${name}" would show a secret`, {
+    diags.add(span, "config.secret", `The output "${name}" would show a secret`, {
       detail: "A secret goes into its value, and outputs are shown after each apply.",
       fix: 'Add `"sensitive": true` to it, or take the secret out.',
     });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, mistakes, { address: `output.${name}`, attribute: ["value"] });
+    reportExpression(error, compiled.tree, diags, { address: `output.${name}`, attribute: ["value"] });
   }
 }
 

@@ -9,8 +9,7 @@ import {
   type ProviderConfig,
   type Value,
 } from "../../core/model/index.ts";
-import { reportTwice } from "../source/duplicates.ts";
-import { didYouMean } from "../source/mistakes.ts";
+import { didYouMean, reportTwice } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, locate, type MapTree, valueSpan } from "../source/tree.ts";
 import { attributeValue } from "./attribute-value.ts";
@@ -37,7 +36,7 @@ interface Setting {
 
 /** Reads the `provider` blocks. The default provider is there also without a block: then the environment tells all. */
 export function readProviders(blocks: readonly Block[], around: Around): Providers {
-  const { mistakes } = around.declared;
+  const { diags } = around.declared;
   const ours = blocks.filter((block) => isOurs(block, around));
   const aliased = ours.map((block) => ({ block, alias: aliasOf(block, around) }));
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
@@ -46,12 +45,8 @@ export function readProviders(blocks: readonly Block[], around: Around): Provide
   for (const [alias, same] of Map.groupBy(aliased, (one) => one.alias)) {
     if (alias === undefined) continue;
     const name = alias === "default" ? "The provider without an alias" : `The provider "${alias}"`;
-    reportTwice(
-      same,
-      ({ block }) => block.keySpan,
-      () => name,
-      mistakes,
-    );
+    const spans = same.map(({ block }) => block.keySpan);
+    reportTwice(spans, name, diags);
     for (const { block } of same) {
       const settings = settingsOf(block, around);
       const { project, ...others } = Object.fromEntries(settings);
@@ -67,7 +62,7 @@ export function readProviders(blocks: readonly Block[], around: Around): Provide
   for (const { name, entry } of more) {
     if (name === first?.name) continue;
     unclear = true;
-    mistakes.add(valueSpan(entry), "config.duplicate", `The project is called "${name}" here and otherwise elsewhere`, {
+    diags.add(valueSpan(entry), "config.duplicate", `The project is called "${name}" here and otherwise elsewhere`, {
       detail: `It is called "${first?.name}" in another provider block.`,
       fix: "Give one name only: a stack is one project. For another account divide the stack.",
     });
@@ -78,7 +73,7 @@ export function readProviders(blocks: readonly Block[], around: Around): Provide
 function isOurs({ labels: [label], keySpan }: Block, { declared }: Around): boolean {
   if (label?.text === PROVIDER) return true;
   const name = label?.text.slice(0, 100) ?? "";
-  declared.mistakes.add(keySpan, "config.unsupported", `This stack configures the provider "${name}"`, {
+  declared.diags.add(keySpan, "config.unsupported", `This stack configures the provider "${name}"`, {
     detail: "hostform applies stacks of hosting resources alone.",
     fix: "Apply this stack with Terraform, or keep what is of hosting in a stack of its own.",
   });
@@ -89,11 +84,11 @@ function isOurs({ labels: [label], keySpan }: Block, { declared }: Around): bool
 function aliasOf({ body }: Block, { declared }: Around): string | undefined {
   const entry = body.entries.get("alias");
   if (!isGiven(entry)) return "default";
-  const alias = textOf(entry, declared.mistakes);
+  const alias = textOf(entry, declared.diags);
   if (alias === undefined || (isName(alias) && alias !== "default")) return alias;
   const fix = 'Use letters, digits, `_` and `-`, beginning with a letter; not "default".';
   const span = entry === undefined ? body.span : valueSpan(entry);
-  declared.mistakes.add(span, "config.structure", `"${alias.slice(0, 100)}" cannot be the alias of a provider`, {
+  declared.diags.add(span, "config.structure", `"${alias.slice(0, 100)}" cannot be the alias of a provider`, {
     fix,
   });
   return undefined;
@@ -102,22 +97,17 @@ function aliasOf({ body }: Block, { declared }: Around): string | undefined {
 /** The settings that are given and known. What is wrong with the others is reported. */
 function settingsOf({ body }: Block, around: Around): Map<string, Setting> {
   const { schema, declared } = around;
-  const { mistakes } = declared;
+  const { diags } = declared;
   const settings = new Map<string, Setting>();
   for (const entry of argumentsOf(body)) {
     const { key, keySpan } = entry;
     if (KEYS.provider.known.includes(key)) continue;
     if (!Object.hasOwn(schema.attributes, key)) {
       const known = Object.keys(schema.attributes);
-      const near = mistakes.nearest(key, known);
-      mistakes.add(
-        keySpan,
-        "config.unknown_key",
-        `A provider has no setting "${key.slice(0, 100)}".${didYouMean(near)}`,
-        {
-          detail: `The settings are ${known.join(", ")}.`,
-        },
-      );
+      const near = diags.nearest(key, known);
+      diags.add(keySpan, "config.unknown_key", `A provider has no setting "${key.slice(0, 100)}".${didYouMean(near)}`, {
+        detail: `The settings are ${known.join(", ")}.`,
+      });
     } else if (key === "token") {
       const variable = tokenVariable(entry, around);
       if (variable !== undefined) settings.set("token_env", { entry, value: variable });
@@ -134,7 +124,7 @@ function settingsOf({ body }: Block, around: Around): Map<string, Setting> {
 }
 
 function reportTwoTokens(entry: Entry | undefined, { declared }: Around): void {
-  declared.mistakes.add(entry?.keySpan, "config.duplicate", "Two settings both say what the API token is", {
+  declared.diags.add(entry?.keySpan, "config.duplicate", "Two settings both say what the API token is", {
     fix: "Give one of `token`, `token_file` and `token_env`.",
   });
 }
@@ -142,9 +132,9 @@ function reportTwoTokens(entry: Entry | undefined, { declared }: Around): void {
 /** @returns undefined after a mistake, or where a mistake elsewhere leaves it unknown. */
 function settingValue(entry: Entry, { schema, surroundings, declared }: Around): Value | undefined {
   const { key, value: tree } = entry;
-  const { mistakes } = declared;
+  const { diags } = declared;
   const attribute = schema.attributes[key];
-  const compiled = compile(tree, mistakes, { attribute: [key] });
+  const compiled = compile(tree, diags, { attribute: [key] });
   if (attribute === undefined || compiled === undefined || !checkNames(compiled, declared, {})) return undefined;
   try {
     const value = attributeValue(evaluate(compiled.expression, surroundings.names()), attribute);
@@ -152,13 +142,13 @@ function settingValue(entry: Entry, { schema, surroundings, declared }: Around):
     const [root] = compiled.traversals.flatMap((traversal) => rootsOf(surroundings, traversal));
     if (root !== undefined) {
       const summary = `"${key}" of a provider depends on ${root.text}, which is known only when the account was asked`;
-      mistakes.add(valueSpan(entry), "config.expression", summary, {
+      diags.add(valueSpan(entry), "config.expression", summary, {
         fix: "Use variables, locals and literal values; a provider is needed before anything can be planned.",
       });
     }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, tree, mistakes, { attribute: [key] });
+    reportExpression(error, tree, diags, { attribute: [key] });
   }
   return undefined;
 }
@@ -166,7 +156,7 @@ function settingValue(entry: Entry, { schema, surroundings, declared }: Around):
 /** @returns undefined after a mistake. */
 function projectOf({ entry, value }: Setting, { declared }: Around): string | undefined {
   if (typeof value === "string" && isProjectName(value)) return value;
-  declared.mistakes.add(valueSpan(entry), "config.invalid_value", "project: not the name of a project", {
+  declared.diags.add(valueSpan(entry), "config.invalid_value", "project: not the name of a project", {
     detail:
       "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
     fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
@@ -179,13 +169,13 @@ function configured(
   body: MapTree,
   { declared, folder }: Around,
 ): Omit<ProviderConfig, "alias" | "range"> {
-  const { mistakes } = declared;
+  const { diags } = declared;
   const right: ProviderSettings = {};
   for (const [key, { entry, value }] of Object.entries(settings)) {
     // Whether plain http is accepted, the command line says: the client refuses it otherwise.
     if (key === "insecure_http") continue;
     if (holdsToken(key, value)) {
-      mistakes.add(entry.keySpan, "config.secret", `"${key}" puts an API token into the stack`, {
+      diags.add(entry.keySpan, "config.secret", `"${key}" puts an API token into the stack`, {
         fix: WHERE_TOKENS_GO,
       });
       continue;
@@ -196,7 +186,7 @@ function configured(
       for (const { path, message } of parsed.error.issues) {
         const steps = path.map((step) => (typeof step === "symbol" ? String(step) : step));
         const span = steps.length > 1 ? locate(body, steps) : valueSpan(entry);
-        mistakes.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
+        diags.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
       }
     }
   }

@@ -1,8 +1,8 @@
 import type { PlacedTraversal } from "../../core/expression/index.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { parseAddress } from "../../core/model/index.ts";
-import type { Named } from "../source/declaration.ts";
-import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";
+import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
+import type { SpannedName } from "../source/tree.ts";
 import { type Compiled, spanIn } from "./compile.ts";
 import type { Draft } from "./draft.ts";
 import { nodeOf } from "./graph.ts";
@@ -15,7 +15,7 @@ export interface Declared {
   readonly drafts: ReadonlyMap<string, Draft>;
   /** The remote states whose outputs were given. */
   readonly siblings: ReadonlySet<string>;
-  readonly mistakes: Mistakes;
+  readonly diags: DiagnosticCollector;
 }
 
 /** Which of the names beside `count` and `for_each` mean something where an expression stands. */
@@ -35,7 +35,7 @@ export function checkNames(compiled: Compiled, declared: Declared, place: Place,
     const { summary, unsupported, ...more } = wrong;
     const expression =
       more.detail === undefined ? { detail: `The expression names ${traversal.text.slice(0, 200)}.` } : {};
-    declared.mistakes.add(span, unsupported ? "config.unsupported" : "config.reference", summary, {
+    declared.diags.add(span, unsupported ? "config.unsupported" : "config.reference", summary, {
       ...remark,
       ...more,
       ...expression,
@@ -59,9 +59,9 @@ function wrongIn(traversal: PlacedTraversal, declared: Declared, place: Place): 
   const [first] = steps;
   switch (root) {
     case "var":
-      return wrongName("variable", first, declared.module.variables, declared.mistakes);
+      return wrongName("variable", first, declared.module.variables, declared.diags);
     case "local":
-      return wrongName("local", first, declared.module.locals, declared.mistakes);
+      return wrongName("local", first, declared.module.locals, declared.diags);
     case "each":
       if (place.each !== true) return { summary: `${text} means something only beside \`for_each\`` };
       return first === "key" || first === "value"
@@ -90,11 +90,11 @@ function wrongName(
   noun: string,
   name: string | number | undefined,
   known: ReadonlyMap<string, unknown>,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): Wrong | undefined {
   if (typeof name !== "string") return { summary: `A ${noun} must be named` };
   if (known.has(name)) return undefined;
-  const near = mistakes.nearest(name, [...known.keys()]);
+  const near = diags.nearest(name, [...known.keys()]);
   return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${didYouMean(near)}` };
 }
 
@@ -121,14 +121,14 @@ function wrongAttribute(
   name: string | number | undefined,
   { base, kind, schema, attributes }: Draft,
   text: string,
-  { mistakes }: Declared,
+  { diags }: Declared,
 ): Wrong | undefined {
   if (typeof name !== "string") return undefined;
   const attribute = Object.hasOwn(schema.attributes, name) ? schema.attributes[name] : undefined;
   if (attribute === undefined) {
     const known = Object.keys(schema.attributes);
     return {
-      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${didYouMean(mistakes.nearest(name, known))}`,
+      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${didYouMean(diags.nearest(name, known))}`,
       detail: `It has ${known.join(", ")}.`,
     };
   }
@@ -149,10 +149,10 @@ function wrongAttribute(
   };
 }
 
-function wrongSibling(steps: PlacedTraversal["steps"], { module, siblings, mistakes }: Declared): Wrong | undefined {
+function wrongSibling(steps: PlacedTraversal["steps"], { module, siblings, diags }: Declared): Wrong | undefined {
   const [, name, outputs] = steps;
   const address = `data.${REMOTE_STATE}.${String(name)}`;
-  if (!module.data.has(address)) return undeclared(address, { module, drafts: new Map(), siblings, mistakes });
+  if (!module.data.has(address)) return undeclared(address, { module, drafts: new Map(), siblings, diags });
   if (!siblings.has(String(name))) {
     return {
       summary: `The outputs of ${address} are not known`,
@@ -164,8 +164,8 @@ function wrongSibling(steps: PlacedTraversal["steps"], { module, siblings, mista
   return unsupported(`${address} has outputs, and nothing else that is supported`);
 }
 
-function undeclared(name: string, { module, drafts, mistakes }: Declared): Wrong {
-  const near = mistakes.nearest(name, [...drafts.keys(), ...(name.startsWith("data.") ? module.data.keys() : [])]);
+function undeclared(name: string, { module, drafts, diags }: Declared): Wrong {
+  const near = diags.nearest(name, [...drafts.keys(), ...(name.startsWith("data.") ? module.data.keys() : [])]);
   const noun = name.startsWith("data.") ? "data source" : "resource";
   return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${didYouMean(near)}` };
 }
@@ -174,13 +174,13 @@ function undeclared(name: string, { module, drafts, mistakes }: Declared): Wrong
  * Checks the names of `depends_on`. @returns those that lead somewhere, without the keys of instances: as for Terraform, a
  * resource is meant as a whole.
  */
-export function checkDependsOn(names: readonly Named[], address: string, declared: Declared): Named[] {
+export function checkDependsOn(names: readonly SpannedName[], address: string, declared: Declared): SpannedName[] {
   return names.flatMap(({ name, span }) => {
     const data = name.startsWith("data.");
     const parsed = parseAddress(data ? name.slice(5) : name);
     const base = parsed && `${data ? "data." : ""}${parsed.type}.${parsed.name}`;
     if (base === undefined || parsed?.type === "module") {
-      declared.mistakes.add(span, "config.reference", "This is not the address of a resource", {
+      declared.diags.add(span, "config.reference", "This is not the address of a resource", {
         address,
         fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",
       });
@@ -189,7 +189,7 @@ export function checkDependsOn(names: readonly Named[], address: string, declare
     if (declared.drafts.has(base)) return [{ name: base, span }];
     // What is read of another state does not change here.
     if (declared.module.data.has(base)) return [];
-    declared.mistakes.add(span, "config.reference", undeclared(base, declared).summary, { address });
+    declared.diags.add(span, "config.reference", undeclared(base, declared).summary, { address });
     return [];
   });
 }

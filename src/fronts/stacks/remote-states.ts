@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, type SourceRange } from "../../core/model/index.ts";
-import { Mistakes } from "../source/mistakes.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf } from "./blocks.ts";
@@ -24,11 +24,11 @@ export interface RemoteState {
 
 /** The remote states that a stack names, for whoever can read them. Mistakes are passed over: {@link parseStack} tells them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
-  const mistakes = new Mistakes();
-  const trees = files.flatMap((file, index) => readTree(new StackSource(file, index), mistakes) ?? []);
+  const diags = new DiagnosticCollector();
+  const trees = files.flatMap((file, index) => readTree(new StackSource(file, index), diags) ?? []);
   const roots = trees.flatMap((tree) => (tree.form === "list" ? tree.items : [tree]));
   const data = roots.flatMap((root) => (root.form === "map" ? (root.entries.get("data") ?? []) : []));
-  const blocks = data.flatMap((entry) => blocksOf(entry, ["TYPE", "NAME"], mistakes));
+  const blocks = data.flatMap((entry) => blocksOf(entry, ["TYPE", "NAME"], diags));
   return blocks.flatMap((block) => remoteState(block) ?? []);
 }
 
@@ -50,10 +50,10 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
 }
 
 /** Says which settings of remote states are none. What they mean, whoever reads them says. */
-export function checkRemoteStates({ data }: Module, mistakes: Mistakes): void {
+export function checkRemoteStates({ data }: Module, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
     const missing = (key: string) => `A remote state has no ${key}`;
-    checkKeys({ body }, KEYS["data.terraform_remote_state"], missing, mistakes, { address });
+    checkKeys({ body }, KEYS["data.terraform_remote_state"], missing, diags, { address });
   }
 }

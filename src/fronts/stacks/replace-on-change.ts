@@ -18,16 +18,11 @@ export function refuseReplaceOnChange({ base, replaceOnChange }: Draft, { surrou
     if (value === false || value === null) return;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, declared.mistakes, remark);
+    reportExpression(error, compiled.tree, declared.diags, remark);
     return;
   }
-  declared.mistakes.add(
-    replaceOnChange.entry.keySpan,
-    "config.unsupported",
-    "`replace_on_change` is not supported here",
-    {
-      ...remark,
-      fix: `Remove it. To order anew on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
-    },
-  );
+  declared.diags.add(replaceOnChange.entry.keySpan, "config.unsupported", "`replace_on_change` is not supported here", {
+    ...remark,
+    fix: `Remove it. To order anew on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
+  });
 }

@@ -1,6 +1,6 @@
 import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
-import type { Mistakes } from "../source/mistakes.ts";
-import { namesSecret } from "../source/secret-keys.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import { namesSecret } from "../source/source.ts";
 import { type Entry, strings } from "../source/tree.ts";
 import { argumentsOf, type Block } from "./blocks.ts";
 import type { Module } from "./module.ts";
@@ -14,7 +14,7 @@ import { StackSource } from "./source.ts";
 export function literalSecrets(
   { resources, data, variables, providers }: Module,
   catalogue: Catalogue,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): string[] {
   const found = new Set<string>();
   const learn = (entry: Entry, shortest = 1) => {
@@ -26,7 +26,7 @@ export function literalSecrets(
     return texts.length > 0;
   };
   const warn = ({ keySpan, key }: Entry, fix: string) =>
-    mistakes.warn(keySpan, "config.secret", `"${key}" is a secret, and stands in the stack in clear text`, {
+    diags.warn(keySpan, "config.secret", `"${key}" is a secret, and stands in the stack in clear text`, {
       fix: `${fix} Change the secret if the file was shared.`,
     });
   for (const { body } of providers) {

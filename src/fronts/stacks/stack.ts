@@ -1,8 +1,7 @@
 import { type Desired, type DesiredData, type DesiredResource, isProjectName } from "../../core/model/index.ts";
-import type { Declaration } from "../source/declaration.ts";
-import { didYouMean, Mistakes } from "../source/mistakes.ts";
-import { isStack } from "../source/recognize.ts";
-import { rangeOf, type SourceFile } from "../source/source.ts";
+import { DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import type { Declaration } from "../source/index.ts";
+import { isStack, rangeOf, type SourceFile } from "../source/source.ts";
 import type { Compiled } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
 import { readImports } from "./imports.ts";
@@ -33,48 +32,48 @@ import { readVariables } from "./variables.ts";
  * 3. Instances, outputs and moves, with every mistake at its place: line and column, and the construct that wrote it.
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
-  const mistakes = new Mistakes();
+  const diags = new DiagnosticCollector();
   const sources = files.map((file) => ({ ...file, quotable: isStack(file.text) }));
-  const trees = sources.map((file, index) => readTree(new StackSource(file, index), mistakes));
+  const trees = sources.map((file, index) => readTree(new StackSource(file, index), diags));
   const complete = trees.flatMap((tree) => tree ?? []);
   if (complete.length < trees.length) {
-    return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: mistakes.list() };
+    return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: diags.list() };
   }
-  const module = readModule(complete, options, mistakes);
-  const secrets = literalSecrets(module, options, mistakes);
-  const backend = readSettings(module.terraform, mistakes);
-  const merged = merge(module, options, mistakes);
+  const module = readModule(complete, options, diags);
+  const secrets = literalSecrets(module, options, diags);
+  const backend = readSettings(module.terraform, diags);
+  const merged = merge(module, options, diags);
   const partial: Desired = {
     ...merged,
     files: files.map(({ path }) => path),
     ...(typeof backend === "object" && { backend }),
   };
-  const diagnostics = mistakes.list();
-  return { desired: mistakes.any ? undefined : partial, partial, backend, diagnostics, secrets };
+  const diagnostics = diags.list();
+  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics, secrets };
 }
 
-function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<Desired, "files"> {
+function merge(module: Module, options: StackOptions, diags: DiagnosticCollector): Omit<Desired, "files"> {
   const { kinds, schemas, siblings, folder } = options;
   const written: Declared = {
     module,
-    drafts: readDrafts(module, options, mistakes),
+    drafts: readDrafts(module, options, diags),
     siblings: new Set(siblings.keys()),
-    mistakes,
+    diags,
   };
   const drafts = soundDrafts(written);
   const declared = { ...written, drafts };
-  const surroundings = new Surroundings(readVariables(module.variables, options.variables, mistakes), {
+  const surroundings = new Surroundings(readVariables(module.variables, options.variables, diags), {
     outputs: siblings,
     types: options.siblingTypes ?? new Map(),
   });
-  const locals = compileLocals(module.locals, mistakes);
+  const locals = compileLocals(module.locals, diags);
   const right = new Map(
     [...locals].map(([name, compiled]) => [
       name,
       compiled !== undefined && checkNames(compiled, declared, {}) ? compiled : undefined,
     ]),
   );
-  checkRemoteStates(module, mistakes);
+  checkRemoteStates(module, diags);
   makeNames(right, surroundings, declared);
   validateVariables(surroundings, declared);
   const { providers, project } = readProviders(module.providers, {
@@ -89,7 +88,7 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
   const data: DesiredData[] = [];
   for (const expansion of surroundings.expansions.values()) {
     const { draft } = expansion;
-    checkProvider(draft, providers, mistakes);
+    checkProvider(draft, providers, diags);
     refuseReplaceOnChange(draft, common);
     for (const instance of instancesOf(expansion, common)) {
       if (draft.kind === undefined) data.push(instance);
@@ -103,8 +102,8 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
     resources: inFileOrder(resources, drafts),
     data,
     outputs,
-    moved: readMoved(module.moved, kinds, mistakes),
-    removed: readRemoved(module.removed, kinds, mistakes),
+    moved: readMoved(module.moved, kinds, diags),
+    removed: readRemoved(module.removed, kinds, diags),
     preventDestroy: [...drafts.values()].flatMap(({ base, lifecycle, block }) =>
       lifecycle?.preventDestroy === true ? [{ resource: base, range: rangeOf(block.keySpan) }] : [],
     ),
@@ -112,13 +111,13 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
   };
 }
 
-function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOptions, mistakes: Mistakes) {
+function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOptions, diags: DiagnosticCollector) {
   const drafts = new Map<string, Draft>();
   for (const [base, block] of [...resources, ...data]) {
     const type = block.labels[0]?.text ?? "";
     const kind = base.startsWith("data.") ? undefined : kinds.get(type);
     const schema = kind === undefined ? schemas.data(type) : schemas.resource(type);
-    if (schema !== undefined) drafts.set(base, readDraft(base, block, schema, kind, mistakes));
+    if (schema !== undefined) drafts.set(base, readDraft(base, block, schema, kind, diags));
   }
   return drafts;
 }
@@ -136,7 +135,7 @@ function soundDraft(draft: Draft, declared: Declared): Draft {
       ? part
       : { ...part, compiled: undefined };
   };
-  if (draft.kind === undefined) checkRequired(draft, declared.mistakes);
+  if (draft.kind === undefined) checkRequired(draft, declared.diags);
   const place = { count: count !== undefined, each: forEach !== undefined };
   return {
     ...draft,
@@ -149,10 +148,10 @@ function soundDraft(draft: Draft, declared: Declared): Draft {
 }
 
 /** Of a resource the lifecycle says it. */
-function checkRequired({ base, schema, attributes, block }: Draft, mistakes: Mistakes): void {
+function checkRequired({ base, schema, attributes, block }: Draft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
-    mistakes.add(block.keySpan, "config.missing_attribute", `${base} needs ${name}`, {
+    diags.add(block.keySpan, "config.missing_attribute", `${base} needs ${name}`, {
       address: base,
       attribute: [name],
       detail: description,
@@ -161,11 +160,11 @@ function checkRequired({ base, schema, attributes, block }: Draft, mistakes: Mis
   }
 }
 
-function checkProvider({ base, provider }: Draft, known: Providers["providers"], mistakes: Mistakes): void {
+function checkProvider({ base, provider }: Draft, known: Providers["providers"], diags: DiagnosticCollector): void {
   if (provider === undefined || known.has(provider.name)) return;
-  const near = mistakes.nearest(provider.name, [...known.keys()]);
+  const near = diags.nearest(provider.name, [...known.keys()]);
   const summary = `No provider of hosting with the alias "${provider.name.slice(0, 100)}" is declared.${didYouMean(near)}`;
-  mistakes.add(provider.span, "provider.unknown", summary, {
+  diags.add(provider.span, "provider.unknown", summary, {
     address: base,
     fix: "Declare it under `provider`, or correct the name.",
   });
@@ -188,14 +187,14 @@ function inFileOrder(resources: readonly DesiredResource[], drafts: ReadonlyMap<
 }
 
 /** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */
-function projectName(project: Providers["project"], { env }: StackOptions, { mistakes }: Declared): string {
+function projectName(project: Providers["project"], { env }: StackOptions, { diags }: Declared): string {
   if (project === "unclear") return "";
   if (project !== undefined) return project;
   const name = env.HOSTFORM_PROJECT || undefined;
   if (name !== undefined && isProjectName(name)) return name;
   if (name !== undefined) {
     const summary = "The environment variable HOSTFORM_PROJECT does not hold the name of a project";
-    mistakes.add(undefined, "config.invalid_value", summary, {
+    diags.add(undefined, "config.invalid_value", summary, {
       fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
     });
     return "";

@@ -27,8 +27,8 @@ export const WHERE_TOKENS_GO =
  */
 export function tokenVariable(entry: Entry, { surroundings, declared }: Around): string | undefined {
   if (!isGiven(entry)) return undefined;
-  const { mistakes } = declared;
-  const compiled = compile(entry.value, mistakes, { detail: "The expression is not repeated here." });
+  const { diags } = declared;
+  const compiled = compile(entry.value, diags, { detail: "The expression is not repeated here." });
   if (
     compiled === undefined ||
     !checkNames(compiled, declared, {}, { detail: "The expression is not repeated here." })
@@ -37,7 +37,7 @@ export function tokenVariable(entry: Entry, { surroundings, declared }: Around):
   }
   const [only, ...others] = compiled.traversals;
   if (only === undefined) {
-    mistakes.add(entry.keySpan, "config.secret", '"token" puts an API token into the stack', {
+    diags.add(entry.keySpan, "config.secret", '"token" puts an API token into the stack', {
       fix: `${WHERE_TOKENS_GO} Revoke the token that stood here if the file was shared.`,
     });
     return undefined;
@@ -45,7 +45,7 @@ export function tokenVariable(entry: Entry, { surroundings, declared }: Around):
   const variable = only.root === "var" ? surroundings.variables.get(String(only.steps[0])) : undefined;
   const lone = others.length === 0 && compiled.json === `\${${only.text}}` && only.steps.length === 1;
   if (variable === undefined || !lone) {
-    mistakes.add(entry.keySpan, "config.unsupported", "`token` can only be a variable of the stack, as it is", {
+    diags.add(entry.keySpan, "config.unsupported", "`token` can only be a variable of the stack, as it is", {
       fix: `Write \`"token": "\${var.NAME}"\` and set TF_VAR_NAME. ${WHERE_TOKENS_GO}`,
     });
     return undefined;
@@ -55,7 +55,7 @@ export function tokenVariable(entry: Entry, { surroundings, declared }: Around):
   // Its value is missing, which is reported.
   if (typeof variable.value.content === "symbol") return undefined;
   const where = variable.from === undefined ? "the default of the variable, in the stack itself" : variable.from;
-  mistakes.add(entry.keySpan, "config.secret", `The API token comes from ${where}`, {
+  diags.add(entry.keySpan, "config.secret", `The API token comes from ${where}`, {
     detail:
       "hostform takes it from the environment or from a file alone, so that it stands in no list of processes and no file of the stack.",
     fix: `Set TF_VAR_${variable.name} in its place. ${WHERE_TOKENS_GO}`,

@@ -14,18 +14,18 @@ export function validateVariables(surroundings: Surroundings, declared: Declared
     const entry = variable.block.body.entries.get("validation");
     // Without a value, which is reported, there is nothing to hold against it.
     if (entry === undefined || typeof variable.value.content === "symbol") continue;
-    for (const block of blocksOf(entry, [], declared.mistakes)) validate(variable, block, surroundings, declared);
+    for (const block of blocksOf(entry, [], declared.diags)) validate(variable, block, surroundings, declared);
   }
 }
 
 function validate(variable: Variable, block: Block, surroundings: Surroundings, declared: Declared): void {
-  const { mistakes } = declared;
-  checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, mistakes);
+  const { diags } = declared;
+  checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, diags);
   const condition = block.body.entries.get("condition");
   const message = block.body.entries.get("error_message");
   if (condition === undefined || message === undefined) {
     const fix = 'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.';
-    mistakes.add(block.body.span, "config.missing_attribute", "`validation` needs `condition` and `error_message`", {
+    diags.add(block.body.span, "config.missing_attribute", "`validation` needs `condition` and `error_message`", {
       fix,
     });
     return;
@@ -34,7 +34,7 @@ function validate(variable: Variable, block: Block, surroundings: Surroundings, 
   if (result === undefined) return;
   if (typeof result.value !== "boolean") {
     const summary = `The condition of the variable "${variable.name}" is neither true nor false`;
-    mistakes.add(valueSpan(condition), "config.expression", summary, {
+    diags.add(valueSpan(condition), "config.expression", summary, {
       fix: "Use the variable itself, other variables and locals: what is known before the account is asked.",
     });
     return;
@@ -43,7 +43,7 @@ function validate(variable: Variable, block: Block, surroundings: Surroundings, 
   const text = evaluated(message, surroundings, declared);
   const shown = text === undefined || text.secret || typeof text.value !== "string" ? undefined : text.value;
   const { name, from } = variable;
-  mistakes.add(variable.block.keySpan, "config.variable", `The value of the variable "${name}" is not accepted`, {
+  diags.add(variable.block.keySpan, "config.variable", `The value of the variable "${name}" is not accepted`, {
     ...(shown !== undefined && { detail: shown }),
     fix:
       from === undefined
@@ -53,8 +53,8 @@ function validate(variable: Variable, block: Block, surroundings: Surroundings, 
 }
 
 function evaluated(entry: Entry, surroundings: Surroundings, declared: Declared) {
-  const { mistakes } = declared;
-  const compiled = compile(entry.value, mistakes);
+  const { diags } = declared;
+  const compiled = compile(entry.value, diags);
   if (compiled === undefined || !checkNames(compiled, declared, {})) return undefined;
   try {
     const typed = evaluate(compiled.expression, surroundings.names());
@@ -64,7 +64,7 @@ function evaluated(entry: Entry, surroundings: Surroundings, declared: Declared)
     if (!(error instanceof ExpressionError)) throw error;
     // Its words may repeat the value.
     const discreet = new ExpressionError("this cannot be evaluated", error.offset, error.path);
-    reportExpression(discreet, entry.value, mistakes);
+    reportExpression(discreet, entry.value, diags);
     return undefined;
   }
 }

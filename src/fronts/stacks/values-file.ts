@@ -1,5 +1,5 @@
 import { type Diagnostic, isObject, type JsonObject } from "../../core/model/index.ts";
-import { Mistakes } from "../source/mistakes.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
 import { readTree } from "./json.ts";
@@ -13,9 +13,9 @@ export interface ValuesFile {
 
 /** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
 export function readValuesFile(file: SourceFile): ValuesFile {
-  const mistakes = new Mistakes();
-  const tree = readTree(new Source({ ...file, quotable: false }), mistakes);
+  const diags = new DiagnosticCollector();
+  const tree = readTree(new Source({ ...file, quotable: false }), diags);
   const values = tree && toJson(tree);
-  const diagnostics = tree === undefined ? [] : mistakes.list();
+  const diagnostics = tree === undefined ? [] : diags.list();
   return { values: isObject(values) ? (values as JsonObject) : undefined, diagnostics };
 }

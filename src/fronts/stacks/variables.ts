@@ -10,7 +10,7 @@ import {
   type Typed,
 } from "../../core/expression/index.ts";
 import { ExpressionError, isName, UNKNOWN } from "../../core/model/index.ts";
-import { didYouMean, type Mistakes } from "../source/mistakes.ts";
+import { type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, flagOf, textOf } from "./blocks.ts";
 import { checkKeys, KEYS } from "./keys.ts";
@@ -38,46 +38,51 @@ export const MISSING: Typed = { type: "any", content: UNKNOWN };
 export function readVariables(
   blocks: ReadonlyMap<string, Block>,
   given: readonly GivenVariable[],
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): ReadonlyMap<string, Variable> {
-  for (const one of given) if (!blocks.has(one.name)) reportUndeclared(one, [...blocks.keys()], mistakes);
+  for (const one of given) if (!blocks.has(one.name)) reportUndeclared(one, [...blocks.keys()], diags);
   const last = new Map(given.map((one) => [one.name, one]));
-  return new Map([...blocks].map(([name, block]) => [name, readVariable(name, block, last.get(name), mistakes)]));
+  return new Map([...blocks].map(([name, block]) => [name, readVariable(name, block, last.get(name), diags)]));
 }
 
-function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], mistakes: Mistakes): void {
+function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], diags: DiagnosticCollector): void {
   if (from.startsWith("TF_VAR_")) return;
-  const summary = `The stack declares no variable "${name.slice(0, 100)}".${didYouMean(mistakes.nearest(name, names))}`;
+  const summary = `The stack declares no variable "${name.slice(0, 100)}".${didYouMean(diags.nearest(name, names))}`;
   const detail = `A value for it is given by ${from}.`;
   if (from === "-var")
-    mistakes.add(undefined, "config.variable", summary, { detail, fix: "Leave it out, or correct the name." });
+    diags.add(undefined, "config.variable", summary, { detail, fix: "Leave it out, or correct the name." });
   else
-    mistakes.warn(undefined, "config.variable", summary, {
+    diags.warn(undefined, "config.variable", summary, {
       detail,
       fix: "Remove it from the file, or correct the name.",
     });
 }
 
-function readVariable(name: string, block: Block, given: GivenVariable | undefined, mistakes: Mistakes): Variable {
+function readVariable(
+  name: string,
+  block: Block,
+  given: GivenVariable | undefined,
+  diags: DiagnosticCollector,
+): Variable {
   const { body, keySpan } = block;
   if (!isName(name)) {
     const fix = "Use letters, digits, `_` and `-`, beginning with a letter.";
-    mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a variable`, { fix });
+    diags.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a variable`, { fix });
   }
-  checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, mistakes);
+  checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, diags);
   const entry = (key: (typeof KEYS.variable.known)[number]) => body.entries.get(key);
-  const type = typeOf(entry("type"), mistakes);
-  const sensitive = flagOf(entry("sensitive"), mistakes) ?? false;
-  const ephemeral = flagOf(entry("ephemeral"), mistakes) ?? false;
-  const nullable = flagOf(entry("nullable"), mistakes) ?? true;
-  textOf(entry("description"), mistakes);
+  const type = typeOf(entry("type"), diags);
+  const sensitive = flagOf(entry("sensitive"), diags) ?? false;
+  const ephemeral = flagOf(entry("ephemeral"), diags) ?? false;
+  const nullable = flagOf(entry("nullable"), diags) ?? true;
+  textOf(entry("description"), diags);
   const secret = sensitive || ephemeral;
-  const fallback = defaultOf(entry("default"), type?.type, { name, secret }, mistakes);
-  const own = given && type && givenValue(given, type, block, mistakes);
+  const fallback = defaultOf(entry("default"), type?.type, { name, secret }, diags);
+  const own = given && type && givenValue(given, type, block, diags);
   // What may not be null and is given as null takes its default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
   if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
-    mistakes.add(keySpan, "config.variable", `The variable "${name}" has no value`, {
+    diags.add(keySpan, "config.variable", `The variable "${name}" has no value`, {
       fix: `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
     });
   }
@@ -94,16 +99,16 @@ interface VariableType {
 }
 
 /** @returns undefined after a mistake. */
-function typeOf(entry: Entry | undefined, mistakes: Mistakes): VariableType | undefined {
+function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableType | undefined {
   if (entry === undefined) return { type: "any", plain: true };
-  const text = textOf(entry, mistakes);
+  const text = textOf(entry, diags);
   if (text === undefined) return undefined;
   try {
     const type = parseType(text);
     return { type, plain: type === "string" || type === "number" || type === "bool" };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    mistakes.add(valueSpan(entry), "config.variable", `This is not the type of a variable: ${error.message}`, {
+    diags.add(valueSpan(entry), "config.variable", `This is not the type of a variable: ${error.message}`, {
       fix: "Write a type such as string, number, bool, list(string) or object({name=string}).",
     });
     return undefined;
@@ -115,14 +120,14 @@ function defaultOf(
   entry: Entry | undefined,
   type: Type | undefined,
   { name, secret }: { readonly name: string; readonly secret: boolean },
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): Typed | undefined {
   if (entry === undefined || type === undefined) return undefined;
   try {
     return convert(fromValue(toJson(entry.value)), type);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    mistakes.add(entry.keySpan, "config.variable", `The default of the variable "${name}" does not fit its type`, {
+    diags.add(entry.keySpan, "config.variable", `The default of the variable "${name}" does not fit its type`, {
       ...(!secret && { detail: error.message }),
       fix: "Correct the default, or the type.",
     });
@@ -145,7 +150,7 @@ function givenValue(
   { name, from, value }: GivenVariable,
   { type, plain }: VariableType,
   block: Block,
-  mistakes: Mistakes,
+  diags: DiagnosticCollector,
 ): Typed | undefined {
   try {
     if ("json" in value) return convert(fromValue(value.json), type);
@@ -155,7 +160,7 @@ function givenValue(
     const fix = plain
       ? "Correct the value that is given."
       : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text, and without functions.`;
-    mistakes.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
+    diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
       // The message of the failure may repeat the value, which is a secret perhaps.
       detail: `It is given by ${from}.`,
       fix,

@@ -1,21 +1,24 @@
 import { expressionsOf } from "../../core/expression/references.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type { Desired, DesiredResource, Guards, ProviderConfig, SecretSource } from "../../core/model/index.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type Guards,
+  type ProviderConfig,
+  resourceOf,
+  type SecretSource,
+} from "../../core/model/index.ts";
 import { mergeBackend } from "../source/backend.ts";
-import type { Declaration, Named } from "../source/declaration.ts";
-import { place, reportTwice } from "../source/duplicates.ts";
-import { didYouMean, Mistakes } from "../source/mistakes.ts";
-import { isDeclaration } from "../source/recognize.ts";
-import { rangeOf, Source, type SourceFile } from "../source/source.ts";
-import type { Environment } from "../source/templates.ts";
-import { locate, type MapTree, toJson } from "../source/tree.ts";
-import type { Draft } from "./block.ts";
+import { DiagnosticCollector, position, reportTwice, uniqueBy } from "../source/diagnostics.ts";
+import type { Declaration } from "../source/index.ts";
+import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
+import type { EnvironmentReader } from "../source/templates.ts";
+import { locate, type MapTree, type SpannedName, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
-import { readGuards } from "./guards.ts";
 import { readOutputs } from "./outputs.ts";
-import { readProvider } from "./providers.ts";
-import { checkReferences } from "./references.ts";
-import { readSecretSource } from "./secret-source.ts";
+import { checkReferences, type ReferenceContext } from "./references.ts";
+import type { ResourceDraft } from "./resource.ts";
+import { readGuards, readProvider, readSecretSource } from "./settings.ts";
 import { readYaml } from "./yaml.ts";
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
@@ -36,28 +39,25 @@ export function parseDeclaration(
   given: readonly SourceFile[],
   { kinds, env, refusesVariable, incomplete = false }: DeclarationOptions,
 ): Declaration {
-  const mistakes = new Mistakes();
+  const diags = new DiagnosticCollector();
   const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
-  const reads = files.map((file, index) => readYaml(file, index, mistakes));
-  const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, mistakes)));
+  const reads = files.map((file, index) => readYaml(file, index, diags));
+  const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, diags)));
   const complete = !incomplete && reads.every((read) => read.complete);
-  const environment: Environment = Object.assign((name: string) => (Object.hasOwn(env, name) ? env[name] : undefined), {
-    refuses: refusesVariable,
-  });
+  const reader: EnvironmentReader = Object.assign(
+    (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    {
+      refuses: refusesVariable,
+    },
+  );
   const sections = fragments.flatMap((fragment) => fragment.backends);
-  const backend = mergeBackend(sections, environment, complete, mistakes);
-  const merged = merge(fragments, files, { kinds, env: environment, complete, mistakes });
+  const backend = mergeBackend(sections, reader, complete, diags);
+  const merged = merge(fragments, files, { env: reader, complete, diags });
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
-  const diagnostics = mistakes.list();
-  return { desired: mistakes.any ? undefined : partial, partial, backend, diagnostics };
+  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list() };
 }
 
-interface MergeContext {
-  readonly kinds: Kinds;
-  readonly env: Environment;
-  readonly complete: boolean;
-  readonly mistakes: Mistakes;
-}
+type MergeContext = Omit<ReferenceContext, "drafts" | "instances">;
 
 /** Puts the documents together, whatever notation they came from, and checks what concerns more than one of them. */
 function merge(
@@ -65,29 +65,28 @@ function merge(
   files: readonly SourceFile[],
   context: MergeContext,
 ): Desired | undefined {
-  const { kinds, env, complete, mistakes } = context;
-  const project = mergeProject(fragments, files, complete, mistakes);
-  const providers = mergeProviders(fragments, env, mistakes);
-  const guards = mergeGuards(fragments, mistakes);
-  const drafts = mergeDrafts(fragments, mistakes);
+  const { env, diags } = context;
+  const project = mergeProject(fragments, files, context);
+  const providers = mergeProviders(fragments, context);
+  const guards = mergeGuards(fragments, diags);
+  const drafts = mergeDrafts(fragments, diags);
   if (drafts === undefined) return undefined;
-  const dependsOn = checkReferences({ drafts, kinds, env, complete }, mistakes);
+  const instances = Map.groupBy(drafts.keys(), resourceOf);
+  const references: ReferenceContext = { ...context, drafts, instances };
+  const dependsOn = checkReferences(references);
   for (const { provider } of drafts.values()) {
-    if (provider !== undefined && !providers.has(provider.name))
-      reportProvider(provider, providers, complete, mistakes);
+    if (provider !== undefined && !providers.has(provider.name)) reportProvider(provider, providers, context);
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
   const resources = readable.map((draft) =>
-    desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, mistakes)),
+    desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, diags)),
   );
   const outputs = fragments.flatMap((fragment) => (fragment.outputs === undefined ? [] : [fragment.outputs]));
   return {
     project: project ?? "",
     providers,
     resources,
-    ...(outputs.length > 0 && {
-      outputs: readOutputs(outputs.flat(), { drafts, kinds, env, complete, providers, resources }, mistakes),
-    }),
+    ...(outputs.length > 0 && { outputs: readOutputs(outputs.flat(), { ...references, providers, resources }) }),
     ...(guards && { guards }),
     files: files.map((file) => file.path),
   };
@@ -96,15 +95,14 @@ function merge(
 function mergeProject(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
-  complete: boolean,
-  mistakes: Mistakes,
+  { complete, diags }: MergeContext,
 ): string | undefined {
   const named = fragments.flatMap(({ project }) => project ?? []);
   const [first] = named;
   const [file] = files;
   if (first === undefined) {
     if (!complete || file === undefined) return undefined;
-    mistakes.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
+    diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
       fix: "Write `project: NAME` at the top of one file. The name is part of the key under which services are ordered.",
     });
     return undefined;
@@ -112,8 +110,8 @@ function mergeProject(
   if (named.some(({ name }) => name !== first.name)) {
     for (const { name, span } of named) {
       const other = named.find((candidate) => candidate.name !== name);
-      mistakes.add(span, "config.duplicate", `The project is called "${name}" here and otherwise elsewhere`, {
-        ...(other && { detail: `It is called "${other.name}" in ${place(other.span)}.` }),
+      diags.add(span, "config.duplicate", `The project is called "${name}" here and otherwise elsewhere`, {
+        ...(other && { detail: `It is called "${other.name}" in ${position(other.span)}.` }),
         fix: "Give one name only; the files of a folder are one project.",
       });
     }
@@ -121,91 +119,69 @@ function mergeProject(
   return first.name;
 }
 
-function mergeProviders(
-  fragments: readonly Fragment[],
-  env: Environment,
-  mistakes: Mistakes,
-): Map<string, ProviderConfig> {
+function mergeProviders(fragments: readonly Fragment[], { env, diags }: MergeContext): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
-  const byAlias = Map.groupBy(
-    fragments.flatMap((fragment) => fragment.providers),
-    (entry) => entry.key,
+  const entries = fragments.flatMap((fragment) => fragment.providers);
+  uniqueBy(
+    entries,
+    ({ key }) => key,
+    diags,
+    (alias) => `The provider "${alias}"`,
   );
-  for (const entries of byAlias.values()) {
-    reportTwice(
-      entries,
-      (entry) => entry.keySpan,
-      (entry) => `The provider "${entry.key}"`,
-      mistakes,
-    );
-    for (const entry of entries) {
-      const provider = readProvider(entry, env, mistakes);
-      if (provider !== undefined) providers.set(provider.alias, provider);
-    }
+  for (const entry of entries) {
+    const provider = readProvider(entry, env, diags);
+    if (provider !== undefined) providers.set(provider.alias, provider);
   }
   return providers;
 }
 
 /** The limits of the project; two sections would make it unclear which of them holds. */
-function mergeGuards(fragments: readonly Fragment[], mistakes: Mistakes): Guards | undefined {
+function mergeGuards(fragments: readonly Fragment[], diags: DiagnosticCollector): Guards | undefined {
   const sections = fragments.flatMap((fragment) => fragment.guards);
-  reportTwice(
-    sections,
-    (section) => section.keySpan,
-    () => "The section `guards`",
-    mistakes,
-  );
-  const [first] = sections.map((section) => readGuards(section, mistakes));
+  const spans = sections.map(({ keySpan }) => keySpan);
+  reportTwice(spans, "The section `guards`", diags);
+  const [first] = sections.map((section) => readGuards(section, diags));
   return first;
 }
 
-function mergeDrafts(fragments: readonly Fragment[], mistakes: Mistakes): Map<string, Draft> | undefined {
+function mergeDrafts(
+  fragments: readonly Fragment[],
+  diags: DiagnosticCollector,
+): Map<string, ResourceDraft> | undefined {
   const drafts = fragments.flatMap((fragment) => fragment.drafts);
   const excess = drafts[MOST_RESOURCES];
   if (excess !== undefined) {
     const summary = `The declaration has ${drafts.length} resources; at most ${MOST_RESOURCES} are accepted`;
-    mistakes.add(excess.keySpan, "config.too_large", summary, {
+    diags.add(excess.keySpan, "config.too_large", summary, {
       fix: "Split it into several projects, each in its own folder.",
     });
     return undefined;
   }
-  const byAddress = Map.groupBy(drafts, (draft) => draft.address);
-  for (const same of byAddress.values()) {
-    reportTwice(
-      same,
-      (draft) => draft.keySpan,
-      (draft) => draft.address,
-      mistakes,
-    );
-  }
-  return new Map([...byAddress].flatMap(([address, [first]]) => (first === undefined ? [] : [[address, first]])));
+  return uniqueBy(drafts, ({ address }) => address, diags);
 }
 
 function reportProvider(
-  provider: Named,
+  { name, span }: SpannedName,
   providers: ReadonlyMap<string, unknown>,
-  complete: boolean,
-  mistakes: Mistakes,
+  { complete, diags }: MergeContext,
 ): void {
   if (!complete) return;
-  const near = mistakes.nearest(provider.name, [...providers.keys()]);
-  const summary = `No provider "${provider.name.slice(0, 100)}" is declared.${didYouMean(near)}`;
-  mistakes.add(provider.span, "provider.unknown", summary, {
-    fix: "Declare it under `providers`, or correct the name.",
-  });
+  const fix = "Declare it under `providers`, or correct the name.";
+  const sentence = `No provider "${name.slice(0, 100)}" is declared`;
+  diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
 }
 
 function sourcesOf(
-  { address, sources }: Draft,
-  env: Environment,
-  mistakes: Mistakes,
+  { address, sources }: ResourceDraft,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
 ): ReadonlyMap<string, SecretSource> {
-  const read = [...sources].map(([name, entry]) => [name, readSecretSource(entry, address, env, mistakes)] as const);
+  const read = [...sources].map(([name, entry]) => [name, readSecretSource(entry, address, env, diags)] as const);
   return new Map(read.filter((pair): pair is [string, SecretSource] => pair[1] !== undefined));
 }
 
 function desiredResource(
-  { address, kind, keySpan, attributes, sources: places, provider, importId }: Draft,
+  { address, kind, keySpan, attributes, sources: places, provider, importId }: ResourceDraft,
   dependsOn: readonly string[],
   sources: ReadonlyMap<string, SecretSource>,
 ): DesiredResource {

@@ -1,7 +1,7 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
 import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
-import type { Declaration } from "../source/declaration.ts";
+import type { Declaration } from "../source/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { LIMITS } from "./yaml.ts";

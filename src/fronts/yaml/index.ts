@@ -1,7 +1,7 @@
 /**
  * The declaration: YAML -> desired state. Four steps, one file or two each: texts (`files`), trees of values that know
- * their places (`yaml`, `convert`), documents and resources (`document`, `resource`, `block`, `nested`, `providers`), and the
- * merged whole with its references (`declaration`, `references`). From the trees on, nothing knows of YAML.
+ * their places (`yaml`), documents, resources and settings (`document`, `resource`, `settings`), and the merged whole with its
+ * references and outputs (`declaration`, `references`, `outputs`). From the trees on, nothing knows of YAML.
  * In: files, the kinds (as a parameter), the environment. Out: `Desired`, and every mistake at its line and column.
  * Must not: check the values of attributes (the lifecycle does, and asks `locate` for the place), evaluate the templates of
  * resources, show a token, or throw for anything that stands in a file.
@@ -9,5 +9,4 @@
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
-export { guardSettings } from "./guards.ts";
-export { secretSourceForms } from "./secret-source.ts";
+export { guardSettings, secretSourceForms } from "./settings.ts";

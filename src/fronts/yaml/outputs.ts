@@ -1,22 +1,30 @@
-import { hasReferences, referencesIn, resolveReferences } from "../../core/expression/references.ts";
-import { metaOf } from "../../core/kinds/attribute.ts";
+import { hasReferences, parseReferences, referencesIn, resolveReferences } from "../../core/expression/references.ts";
+import { compareText } from "../../core/expression/value.ts";
+import { metaOf, typeOf } from "../../core/kinds/attribute.ts";
 import {
+  type Attribute,
+  type AttributePath,
   type Desired,
   type DesiredOutput,
-  isName,
+  hasUnknown,
+  isNested,
+  isObject,
+  type Json,
   type OutputValue,
   type Reference,
   type Scope,
+  typeJson,
+  type Value,
 } from "../../core/model/index.ts";
-import { reportTwice } from "../source/duplicates.ts";
-import type { Mistakes } from "../source/mistakes.ts";
+import { checkName, type DiagnosticCollector, uniqueBy } from "../source/diagnostics.ts";
 import { rangeOf, type Span } from "../source/source.ts";
-import { type Entry, type MapTree, strings, type Tree, templateSpans, toJson, valueSpan } from "../source/tree.ts";
-import type { Draft } from "./block.ts";
-import { conforming, declaredType } from "./output-type.ts";
-import { checkValue, type Known } from "./references.ts";
+import { templateSpans } from "../source/templates.ts";
+import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
+import { checkValue, type ReferenceContext } from "./references.ts";
+import type { ResourceDraft } from "./resource.ts";
 
-type ToResource = Reference & { readonly to: "resource" };
+/** What the checks of outputs go by. */
+interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {}
 
 /** An output as it stands in a document, before anything is known of the resources. */
 interface OutputDraft {
@@ -27,10 +35,9 @@ interface OutputDraft {
   readonly sensitive: boolean;
 }
 
-const SETTINGS = ["value", "description", "sensitive"];
+type ToResource = Reference & { readonly to: "resource" };
 
-/** What the checks of outputs may look at. */
-interface Surroundings extends Known, Pick<Desired, "providers" | "resources"> {}
+const SETTINGS = ["value", "description", "sensitive"];
 
 /** Variables of the environment that hold a token or a key, whatever is declared. */
 const SECRET_VARIABLES = /^HOSTING_TOKEN$|^HOSTFORM_STATE_(?:NEW_)?(?:KEY|PASSPHRASE)$|^TF_HTTP_PASSWORD$|^PGPASSWORD$/;
@@ -39,83 +46,70 @@ const SECRET_VARIABLES = /^HOSTING_TOKEN$|^HOSTFORM_STATE_(?:NEW_)?(?:KEY|PASSPH
  * The outputs of all documents, merged: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
  * forms and references, and that a secret is in no output but a sensitive one.
  */
-export function readOutputs(entries: readonly Entry[], known: Surroundings, mistakes: Mistakes): DesiredOutput[] {
-  const byName = Map.groupBy(entries, ({ key }) => key);
-  for (const same of byName.values()) {
-    reportTwice(
-      same,
-      ({ keySpan }) => keySpan,
-      ({ key }) => `The output "${key}"`,
-      mistakes,
-    );
-  }
-  const drafts = [...byName.values()].flatMap(([first]) => (first && readOutput(first, mistakes)) ?? []);
-  return drafts.map((draft) => desiredOutput(draft, known, mistakes));
+export function readOutputs(entries: readonly Entry[], context: OutputContext): DesiredOutput[] {
+  const byName = uniqueBy(
+    entries,
+    ({ key }) => key,
+    context.diags,
+    (name) => `The output "${name}"`,
+  );
+  const drafts = [...byName.values()].flatMap((entry) => readOutput(entry, context) ?? []);
+  return drafts.map((draft) => desiredOutput(draft, context));
 }
 
-function readOutput(entry: Entry, mistakes: Mistakes): OutputDraft | undefined {
+function readOutput(entry: Entry, { diags }: OutputContext): OutputDraft | undefined {
   const { key: name, keySpan, value: tree } = entry;
-  if (!isName(name)) {
-    mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of an output`, {
-      fix: "Use letters, digits, `_` and `-`, beginning with a letter or `_`.",
-    });
-    return undefined;
-  }
-  const settings = tree.form === "map" ? readSettings(name, tree, mistakes) : { value: tree, sensitive: false };
+  if (!checkName(name, keySpan, "the name of an output", diags)) return undefined;
+  const settings = tree.form === "map" ? readSettings(name, tree, diags) : { value: tree, sensitive: false };
   const { value } = settings;
-  if (value !== undefined && (value.form !== "leaf" || value.value !== null))
-    return { name, keySpan, ...settings, value };
-  mistakes.add(
-    value === undefined ? keySpan : valueSpan(entry),
-    "config.missing_attribute",
-    `The output "${name}" has no value`,
-    {
-      fix: `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`,
-    },
-  );
+  if (value !== undefined && !isNull(value)) return { name, keySpan, ...settings, value };
+  const span = value === undefined ? keySpan : valueSpan(entry);
+  diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, {
+    fix: `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`,
+  });
   return undefined;
 }
 
-function readSettings(name: string, { entries }: MapTree, mistakes: Mistakes) {
+function readSettings(name: string, { entries }: MapTree, diags: DiagnosticCollector) {
   for (const { key, keySpan } of entries.values()) {
     if (SETTINGS.includes(key)) continue;
     const fix = "A map of values goes under `value:`.";
     const detail = `It can have ${SETTINGS.join(", ")}.`;
-    mistakes.add(keySpan, "config.unknown_key", `An output has no "${key.slice(0, 100)}"`, { detail, fix });
+    diags.add(keySpan, "config.unknown_key", `An output has no "${key.slice(0, 100)}"`, { detail, fix });
   }
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
-  const text = description?.value.form === "leaf" ? description.value.value : undefined;
-  if (description !== undefined && (typeof text !== "string" || hasReferences(text))) {
+  const text = stringOf(description?.value);
+  if (description !== undefined && (text === undefined || hasReferences(text))) {
     const summary = `The \`description\` of the output "${name}" must be a text without expressions`;
-    mistakes.add(valueSpan(description), "config.structure", summary);
+    diags.add(valueSpan(description), "config.structure", summary);
   }
   const flag = sensitive?.value.form === "leaf" ? sensitive.value.value : undefined;
   if (sensitive !== undefined && typeof flag !== "boolean") {
     const summary = `\`sensitive\` of the output "${name}" must be true or false`;
-    mistakes.add(valueSpan(sensitive), "config.structure", summary);
+    diags.add(valueSpan(sensitive), "config.structure", summary);
   }
   return {
     value: entries.get("value")?.value,
-    ...(typeof text === "string" && { description: text }),
+    ...(text !== undefined && { description: text }),
     sensitive: flag === true,
   };
 }
 
-function desiredOutput(draft: OutputDraft, known: Surroundings, mistakes: Mistakes): DesiredOutput {
+function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutput {
   const { name, keySpan, value, description, sensitive } = draft;
-  refuseSecretVariables(draft, known, mistakes);
-  const found = checkValue(value, known, mistakes);
-  const secrets = found.filter(({ reference }) => isSecret(reference, known, new Set()));
+  refuseSecretVariables(draft, context);
+  const found = checkValue(value, context);
+  const secrets = found.filter(({ reference }) => isSecret(reference, context, new Set()));
   if (!sensitive) {
     for (const { reference, span } of secrets) {
-      mistakes.add(span, "config.secret", `The output "${name}" would show a secret`, {
+      context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, {
         detail: `${reference.text} is one, and outputs are shown after each apply.`,
         fix: `Write \`${name}: {value: …, sensitive: true}\`, or leave it out.`,
       });
     }
   }
   const config = toJson(value);
-  const type = declaredType(value, known);
+  const type = declaredType(value, context);
   return {
     name,
     ...(description !== undefined && { description }),
@@ -131,15 +125,15 @@ function desiredOutput(draft: OutputDraft, known: Surroundings, mistakes: Mistak
 }
 
 /** A token, a key or a password is recorded nowhere, and a sensitive output is recorded in the clear. */
-function refuseSecretVariables({ name, value }: OutputDraft, known: Surroundings, mistakes: Mistakes): void {
-  const tokens = [...known.providers.values()].map(({ tokenEnv }) => tokenEnv);
-  const sources = known.resources.flatMap(({ sources: own }) => [...(own?.values() ?? [])]);
+function refuseSecretVariables({ name, value }: OutputDraft, { providers, resources, diags }: OutputContext): void {
+  const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
+  const sources = resources.flatMap(({ sources: own }) => [...(own?.values() ?? [])]);
   const secret = new Set([...tokens, ...sources.map((source) => ("env" in source ? source.env : undefined))]);
   for (const { text, leaf } of strings(value)) {
     for (const { reference } of referencesIn(text)) {
       if (reference.to !== "env" || !(SECRET_VARIABLES.test(reference.name) || secret.has(reference.name))) continue;
       const summary = `The output "${name}" would write a secret into the state: the environment variable ${reference.name}`;
-      mistakes.add(templateSpans(leaf)(reference.offset), "config.secret", summary, {
+      diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, {
         detail: "It holds a token, a key or a password, and outputs are recorded.",
         fix: "Leave it out; whoever needs it can be given the variable itself.",
       });
@@ -148,8 +142,8 @@ function refuseSecretVariables({ name, value }: OutputDraft, known: Surroundings
 }
 
 /** Whether an attribute holds a secret: by its kind, or because one is declared to flow into it. */
-function isSecret({ address, path: [name] }: ToResource, known: Known, seen: Set<string>): boolean {
-  const draft = known.drafts.get(address);
+function isSecret({ address, path: [name] }: ToResource, context: OutputContext, seen: Set<string>): boolean {
+  const draft = context.drafts.get(address);
   const type = typeof name === "string" && draft !== undefined ? ownAttribute(draft, name) : undefined;
   const place = `${address}.${name}`;
   if (draft === undefined || type === undefined || seen.has(place)) return false;
@@ -161,10 +155,112 @@ function isSecret({ address, path: [name] }: ToResource, known: Known, seen: Set
   const declared = draft.attributes.get(String(name));
   if (declared === undefined) return false;
   return [...strings(declared.value)].some(({ text }) =>
-    referencesIn(text).some(({ reference }) => reference.to === "resource" && isSecret(reference, known, seen)),
+    referencesIn(text).some(({ reference }) => reference.to === "resource" && isSecret(reference, context, seen)),
   );
 }
 
-function ownAttribute({ kind: { attributes } }: Draft, name: string) {
+function ownAttribute({ kind: { attributes } }: ResourceDraft, name: string) {
   return Object.hasOwn(attributes.shape, name) ? attributes.shape[name] : undefined;
+}
+
+/**
+ * Terraform's type of a declared value: of a reference that stands alone that of its attribute, so that Terraform, with the
+ * same state, finds what it would have written itself. Undefined parts show by their value.
+ */
+function declaredType(tree: Tree, context: OutputContext): Json {
+  if (tree.form === "list") return ["tuple", tree.items.map((item) => declaredType(item, context))];
+  if (tree.form === "map") {
+    const parts = [...tree.entries].map(([key, { value }]): [string, Json] => [key, declaredType(value, context)]);
+    return ["object", Object.fromEntries(parts)];
+  }
+  const { value } = tree;
+  return (typeof value === "string" ? referredType(value, context) : undefined) ?? inferredType(value);
+}
+
+/**
+ * A value in the form that its type has in a state: a set in Terraform's order, every attribute of an object. Where it does
+ * not fit, which no state could be read with, its type is the one that it shows.
+ */
+function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type"> {
+  if (hasUnknown(value)) return { value, type };
+  const formed = inForm(value as Json, type);
+  return formed === undefined ? { value, type: inferredType(value as Json) } : { value: formed, type };
+}
+
+/** What a text refers to, when it is a reference and nothing else. */
+function referredType(text: string, { drafts }: OutputContext): Json | undefined {
+  const [only, ...more] = hasReferences(text) ? partsOf(text) : [];
+  if (only === undefined || typeof only === "string" || more.length > 0 || only.to === "env") return undefined;
+  const draft = drafts.get(only.address);
+  const [name, ...path] = only.path;
+  const attribute = draft !== undefined && typeof name === "string" ? ownAttribute(draft, name) : undefined;
+  const type = attribute && typeAt(typeOf(attribute, metaOf(attribute).set === true), path);
+  return type && typeJson(type);
+}
+
+/** One that cannot be read is reported where it is checked. */
+function partsOf(text: string): ReturnType<typeof parseReferences> {
+  try {
+    return parseReferences(text);
+  } catch {
+    return [];
+  }
+}
+
+function typeAt(type: Attribute["type"], [step, ...rest]: AttributePath): Attribute["type"] | undefined {
+  if (step === undefined) return type;
+  if (typeof type === "string") return undefined;
+  if (isNested(type)) {
+    if (type.nesting === "list") return typeAt({ ...type, nesting: "single" }, rest);
+    const part = Object.hasOwn(type.attributes, step) ? type.attributes[step] : undefined;
+    return part && typeAt(part.type, rest);
+  }
+  return typeAt("list" in type ? type.list : "set" in type ? type.set : type.map, rest);
+}
+
+function inferredType(value: Json): Json {
+  if (Array.isArray(value)) return ["tuple", value.map(inferredType)];
+  if (isObject(value)) {
+    const parts = Object.entries(value).map(([key, part]): [string, Json] => [key, inferredType(part as Json)]);
+    return ["object", Object.fromEntries(parts)];
+  }
+  return value === null
+    ? "dynamic"
+    : typeof value === "boolean"
+      ? "bool"
+      : typeof value === "number"
+        ? "number"
+        : "string";
+}
+
+/** Undefined for a value that is not of the type. */
+function inForm(value: Json, type: Json): Json | undefined {
+  if (value === null) return null;
+  if (!Array.isArray(type)) return inferredType(value) === type ? value : undefined;
+  const [form, of] = type as readonly Json[] as readonly [string, Json];
+  if (form === "list" || form === "set" || form === "tuple") {
+    if (!Array.isArray(value) || (form === "tuple" && (of as readonly Json[]).length !== value.length))
+      return undefined;
+    const items = value.map((item, i) => inForm(item, form === "tuple" ? ((of as readonly Json[])[i] ?? null) : of));
+    if (!items.every((item) => item !== undefined)) return undefined;
+    return form === "set" ? sortedSet(items) : items;
+  }
+  if (!isObject(value)) return undefined;
+  const given = value as { readonly [key: string]: Json };
+  const types = of as { readonly [key: string]: Json };
+  if (form === "object" && Object.keys(given).some((key) => !Object.hasOwn(types, key))) return undefined;
+  const keys = Object.keys(form === "object" ? types : given);
+  const parts = keys.map((key) => {
+    const part = Object.hasOwn(given, key) ? (given[key] ?? null) : null;
+    return [key, inForm(part, form === "object" ? (types[key] ?? null) : of)] as const;
+  });
+  return parts.every((part): part is [string, Json] => part[1] !== undefined) ? Object.fromEntries(parts) : undefined;
+}
+
+/** Terraform's order of a set of texts is that of their bytes; one of numbers, by size. */
+function sortedSet(items: readonly Json[]): Json {
+  const unique = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+  return unique.sort((a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b)),
+  );
 }

@@ -1,53 +1,247 @@
+import { hasReferences } from "../../core/expression/references.ts";
+import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
-import { formatAddress, isName } from "../../core/model/index.ts";
-import { type Entry, valueSpan } from "../source/tree.ts";
-import { type Draft, emptyDraft, readBody, type Surroundings } from "./block.ts";
-import { readNested } from "./nested.ts";
+import { formatAddress, parseAddress } from "../../core/model/index.ts";
+import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import type { Span } from "../source/source.ts";
+import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
+import { isSecretSource } from "./settings.ts";
+
+/** A resource as it stands in a document, before anything is known of the others. */
+export interface ResourceDraft {
+  readonly address: string;
+  readonly kind: Kind;
+  /** The key under which it is declared. */
+  readonly keySpan: Span;
+  /** Its attributes, reserved keys left out. */
+  readonly attributes: ReadonlyMap<string, Entry>;
+  /** Attributes of which only the place of the value is declared. */
+  readonly sources: ReadonlyMap<string, Entry>;
+  readonly provider: SpannedName | undefined;
+  readonly dependsOn: readonly SpannedName[];
+  readonly importId: string | undefined;
+  /** False when nothing but the address could be read. */
+  readonly readable: boolean;
+}
+
+/** The document around a resource's block. */
+interface DocumentContext {
+  readonly kinds: Kinds;
+  readonly diags: DiagnosticCollector;
+  /** The provider for blocks that name none (`provider:` at the top of the document). */
+  readonly provider: SpannedName | undefined;
+}
 
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "depends_on", "import"];
 
-/** The kinds that are declared inside a block of this kind, by the key of their section there: `grants` in a service. */
-function nestedIn(kind: Kind, kinds: Kinds): ReadonlyMap<string, Kind> {
-  const nested = [...kinds.values()].flatMap((inner) =>
-    inner.nested?.in === kind.type ? [[inner.nested.section, inner] as const] : [],
-  );
-  return new Map(nested);
-}
+/** What may stand in a nested block beside attributes: the provider is that of the block around it. */
+const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
 /**
  * Reads `NAME: {…}` of a section: the resource itself and what is nested in it. Checks names and forms; values
  * are not looked at.
  */
-export function readResource(entry: Entry, kind: Kind, around: Surroundings): Draft[] {
-  const { mistakes } = around;
-  if (!isName(entry.key)) {
-    mistakes.add(
-      entry.keySpan,
-      "config.structure",
-      `"${entry.key.slice(0, 100)}" cannot be the name of a ${kind.noun}`,
-      {
-        fix: "Use letters, digits, `_` and `-`, beginning with a letter or `_`; a domain can be written as acme-example.",
-      },
-    );
+export function readResource(entry: Entry, kind: Kind, context: DocumentContext): ResourceDraft[] {
+  const { kinds, diags, provider } = context;
+  const { key: name, keySpan, value: body } = entry;
+  const hint = "; a domain can be written as acme-example";
+  if (!checkName(name, keySpan, `the name of a ${kind.noun}`, diags, hint)) return [];
+  const address = formatAddress({ type: kind.type, name });
+  const empty = emptyDraft(address, kind, keySpan, provider);
+  if (body.form !== "map") {
+    diags.add(valueSpan(entry), "config.structure", `The ${kind.noun} "${name}" must be a map of attributes`, {
+      address,
+      fix: `Write its attributes indented below \`${name}:\`, one \`name: value\` in a line.`,
+    });
+    return [empty];
+  }
+  /** The kinds that are declared inside a block of this kind, by the key of their section there: `grants` in a service. */
+  const nested = new Map(
+    [...kinds.values()].flatMap((inner) =>
+      inner.nested?.in === kind.type ? [[inner.nested.section, inner] as const] : [],
+    ),
+  );
+  const draft = readBody(empty, body, RESERVED, [...nested.keys()], diags);
+  const inner = [...nested].flatMap(([section, of]) => readNested(body.entries.get(section), of, draft, diags));
+  return [draft, ...inner];
+}
+
+/** A resource of which only the address is known, so that references to it are not mistakes as well. */
+function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: SpannedName | undefined): ResourceDraft {
+  return {
+    address,
+    kind,
+    keySpan,
+    attributes: new Map(),
+    sources: new Map(),
+    provider,
+    dependsOn: [],
+    importId: undefined,
+    readable: false,
+  };
+}
+
+/** Sorts the keys of a block into attributes and reserved keys. @param sections keys that are read elsewhere. */
+function readBody(
+  empty: ResourceDraft,
+  body: MapTree,
+  reserved: readonly string[],
+  sections: readonly string[],
+  diags: DiagnosticCollector,
+): ResourceDraft {
+  const { address, kind } = empty;
+  const declarable = Object.keys(kind.attributes.shape).filter((name) => !isComputed(kind, name));
+  const attributes = new Map<string, Entry>();
+  const misspelt = new Map<string, Entry>();
+  for (const entry of body.entries.values()) {
+    const { key } = entry;
+    if (reserved.includes(key) || sections.includes(key)) continue;
+    if (!Object.hasOwn(kind.attributes.shape, key)) {
+      const known = [...declarable, ...sections, ...reserved];
+      const near = diags.nearest(key, known);
+      if (near !== undefined) misspelt.set(near, entry);
+      const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${didYouMean(near)}`;
+      diags.add(entry.keySpan, "config.unknown_key", summary, { address, detail: `It can have ${known.join(", ")}.` });
+    } else if (isComputed(kind, key)) {
+      // `plan: 11` was meant to be `plan_id`.
+      const near = declarable.find((name) => name.startsWith(`${key}_`));
+      const meant = near === undefined ? "" : `.${didYouMean(near)}`;
+      diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
+        address,
+        fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
+      });
+    } else attributes.set(key, entry);
+  }
+  // A misspelt attribute is taken for what it was probably meant to be, so that it is not reported as missing as well.
+  for (const [meant, entry] of misspelt) {
+    if (!attributes.has(meant) && declarable.includes(meant)) attributes.set(meant, entry);
+  }
+  const sources = new Map([...attributes].filter(([name, entry]) => isSecretSource(kind, name, entry.value)));
+  for (const name of sources.keys()) attributes.delete(name);
+  const named = reserved.includes("provider") ? readProviderName(body.entries.get("provider"), diags) : undefined;
+  return {
+    ...empty,
+    attributes,
+    sources,
+    provider: named ?? empty.provider,
+    dependsOn: readDependsOn(body.entries.get("depends_on"), address, diags),
+    importId: readImport(body.entries.get("import"), address, diags),
+    readable: true,
+  };
+}
+
+/** Whether the API alone gives an attribute. */
+function isComputed(kind: Kind, name: string): boolean {
+  const type = kind.attributes.shape[name];
+  return type !== undefined && metaOf(type).change === undefined;
+}
+
+export function readProviderName(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName | undefined {
+  if (entry === undefined) return undefined;
+  const span = valueSpan(entry);
+  const name = stringOf(entry.value);
+  if (name !== undefined) return { name, span };
+  diags.add(span, "config.structure", "`provider` must be the name of a provider", {
+    fix: "Write `provider: NAME`, a name under `providers`.",
+  });
+  return undefined;
+}
+
+function readDependsOn(entry: Entry | undefined, address: string, diags: DiagnosticCollector): SpannedName[] {
+  if (entry === undefined) return [];
+  if (entry.value.form !== "list") {
+    const fix = "Write `depends_on: [hosting_service.acme]`.";
+    diags.add(valueSpan(entry), "config.structure", "`depends_on` must be a list of addresses", { address, fix });
     return [];
   }
-  const address = formatAddress({ type: kind.type, name: entry.key });
-  const body = entry.value;
-  if (body.form !== "map") {
-    mistakes.add(valueSpan(entry), "config.structure", `The ${kind.noun} "${entry.key}" must be a map of attributes`, {
-      address,
-      fix: `Write its attributes indented below \`${entry.key}:\`, one \`name: value\` in a line.`,
-    });
-    return [emptyDraft(address, kind, entry.keySpan, around.provider)];
+  return entry.value.items.flatMap((item) => {
+    const name = stringOf(item);
+    if (name !== undefined) return [{ name, span: item.span }];
+    const fix = "Write the address of a resource, such as hosting_service.acme.";
+    diags.add(item.span, "config.structure", "An item of `depends_on` must be an address", { address, fix });
+    return [];
+  });
+}
+
+function readImport(entry: Entry | undefined, address: string, diags: DiagnosticCollector): string | undefined {
+  if (entry === undefined) return undefined;
+  const id = entry.value.form === "leaf" ? entry.value.value : undefined;
+  if (Number.isInteger(id)) return String(id);
+  if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
+  const fix = "Write the id that the API gave the object; expressions are not evaluated here.";
+  diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
+  return undefined;
+}
+
+/**
+ * Reads a nested section (`grants:` of a service). Each entry becomes an instance of the inner kind,
+ * `hosting_grant.acme["dev@acme.example"]`, with the entry's key and a reference to the parent among its attributes.
+ */
+function readNested(
+  section: Entry | undefined,
+  kind: Kind,
+  parent: ResourceDraft,
+  diags: DiagnosticCollector,
+): ResourceDraft[] {
+  const { nested } = kind;
+  if (!isGiven(section) || nested === undefined) return [];
+  const { value: tree, key } = section;
+  if (tree.form === "map") {
+    return [...tree.entries.values()].flatMap((entry) => readInstance(entry, kind, nested, parent, diags) ?? []);
   }
-  const nested = nestedIn(kind, around.kinds);
-  const draft = readBody(
-    { address, kind, keySpan: entry.keySpan, body, reserved: RESERVED, sections: [...nested.keys()] },
-    around,
-  );
-  return [
-    draft,
-    ...[...nested].flatMap(([section, inner]) => readNested(body.entries.get(section), inner, draft, around)),
-  ];
+  const summary = `\`${key}\` must be a map, keyed by ${nested.keyAttribute}`;
+  diags.add(valueSpan(section), "config.structure", summary, {
+    address: parent.address,
+    fix: `Write \`KEY: {…}\` indented below \`${key}:\`.`,
+  });
+  return [];
+}
+
+function readInstance(
+  entry: Entry,
+  kind: Kind,
+  nested: NonNullable<Kind["nested"]>,
+  parent: ResourceDraft,
+  diags: DiagnosticCollector,
+): ResourceDraft | undefined {
+  const { keySpan } = entry;
+  const { keyAttribute, parentAttribute, shorthand } = nested;
+  if (hasReferences(entry.key)) {
+    const summary = `The key of a ${kind.noun} is part of its address and cannot be an expression`;
+    diags.add(keySpan, "config.expression", summary, { fix: `Write the ${keyAttribute} itself.` });
+    return undefined;
+  }
+  const name = parseAddress(parent.address)?.name ?? "";
+  const address = formatAddress({ type: kind.type, name, key: entry.key });
+  const empty = emptyDraft(address, kind, keySpan, parent.provider);
+  const body = blockOf(entry, shorthand);
+  if (body === undefined) {
+    const word = shorthand === undefined ? "" : ` or a single word, the ${shorthand}`;
+    const summary = `The ${kind.noun} "${entry.key}" must be a map of attributes${word}`;
+    diags.add(valueSpan(entry), "config.structure", summary, { address });
+    return empty;
+  }
+  const implied = new Map<string, Entry>();
+  for (const [own, value, from] of [
+    [keyAttribute, entry.key, "the key of the block"],
+    [parentAttribute, `\${${parent.address}.id}`, "the block around it"],
+  ] as const) {
+    implied.set(own, { key: own, keySpan, value: { form: "leaf", value, span: keySpan } });
+    const twice = body.entries.get(own);
+    if (twice === undefined) continue;
+    diags.add(twice.keySpan, "config.structure", `"${own}" cannot be given inside \`${nested.section}\``, {
+      address,
+      fix: `Remove it: ${from} says so already.`,
+    });
+  }
+  const draft = readBody(empty, body, RESERVED_IN_NESTED, [], diags);
+  return { ...draft, attributes: new Map([...implied, ...[...draft.attributes].filter(([key]) => !implied.has(key))]) };
+}
+
+/** The map of a nested block; a single word is short for the attribute that the kind names. */
+function blockOf({ keySpan, value: tree }: Entry, shorthand: string | undefined): MapTree | undefined {
+  if (tree.form === "map") return tree;
+  if (shorthand === undefined || stringOf(tree) === undefined) return undefined;
+  return { form: "map", entries: new Map([[shorthand, { key: shorthand, keySpan, value: tree }]]), span: tree.span };
 }

@@ -1,8 +1,26 @@
-import { Composer, type Document, Lexer, Parser, type YAMLError } from "yaml";
-import type { Mistakes } from "../source/mistakes.ts";
-import { Source, type SourceFile } from "../source/source.ts";
-import type { Tree } from "../source/tree.ts";
-import { convert, Excess } from "./convert.ts";
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  Parser,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import { Source, type SourceFile, type Span } from "../source/source.ts";
+import { type Entry, isNull, type Tree } from "../source/tree.ts";
+
+/**
+ * YAML as trees that know their places. A file is parsed step by step within limits, then each document is converted:
+ * aliases and merge keys resolved, duplicate keys and values that JSON does not have reported.
+ */
 
 /** What a file may hold. A declaration of a thousand services is a tenth of this. */
 export const LIMITS = {
@@ -33,26 +51,27 @@ export interface Read {
  * Reads a YAML file (1.2, core schema, with merge keys) of one or several documents. A document with a syntax error is
  * left out whole: what stands behind the error would only give mistakes that are none.
  */
-export function readYaml(file: SourceFile, index: number, mistakes: Mistakes): Read {
+export function readYaml(file: SourceFile, index: number, diags: DiagnosticCollector): Read {
   const source = new Source(file, index);
   try {
     const composed = compose(source);
     const documents: Tree[] = [];
     let complete = true;
     for (const document of composed) {
-      if (reportSyntax(document, source, mistakes)) {
+      if (reportSyntax(document, source, diags)) {
         complete = false;
         continue;
       }
-      const converted = convert(document.contents, source, LIMITS, mistakes);
-      if (!converted.complete) complete = false;
-      const { tree } = converted;
-      if (tree !== undefined && !(tree.form === "leaf" && tree.value === null)) documents.push(tree);
+      if (document.contents === null) continue;
+      const conversion = new Conversion(source, diags);
+      const { tree } = conversion.read(document.contents);
+      complete &&= conversion.complete;
+      if (!isNull(tree)) documents.push(tree);
     }
     return { documents, complete };
   } catch (error) {
     if (!(error instanceof Excess)) throw error;
-    mistakes.add(error.span, "config.too_large", `${source.path} ${error.message}`, {
+    diags.add(error.span, "config.too_large", `${source.path} ${error.message}`, {
       fix: "Split the declaration into several files, and write out what many aliases repeat.",
     });
     return { documents: [], complete: false };
@@ -68,7 +87,7 @@ function compose(source: Source): Document.Parsed[] {
   const composer = new Composer({
     schema: "core",
     resolveKnownTags: false,
-    uniqueKeys: false, // compares every key with every other; convert.ts does it with a set
+    uniqueKeys: false, // compares every key with every other; the conversion does it with a set
     prettyErrors: false,
     logLevel: "silent",
   });
@@ -112,7 +131,7 @@ const FIXES: Partial<Record<YAMLError["code"], string>> = {
 };
 
 /** Reports the first error of each line; the others there follow from it. @returns whether there was any. */
-function reportSyntax(document: Document.Parsed, source: Source, mistakes: Mistakes): boolean {
+function reportSyntax(document: Document.Parsed, source: Source, diags: DiagnosticCollector): boolean {
   // A tag that is not known is a warning to the parser. To a declaration it is a value that would mean something else.
   const errors: YAMLError[] = [...document.errors, ...document.warnings.filter((w) => w.code === "TAG_RESOLVE_FAILED")];
   const lines = new Set<number>();
@@ -124,13 +143,13 @@ function reportSyntax(document: Document.Parsed, source: Source, mistakes: Mista
     const template = templateAt(source.text, pos[0]);
     if (template !== undefined) {
       const summary = `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`;
-      mistakes.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
+      diags.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
       // The brackets are out of step from here on: what else is wrong cannot be told.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const fix = FIXES[code];
-    mistakes.add(span, "config.syntax", `The YAML cannot be parsed: ${words}`, fix === undefined ? {} : { fix });
+    diags.add(span, "config.syntax", `The YAML cannot be parsed: ${words}`, fix === undefined ? {} : { fix });
   }
   return errors.length > 0;
 }
@@ -140,4 +159,187 @@ function templateAt(text: string, brace: number): string | undefined {
   if (text.slice(brace - 1, brace + 1) !== "${") return undefined;
   const [template] = /^\$\{[^{}\n]{1,200}\}/.exec(text.slice(brace - 1, brace + 300)) ?? [];
   return template ?? "${…}";
+}
+
+/** A document that is larger than is accepted; the message continues the name of the file. */
+class Excess extends Error {
+  readonly span: Span;
+  constructor(message: string, span: Span) {
+    super(message);
+    this.span = span;
+  }
+}
+
+/** A tree with what it weighs when every alias is written out. */
+interface Weighed {
+  readonly tree: Tree;
+  readonly values: number;
+  readonly depth: number;
+}
+
+/**
+ * Turns the nodes of a document into a {@link Tree}. Aliased branches are shared, never copied, so an alias bomb costs nothing
+ * before its weight is known and refused. `complete` is false when a part had to be left out.
+ * Throws {@link Excess} when the document, written out, is larger or deeper than the limits.
+ */
+class Conversion {
+  complete = true;
+  readonly #source: Source;
+  readonly #diags: DiagnosticCollector;
+  /** By name; `undefined` while the anchored node is still being read. A later anchor of the same name replaces it. */
+  readonly #anchors = new Map<string, Weighed | undefined>();
+  /** Entries that merge keys have copied so far. */
+  #merged = 0;
+
+  constructor(source: Source, diags: DiagnosticCollector) {
+    this.#source = source;
+    this.#diags = diags;
+  }
+
+  read(node: Node): Weighed {
+    if (isAlias(node)) return this.#follow(node, node.source);
+    const { anchor } = node as Scalar;
+    if (anchor !== undefined) this.#anchors.set(anchor, undefined);
+    const weighed = isMap(node) ? this.#map(node) : isSeq(node) ? this.#list(node) : this.#scalar(node as Scalar);
+    if (weighed.values > LIMITS.values) {
+      throw new Excess(`has more than ${LIMITS.values} values when its aliases are written out`, this.#span(node));
+    }
+    if (weighed.depth > LIMITS.depth) {
+      throw new Excess(`is nested more than ${LIMITS.depth} levels deep`, this.#span(node));
+    }
+    if (anchor !== undefined) this.#anchors.set(anchor, weighed);
+    return weighed;
+  }
+
+  #follow(node: Node, name: string): Weighed {
+    const target = this.#anchors.get(name);
+    if (target !== undefined) return target;
+    if (this.#anchors.has(name)) {
+      return this.#refuse(
+        node,
+        `The alias *${name} stands inside what it repeats`,
+        "Move the alias out of its anchor.",
+      );
+    }
+    const fix = `Write &${name} at an earlier value of the same document, or put quotes around a text that begins with "*".`;
+    return this.#refuse(node, `There is no anchor &${name} before this alias`, fix);
+  }
+
+  #scalar(node: Scalar): Weighed {
+    const value = plainValue(node);
+    if (value !== undefined) return leaf(value, this.#span(node));
+    return this.#refuse(
+      node,
+      "This number is not one that can be sent",
+      "Give a finite number, or put quotes around a text.",
+    );
+  }
+
+  #list(node: YAMLSeq): Weighed {
+    const items = node.items.map((item) => this.read(item as Node));
+    return {
+      tree: { form: "list", items: items.map(({ tree }) => tree), span: this.#span(node) },
+      ...weigh(items, []),
+    };
+  }
+
+  #map(node: YAMLMap): Weighed {
+    const entries = new Map<string, Entry>();
+    const own: Weighed[] = [];
+    const merges: { readonly from: Weighed; readonly at: Node }[] = [];
+    for (const pair of node.items) {
+      const keyNode = pair.key as Node;
+      const keySpan = this.#span(keyNode);
+      const key = isMergeKey(keyNode) ? undefined : this.#key(keyNode);
+      const value =
+        pair.value === null ? leaf(null, this.#source.span(keySpan.end, keySpan.end)) : this.read(pair.value as Node);
+      if (isMergeKey(keyNode)) merges.push({ from: value, at: (pair.value as Node | null) ?? keyNode });
+      else if (key !== undefined && this.#isFirst(key, keySpan, entries)) {
+        entries.set(key, { key, keySpan, value: value.tree });
+        own.push(value);
+      }
+    }
+    for (const { from, at } of merges) this.#merge(entries, from.tree, at);
+    const from = merges.map((merge) => merge.from);
+    return { tree: { form: "map", entries, span: this.#span(node) }, ...weigh(own, from) };
+  }
+
+  #key(node: Node): string | undefined {
+    const { tree } = this.read(node);
+    const text = isScalar(node) && node.type === "PLAIN" ? node.source : tree.form === "leaf" ? tree.value : undefined;
+    const key = String(text ?? "");
+    if (key !== "" && key !== "__proto__") return key;
+    const summary = key === "" ? "A key has to be a word or a text" : '"__proto__" is not accepted as a key';
+    this.#refuse(node, summary, key === "" ? "Write `name: value`." : "Choose another name.");
+    return undefined;
+  }
+
+  #isFirst(key: string, span: Span, entries: ReadonlyMap<string, Entry>): boolean {
+    const first = entries.get(key);
+    if (first === undefined) return true;
+    const { line } = this.#source.range(first.keySpan.start, first.keySpan.end);
+    this.#diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same map`, {
+      detail: `The first one is in line ${line}.`,
+      fix: "Remove one of the two, or join them.",
+    });
+    return false;
+  }
+
+  /** https://yaml.org/type/merge.html: what the map has itself stays; of several sources the earlier one wins. */
+  #merge(entries: Map<string, Entry>, from: Tree, at: Node): void {
+    for (const tree of from.form === "list" ? from.items : [from]) {
+      if (tree.form !== "map") {
+        this.#refuse(at, "A merge key (<<) takes a map, an alias of one, or a list of them", "Write `<<: *name`.");
+        return;
+      }
+      this.#merged += tree.entries.size;
+      if (this.#merged > LIMITS.values) {
+        throw new Excess(`has more than ${LIMITS.values} values when its merges are written out`, this.#span(at));
+      }
+      for (const [key, entry] of tree.entries) if (!entries.has(key)) entries.set(key, entry);
+    }
+  }
+
+  #refuse(node: Node, summary: string, fix: string): Weighed {
+    this.complete = false;
+    this.#diags.add(this.#span(node), "config.structure", summary, { fix });
+    return leaf(null, this.#span(node));
+  }
+
+  #span(node: Node): Span {
+    const [start, end] = node.range ?? [0, 0];
+    return this.#source.span(start, end);
+  }
+}
+
+function isMergeKey(node: Node): boolean {
+  return isScalar(node) && node.type === "PLAIN" && node.value === "<<";
+}
+
+function leaf(value: null | boolean | number | string, span: Span): Weighed {
+  return { tree: { form: "leaf", value, span }, values: 1, depth: 0 };
+}
+
+function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values: number; depth: number } {
+  let values = 1;
+  let depth = 0;
+  for (const part of parts) {
+    values += part.values;
+    depth = Math.max(depth, part.depth + 1);
+  }
+  for (const part of merged) {
+    values += part.values;
+    depth = Math.max(depth, part.depth);
+  }
+  return { values, depth };
+}
+
+/**
+ * The value of a scalar, `undefined` for those that JSON does not have (`.inf`, `.nan`). A decimal integer that a number
+ * would not give back as it is written stays the text it is: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
+ */
+function plainValue({ value, source = "" }: Scalar): null | boolean | number | string | undefined {
+  if (typeof value !== "number") return value === null || typeof value === "boolean" ? value : String(value);
+  if (/^[-+]?\d+$/.test(source) && String(value) !== source) return source;
+  return Number.isFinite(value) ? value : undefined;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { Mistakes } from "../../../../src/fronts/source/mistakes.ts";
+import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.ts";
 import { Source } from "../../../../src/fronts/source/source.ts";
 import { locate, toJson } from "../../../../src/fronts/source/tree.ts";
 import { JSON_LIMITS, readTree } from "../../../../src/fronts/stacks/json.ts";
 import fc from "../../../support/fc.ts";
 
 function read(text: string) {
-  const mistakes = new Mistakes();
+  const mistakes = new DiagnosticCollector();
   const tree = readTree(new Source({ path: "x.tf.json", text }), mistakes);
   return { tree, mistakes: mistakes.list() };
 }

@@ -1,0 +1,327 @@
+import { dirname, isAbsolute, join } from "node:path";
+import { z } from "zod";
+import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
+import { metaOf } from "../../core/kinds/attribute.ts";
+import type { Kind } from "../../core/kinds/kind.ts";
+import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
+import {
+  CURRENCIES,
+  ExpressionError,
+  type Guards,
+  looksLikeToken,
+  type ProviderConfig,
+  type SecretSource,
+} from "../../core/model/index.ts";
+import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { namesSecret, rangeOf, type Span } from "../source/source.ts";
+import { type EnvironmentReader, readTemplate, settingValue } from "../source/templates.ts";
+import {
+  type Entry,
+  isNull,
+  type Leaf,
+  locate,
+  type MapTree,
+  strings,
+  type Tree,
+  toJson,
+  valueSpan,
+} from "../source/tree.ts";
+
+/**
+ * The settings in a declaration that a schema of their own describes: `providers`, `guards`, and where a secret value is read.
+ * The editor's schema is made from the same schemas.
+ */
+
+const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
+
+/**
+ * Reads one entry of `providers`. Settings may take values from the environment (`${env.NAME}`); those are evaluated
+ * here, since a provider is needed before anything can be planned. Mistakes in single settings leave those out.
+ */
+export function readProvider(
+  entry: Entry,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): ProviderConfig | undefined {
+  const { key: alias, value: tree } = entry;
+  if (!checkName(alias, entry.keySpan, "the name of a provider", diags)) return undefined;
+  const range = rangeOf(entry.keySpan);
+  if (isNull(tree)) return { alias, range };
+  if (tree.form !== "map") {
+    const fix = `Write \`${alias}: {base_url: https://…, token_env: NAME}\`, or \`${alias}: {}\`.`;
+    diags.add(valueSpan(entry), "config.structure", `The provider "${alias}" must be a map of settings`, { fix });
+    return undefined;
+  }
+  return { alias, ...readSettings(tree, env, diags), range };
+}
+
+function readSettings(
+  tree: MapTree,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): Omit<ProviderConfig, "alias"> {
+  const settings: ProviderSettings = {};
+  for (const entry of tree.entries.values()) {
+    const { key, keySpan } = entry;
+    if (!PROVIDER_SETTINGS.includes(key)) {
+      if (namesSecret(key)) reportToken(entry, diags);
+      else {
+        const detail = `The settings are ${PROVIDER_SETTINGS.join(", ")}.`;
+        diags.addUnknown(keySpan, `A provider has no setting "${key}"`, key, PROVIDER_SETTINGS, { detail });
+      }
+      continue;
+    }
+    if (holdsToken(entry)) {
+      reportToken(entry, diags);
+      continue;
+    }
+    const value = settingValue(entry.value, "A provider", env, diags);
+    if (value === undefined) continue;
+    const parsed = providerSettings.safeParse({ [key]: value });
+    if (parsed.success) Object.assign(settings, parsed.data);
+    else for (const issue of parsed.error.issues) reportSetting(entry, issue, tree, diags);
+  }
+  const config = configOf(settings);
+  const { tokenFile } = config;
+  return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, tree.span) };
+}
+
+/** A path in a declaration is relative to the file that it stands in. */
+function besideDeclaration(path: string, { source }: Span): string {
+  return isAbsolute(path) ? path : join(dirname(source.path), path);
+}
+
+/** A token in the place of its variable's name, or inside the address. */
+function holdsToken({ key, value }: Entry): boolean {
+  const isToken = (text: string) =>
+    key === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, key === "token_env");
+  return [...strings(value)].some(({ text }) => isToken(text));
+}
+
+const WHERE_TOKENS_GO =
+  "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). Revoke the token that stood here if the file was shared.";
+
+/** Says that a token may not stand in a declaration, pointing at the key and never showing the value. */
+export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
+  diags.add(keySpan, "config.secret", `"${key}" would put an API token into the declaration`, { fix: WHERE_TOKENS_GO });
+}
+
+function reportSetting(entry: Entry, issue: z.core.$ZodIssue, tree: MapTree, diags: DiagnosticCollector): void {
+  const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
+  const span = path.length > 1 ? locate(tree, path) : valueSpan(entry);
+  diags.add(span, "config.invalid_value", `${path.join(".")}: ${issue.message}`);
+}
+
+const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
+
+const amount = () =>
+  z
+    .int("expected a whole number, in the unit in which the API gives amounts (`hostform plans` shows them)")
+    .min(0, "at least 0");
+
+/** The section `guards`. The editor's schema is made from this as well. */
+export const guardSettings = z.strictObject({
+  max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
+  max_spend: z
+    .strictObject(
+      Object.fromEntries(CURRENCIES.map((currency) => [currency, amount().optional()])),
+      "expected amounts by currency, such as {USD: 20000}",
+    )
+    .optional()
+    .describe(
+      "Most that one run may order for, by currency, in the unit in which the API gives amounts. A currency that is left out is not limited.",
+    ),
+  max_removals: wholeNumber("resources").optional().describe("Most resources that one run may remove."),
+  max_removals_percent: z
+    .number("expected a percentage from 0 to 100")
+    .min(0, "at least 0")
+    .max(100, "at most 100")
+    .optional()
+    .describe("Most resources that one run may remove, in percent of what is recorded."),
+});
+
+/** What each limit is called in the model. */
+const GUARD_NAMES = {
+  max_orders: "maxOrders",
+  max_spend: "maxSpend",
+  max_removals: "maxRemovals",
+  max_removals_percent: "maxRemovalsPercent",
+} as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
+
+/** Reads the section `guards`. A wrong setting is reported at its place and left out; a section without any, warned of. */
+export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
+  const { value: tree } = section;
+  if (limitsNothing(tree)) {
+    const fix = "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.";
+    diags.warn(section.keySpan, "config.structure", "`guards` has no limit in it, so it limits nothing", { fix });
+    return {};
+  }
+  if (tree.form !== "map") {
+    const fix = "Write `max_orders: 3` and so on, indented below `guards:`.";
+    diags.add(valueSpan(section), "config.structure", "`guards` must be a map of limits", { fix });
+    return {};
+  }
+  const settings: Record<string, unknown> = {};
+  const ranges: Record<string, unknown> = {};
+  for (const entry of tree.entries.values()) {
+    const name = Object.hasOwn(GUARD_NAMES, entry.key) ? GUARD_NAMES[entry.key as keyof typeof GUARD_NAMES] : undefined;
+    if (name === undefined) reportUnknown(entry, "`guards` has no limit", Object.keys(GUARD_NAMES), diags);
+    else if (isAcceptable(entry, diags)) {
+      settings[name] = toJson(entry.value);
+      ranges[name] = rangeOf(valueSpan(entry));
+    }
+  }
+  return { ...settings, ranges } as Guards;
+}
+
+/** An empty section, or one that holds nothing but empty limits (`max_spend: {}`). */
+function limitsNothing(tree: Entry["value"]): boolean {
+  if (tree.form === "leaf") return isNull(tree);
+  const isEmpty = ({ key, value }: Entry) => key === "max_spend" && value.form !== "list" && limitsNothing(value);
+  return tree.form === "map" && [...tree.entries.values()].every(isEmpty);
+}
+
+/** Checks one limit; every mistake in it at its own place. */
+function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
+  const { key, value: tree } = entry;
+  const currencies = key === "max_spend" && tree.form === "map" ? [...tree.entries.values()] : [];
+  const strange = currencies.filter((currency) => !CURRENCIES.some((known) => known === currency.key));
+  for (const currency of strange) reportUnknown(currency, "The API has no currency", CURRENCIES, diags);
+  const parsed = guardSettings.safeParse({ [key]: toJson(tree) });
+  const issues = parsed.success ? [] : parsed.error.issues.filter(({ code }) => code !== "unrecognized_keys");
+  for (const { path, message } of issues) {
+    const [, currency] = path;
+    const at = currency === undefined ? entry : ((tree as MapTree).entries.get(String(currency)) ?? entry);
+    diags.add(valueSpan(at), "config.invalid_value", `${path.join(".")}: ${message}`);
+  }
+  return issues.length + strange.length === 0;
+}
+
+function reportUnknown(
+  { key, keySpan }: Entry,
+  what: string,
+  known: readonly string[],
+  diags: DiagnosticCollector,
+): void {
+  const upper = known.find((word) => word === key.toUpperCase());
+  const near = upper ?? diags.nearest(key, known);
+  diags.add(keySpan, "config.unknown_key", `${what} "${key.slice(0, 100)}".${didYouMean(near)}`, {
+    detail: `It can be ${known.join(", ")}.`,
+  });
+}
+
+const VARIABLE_NAME = "expected the name of an environment variable, such as ACME_PASSWORD";
+
+/** The ways to say where a secret value is read, one of which is to be given. The editor's schema is made from this as well. */
+export const secretSourceForms = z.strictObject({
+  env: z
+    .string(VARIABLE_NAME)
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE_NAME)
+    .describe("Environment variable that holds the value."),
+  file: z
+    .string("expected a path")
+    .min(1, "expected a path")
+    .describe("File that holds the value, relative to the project's folder. One line break at its end is left out."),
+  command: z
+    .array(z.string("expected a text"), "expected a list: the program and its arguments")
+    .min(1, "expected a list: the program and its arguments")
+    .refine(([program]) => program !== "", "expected a program")
+    .describe(
+      "Program, with its arguments, that prints the value. It is run without a shell, in the project's folder.",
+    ),
+});
+
+const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
+
+/** The three ways, for messages. @param name the attribute. */
+const ways = (name: string) =>
+  `Say where it is read when it is needed: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
+
+/**
+ * Whether an attribute of a block is to be read as a source: it is write-only, and declared other than by an expression
+ * that refers to another resource.
+ */
+export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
+  const type = kind.attributes.shape[name];
+  if (type === undefined || metaOf(type).writeOnly !== true) return false;
+  if (tree.form !== "leaf") return true;
+  return tree.value !== null && !refersToResource(tree);
+}
+
+/**
+ * Reads where a secret value is to be taken from. The value itself is refused: a declaration is shared and kept. No
+ * message shows what stands there, and all point at the key, whose line does not show it either.
+ * @returns undefined after a mistake, which is reported.
+ */
+export function readSecretSource(
+  { key, keySpan, value: tree }: Entry,
+  address: string,
+  env: EnvironmentReader,
+  diags: DiagnosticCollector,
+): SecretSource | undefined {
+  const remark = { address, attribute: [key], fix: ways(key) };
+  if (tree.form === "leaf") {
+    const variable = soleVariable(tree);
+    if (variable !== undefined) return { env: variable };
+    diags.add(keySpan, "config.secret", `"${key}" would put a secret into the declaration`, remark);
+    return undefined;
+  }
+  const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
+  if (entry === undefined || others.length > 0) {
+    const summary = `\`${key}\` must be one of ${FORMS.map((form) => `\`${form}\``).join(", ")}`;
+    diags.add(keySpan, "config.structure", summary, remark);
+    return undefined;
+  }
+  if (!FORMS.includes(entry.key)) {
+    const summary = `\`${key}\` cannot be taken from "${entry.key.slice(0, 100)}"`;
+    diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
+    return undefined;
+  }
+  if (entry.key !== "env" && !readTemplates(tree as MapTree, address, env, diags)) return undefined;
+  const scope = { env, resource: () => undefined };
+  const value = entry.key === "env" ? toJson(entry.value) : resolveReferences(toJson(entry.value), scope);
+  const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
+  if (parsed.success) return parsed.data as SecretSource;
+  const [issue] = parsed.error.issues;
+  diags.add(keySpan, "config.invalid_value", `${key}.${entry.key}: ${issue?.message ?? "not usable"}`, remark);
+  return undefined;
+}
+
+/** Paths and arguments may hold `${env.NAME}`, and nothing else that has to be evaluated. */
+function readTemplates(tree: MapTree, address: string, env: EnvironmentReader, diags: DiagnosticCollector): boolean {
+  let readable = true;
+  for (const { leaf } of strings(tree)) {
+    const references = readTemplate(leaf, env, diags, { address });
+    const [wrong] = references ?? [];
+    if (wrong !== undefined) {
+      diags.add(wrong.span, "config.reference", "Where a secret is read cannot depend on a resource", {
+        address,
+        fix: "Only `${env.NAME}` can be used here.",
+      });
+    }
+    readable &&= references !== undefined && wrong === undefined;
+  }
+  return readable;
+}
+
+/** The NAME of a text that is `${env.NAME}` and nothing else. */
+function soleVariable({ value }: Leaf): string | undefined {
+  const [only, ...more] = partsOf(value);
+  return typeof only === "object" && only.to === "env" && more.length === 0 ? only.name : undefined;
+}
+
+/** True for an expression without a text of its own that refers to a resource; its value is nobody's to read in the file. */
+function refersToResource({ value }: Leaf): boolean {
+  const parts = partsOf(value);
+  return parts.every((part) => typeof part === "object") && parts.some((part) => part.to === "resource");
+}
+
+function partsOf(value: Leaf["value"]): ReturnType<typeof parseReferences> {
+  if (typeof value !== "string" || !hasReferences(value)) return [String(value)];
+  try {
+    return parseReferences(value);
+  } catch (error) {
+    if (error instanceof ExpressionError) return [value];
+    throw error;
+  }
+}
