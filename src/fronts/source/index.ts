@@ -1,11 +1,11 @@
-import type { Backend, Desired, Diagnostic } from "../../core/model/index.ts";
-
 /**
  * What every front reads with: texts that know their lines (`source`), values that know their places (`tree`), templates in
  * strings (`templates`), settings of backends, and the collector of what is wrong (`diagnostics`).
  * In: the text of a file. Out: trees, and diagnostics at a line and a column; `Declaration` is what a front makes of it.
  * Must not: know a language, read a file, or show a line of a text that is not a declaration.
  */
+import type { Backend, Desired, Diagnostic } from "../../core/model/index.ts";
+
 export { backendSettings } from "./backend.ts";
 export type { SourceFile } from "./source.ts";
 
