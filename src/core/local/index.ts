@@ -4,12 +4,5 @@
  * processes at a time, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import
  * anything but `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
-export {
-  DatabaseFile,
-  type DatabaseForm,
-  type DatabaseTrouble,
-  databaseTrouble,
-  openDatabase,
-} from "./database-file.ts";
+export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";
-export { makeFolder, stateFolder } from "./state-folder.ts";

@@ -18,7 +18,6 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   /** Removes a file; it is no error when there is none. */
   remove(path: string): Promise<void>;
-  /** The names in a folder. */
   list(folder: string): Promise<string[]>;
   /** Makes creations, renames and removals in a folder durable. */
   syncFolder(folder: string): Promise<void>;
@@ -33,7 +32,6 @@ export interface Disk {
 export interface NewFile {
   /** Appends. When it fails, any part of the text may be there. */
   write(text: string): Promise<void>;
-  /** Makes the content durable. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,7 +78,6 @@ export async function replaceFile(
   }
 }
 
-/** The disk of this machine. */
 export const systemDisk: Disk = {
   resolve: followLinks,
   read: (path) => ifPresent(readFile(path, "utf8")),

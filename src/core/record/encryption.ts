@@ -213,7 +213,6 @@ function parseHeader(found: JsonObject): KeyHeader {
   });
 }
 
-/** Random bytes, unpredictable. */
 type RandomBytes = (count: number) => Buffer;
 
 const ALGORITHM = "aes-256-gcm";

@@ -73,7 +73,6 @@ export class JournalLines {
     this.#seal = seal;
   }
 
-  /** The first line. */
   head(): string {
     const seal = this.#seal;
     if (seal === undefined) return this.#line(ascii(JSON.stringify({ journal: CLEAR_VERSION, ...this.#head })));

@@ -5,7 +5,6 @@ import { type Clock, errnoOf, fail, HostformError } from "../model/index.ts";
 import { filesOfState } from "./state-file.ts";
 import { parsedJson } from "./state-json.ts";
 
-/** What a command asks of the lock. */
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
   readonly command: string;
@@ -14,7 +13,6 @@ export interface LockRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A lock that is held. */
 export interface HeldLock {
   /** @throws HostformError `state.lost_lock` when it was taken over. To be called right before every write. */
   verify(): void | Promise<void>;
@@ -42,7 +40,6 @@ export interface StateLock {
   takeOver(id?: string): Promise<Freed>;
 }
 
-/** What the file lock depends on beside the file. */
 export interface LockContext {
   readonly clock: Clock;
   /** A fresh UUID at each call. */
@@ -217,7 +214,6 @@ function explained<T>(path: string, action: () => T): T {
 /** Who holds a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
 export interface LockHolder {
   readonly id: string;
-  /** The command, `apply`. */
   readonly command: string;
   /** `user@host`. */
   readonly who: string;

@@ -82,7 +82,6 @@ export class Recorder {
     this.#backend.text.nextRun?.();
   }
 
-  /** Whether the place has what it took. */
   async confirm(): Promise<void> {
     await this.#backend.text.confirm?.();
   }

@@ -12,7 +12,6 @@ export type Resealing =
   /** Sealed with the key of another encryption. */
   | { readonly to: "key"; readonly encryption: Encryption };
 
-/** What became of it. */
 export interface Resealed {
   /** There is a state. */
   readonly found: boolean;

@@ -20,7 +20,6 @@ interface Acceptance {
  * refused when there is a key; where it is accepted, it stays in the clear.
  */
 export class SealedText implements StateText, Sealing {
-  /** The text as it is stored. */
   readonly stored: StateText;
   readonly name: string;
   readonly earlier?: string;
@@ -154,13 +153,10 @@ const file = z.strictObject({
   /** In the clear, for programs that compare them; authenticated, so that they cannot be changed. */
   lineage: z.string(),
   serial: z.int().min(0),
-  /** The header of the seal. */
   key: z.record(z.string(), z.json()),
-  /** The state file, sealed. */
   data: z.string(),
 });
 
-/** An encrypted state as it is stored. */
 type SealedFile = z.infer<typeof file>;
 
 /** Seals the text of a state file and prints what is stored in its place. */

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { errnoOf } from "../model/index.ts";
 
-/** How a command ended. */
 export interface CommandEnd {
   /** Absent: well. Else what completes the sentence "It …": "ended with exit code 3". */
   readonly failure?: string;
@@ -43,7 +42,6 @@ function lastLines(text: string, secret: string): string {
 /** How a program of the user's own is run whose input or output is a secret. */
 export interface CaptureOptions {
   readonly cwd: string;
-  /** Its whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Its standard input. */
   readonly input: string;

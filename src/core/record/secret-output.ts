@@ -15,7 +15,6 @@ import {
 import { createSynced, type Disk, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
-/** What writing secrets needs. */
 export interface SecretOutputParts {
   /** Absolute: paths are relative to it, and stay in it. */
   readonly folder: string;
@@ -33,7 +32,6 @@ export interface SecretOutputParts {
   readonly owner?: string;
 }
 
-/** One secret and where it goes. */
 interface Errand {
   readonly output: SecretOutput;
   readonly of: SecretName;
@@ -124,12 +122,12 @@ export class SecretFiles {
     const errand = { output, of };
     const declared = outputPath(output);
     const { real: path } = await this.destination(output, of);
-    const standing = await this.#attempt(errand, () => this.#parts.look(path));
-    if (standing !== undefined && standing.form !== "file") {
-      const what = standing.form === "folder" ? "a folder" : "not an ordinary file";
+    const found = await this.#attempt(errand, () => this.#parts.look(path));
+    if (found !== undefined && found.form !== "file") {
+      const what = found.form === "folder" ? "a folder" : "not an ordinary file";
       refuse(errand, `${path} is ${what}.`, "Name a file; it need not exist yet.");
     }
-    if (standing?.readableByOthers !== true) return { path, diagnostics: [] };
+    if (found?.readableByOthers !== true) return { path, diagnostics: [] };
     const warning: Diagnostic = {
       severity: "warning",
       code: "secret.output",
@@ -290,7 +288,6 @@ export function appFolder(folder: string): string {
   }
 }
 
-/** What stands at a path, symbolic links followed. */
 export interface PathStat {
   readonly form: "file" | "folder" | "other";
   /** Whether anybody but its owner may read it. */

@@ -14,50 +14,8 @@ import {
 } from "./revise.ts";
 import { unwritable } from "./state-file.ts";
 
-/**
- * A state while a command works with it. Every change is durable when its promise resolves. Changes made side by side
- * share writes; a change that changes nothing writes nothing.
- */
-export interface OpenState {
-  /**
-   * The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write.
-   * `serial` is that of the state at its place: with a journal it grows when the session closes.
-   */
-  readonly state: State;
-  /**
-   * Addresses whose record, or removal, came from the journal of an earlier run that was stopped. That journal stays
-   * as it is until something changes.
-   */
-  readonly recovered: readonly string[];
-  /** What the reader should know of the way it is kept. */
-  readonly warnings: readonly Diagnostic[];
-  /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
-  readonly tainted: readonly string[];
-  /** Addresses in the file that hostform keeps but does not manage (modules, data sources, other providers). */
-  readonly unmanaged: readonly string[];
-  /**
-   * Adds or replaces a resource.
-   * @throws HostformError `state.unwritable`, `state.lost_lock`; both say what is not recorded. The change stays in
-   * memory and goes out with the next write that succeeds.
-   */
-  put(resource: ResourceState): Promise<void>;
-  /** Removes resources by exact address; unknown ones are ignored. Throws as `put` does. */
-  remove(...addresses: string[]): Promise<void>;
-  /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
-  move(from: string, to: string): Promise<Move["moved"]>;
-  /**
-   * Records these outputs in place of those that there are; one whose value is null is none, as for Terraform. The journal
-   * has no word for them: the whole state is written, so this is for the end of a run. Throws as `put` does.
-   */
-  setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
-  /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
-  settle(): Promise<void>;
-  /**
-   * Writes what an earlier failure left unwritten, folds the journal into the state, asks a server whether it has what it
-   * took, and frees the lock, whatever happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
-   */
-  close(): Promise<void>;
-}
+/** What a command sees of a session. Tests and wrappers have their own. */
+export type OpenState = Pick<StateSession, keyof StateSession>;
 
 /** The same session with these members in place of its own. */
 export function withMembers(open: OpenState, members: Partial<OpenState>): OpenState {
@@ -83,8 +41,17 @@ interface Writing {
   readonly recorder: Recorder;
 }
 
-export class StateSession implements OpenState {
+/**
+ * A state while a command works with it. Every change is durable when its promise resolves. Changes made side by side
+ * share writes; a change that changes nothing writes nothing.
+ */
+export class StateSession {
+  /**
+   * Addresses whose record, or removal, came from the journal of an earlier run that was stopped. That journal stays
+   * as it is until something changes.
+   */
   readonly recovered: readonly string[];
+  /** What the reader should know of the way it is kept. */
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
@@ -106,40 +73,62 @@ export class StateSession implements OpenState {
     this.#writing = writing;
   }
 
+  /**
+   * The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write.
+   * `serial` is that of the state at its place: with a journal it grows when the session closes.
+   */
   get state(): State {
     return this.#document.state;
   }
 
+  /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
   get tainted(): readonly string[] {
     return taintedAddresses(this.#document);
   }
 
+  /** Addresses in the file that hostform keeps but does not manage (modules, data sources, other providers). */
   get unmanaged(): readonly string[] {
     return unmanagedAddresses(this.#document);
   }
 
+  /**
+   * Adds or replaces a resource.
+   * @throws HostformError `state.unwritable`, `state.lost_lock`; both say what is not recorded. The change stays in
+   * memory and goes out with the next write that succeeds.
+   */
   async put(resource: ResourceState): Promise<void> {
     await this.#change(withResource(this.#document, resource));
   }
 
+  /** Removes resources by exact address; unknown ones are ignored. Throws as `put` does. */
   async remove(...addresses: string[]): Promise<void> {
     await this.#change(withoutResources(this.#document, addresses));
   }
 
+  /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
   async move(from: string, to: string): Promise<Move["moved"]> {
     const { document, moved } = moveResources(this.#document, from, to);
     await this.#change(document, true);
     return moved;
   }
 
+  /**
+   * Records these outputs in place of those that there are; one whose value is null is none, as for Terraform. The journal
+   * has no word for them: the whole state is written, so this is for the end of a run. Throws as `put` does.
+   */
   async setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void> {
     await this.#change(withOutputs(this.#document, outputs), true);
   }
 
+  /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
   async settle(): Promise<void> {
     await this.#change(this.#document);
   }
 
+  /**
+   * Writes what an earlier failure left unwritten, folds the journal into the state, asks a server whether it has what it
+   * took, and frees the lock, whatever happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -8,7 +8,6 @@ export interface KeyVariables {
   readonly command: string;
 }
 
-/** Where the key of the state is. */
 export const KEY_VARIABLES: KeyVariables = {
   passphrase: "HOSTFORM_STATE_PASSPHRASE",
   key: "HOSTFORM_STATE_KEY",

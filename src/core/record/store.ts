@@ -21,7 +21,6 @@ import { sealBackend, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
 import { reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
 
-/** One state, wherever it is kept. */
 export interface StateStore {
   /**
    * Opens the state; an absent one is empty. `write: true` takes the lock, which also a plan wants, so that it does not

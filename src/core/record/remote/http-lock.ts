@@ -28,7 +28,6 @@ import {
   type WireOptions,
 } from "./http-wire.ts";
 
-/** How the state is locked and freed. */
 export interface HttpLock {
   readonly address: URL;
   /** `LOCK`, or what the server wants. */
@@ -46,7 +45,6 @@ export interface HttpBackendOptions extends WireOptions, LockContext {
   readonly withoutLock: boolean;
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
-  /** Ends the first reading of the state. */
   readonly signal?: AbortSignal | undefined;
   /** Told what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;

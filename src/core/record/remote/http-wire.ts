@@ -4,7 +4,6 @@ import { type Clock, type Diagnostic, fail, isObject } from "../../model/index.t
 import { reasonOf } from "../state-file.ts";
 import { parsedJson } from "../state-json.ts";
 
-/** User name and password for basic authentication. */
 export interface HttpCredentials {
   readonly username: string;
   readonly password: string;
@@ -20,11 +19,9 @@ export interface WireOptions {
   readonly mostBytes?: number;
 }
 
-/** One request to the server of the state. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** JSON. */
   readonly body?: string;
 }
 

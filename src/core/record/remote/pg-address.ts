@@ -1,7 +1,6 @@
 import type { Diagnostic } from "../../model/index.ts";
 import { fail } from "../../model/index.ts";
 
-/** Where a PostgreSQL server is, and as whom. */
 export interface PgServer {
   /** A name or address; a folder (beginning with `/`) for a Unix socket. */
   readonly host: string;

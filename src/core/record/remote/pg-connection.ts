@@ -19,7 +19,6 @@ export interface Database {
   abort(): void;
 }
 
-/** The package, as far as it is needed. */
 export type PgModule = Pick<typeof import("pg"), "Client">;
 
 const CONNECT_MS = 10_000;
@@ -29,7 +28,6 @@ const ANSWER_MS = 40_000;
 /** A server that hangs does not say goodbye. */
 const PARTING_MS = 2_000;
 
-/** What bounds a session. */
 export interface ConnectOptions {
   /** For one statement, and for connecting, in milliseconds, where that is less than the defaults of 30 and 10 seconds. */
   readonly timeoutMs?: number | undefined;

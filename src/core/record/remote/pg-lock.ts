@@ -14,9 +14,7 @@ import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from 
 export interface PgBackendOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
-  /** Ends the first reading of the state. */
   readonly signal?: AbortSignal | undefined;
-  /** The server and database, for messages. */
   readonly server: string;
   /** The schema that Terraform's table is in. */
   readonly schema: string;
