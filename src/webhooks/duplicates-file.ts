@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { appendFile, lstat, open, readFile, rename, rm } from "node:fs/promises";
 import { errnoOf, HostformError } from "../core/model/errors.ts";
-import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./duplicates.ts";
+import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {
   /** A file of its own, which is made when it is not there. One process at a time may use it. */

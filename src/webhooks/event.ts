@@ -1,18 +1,23 @@
+/**
+ * Events (§6): read from a body that was verified, with the ids that they name; and why a delivery is refused.
+ */
+
+import { HostformError } from "../core/model/errors.ts";
 import { EVENTS, type EventName } from "../core/model/events.ts";
 import { isObject } from "../core/model/value.ts";
-import { WebhookError } from "./errors.ts";
+import { webhookCodes } from "../core/model/webhook-codes.ts";
 
 export { EVENTS, type EventName } from "../core/model/events.ts";
 
 /**
- * What an event tells of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),
+ * What an event says of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),
  * so nothing is promised of them: take ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
  */
 export interface EventData {
   readonly [field: string]: unknown;
 }
 
-interface Told {
+interface BaseEvent {
   readonly data: EventData;
   /** When it happened, as the sender wrote it. */
   readonly timestamp: string;
@@ -20,13 +25,13 @@ interface Told {
   readonly at: Date | undefined;
 }
 
-/** An event of §6. `event` tells which. */
+/** An event of §6. `event` says which. */
 export type KnownEvent = {
-  readonly [Name in EventName]: Told & { readonly known: true; readonly event: Name };
+  readonly [Name in EventName]: BaseEvent & { readonly known: true; readonly event: Name };
 }[EventName];
 
 /** An event that a later version of the API has and this library does not know (§9: clients tolerate what is new). */
-export interface UnknownEvent extends Told {
+export interface UnknownEvent extends BaseEvent {
   readonly known: false;
   readonly event: string;
 }
@@ -46,9 +51,9 @@ export function parseEvent(rawBody: string | Uint8Array): WebhookEvent {
   const lacks = (what: string) => new WebhookError("webhooks.not_an_event", `The body has no ${what}.`);
   if (typeof event !== "string" || event === "") throw lacks('"event" with the name of an event');
   if (typeof timestamp !== "string" || timestamp === "") throw lacks('"timestamp"');
-  const told = { data: dataOf(data), timestamp, at: instantOf(timestamp) };
+  const fields = { data: dataOf(data), timestamp, at: instantOf(timestamp) };
   const name = EVENTS.find((one) => one === event);
-  return name === undefined ? { known: false, event, ...told } : { known: true, event: name, ...told };
+  return name === undefined ? { known: false, event, ...fields } : { known: true, event: name, ...fields };
 }
 
 function parsed(rawBody: string | Uint8Array): unknown {
@@ -79,4 +84,118 @@ function instantOf(timestamp: string): Date | undefined {
   if (!INSTANT.test(timestamp)) return undefined;
   const at = new Date(timestamp.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
   return Number.isNaN(at.getTime()) ? undefined : at;
+}
+
+type Subject = "service" | "invoice" | "order";
+
+/** Names that hold the subject itself, whatever it is: envelopes that other APIs use. */
+const ENVELOPES = ["data", "object", "resource", "attributes"];
+/** Beside the subject's own name: what an event may hold on the way to it. */
+const CARRIERS = ["transfer"];
+
+/**
+ * The id of the service that an event names, as text, in whatever form `data` has: the service's fields, `service_id`,
+ * `{service: {…}}`, the `order_id` of an invoice. The id of an invoice is never taken for it. (An invoice may belong to a
+ * domain order: that id is then no service's.)
+ *
+ * @returns undefined when none is named, or two that differ: a guess would be worse than reading everything again
+ */
+export function serviceIdOf(event: WebhookEvent): string | undefined {
+  return idOf(event, ["service", "order"]);
+}
+
+/** The id of the invoice that an event names, as text; of a service event only what is clearly an invoice's. Else undefined. */
+export function invoiceIdOf(event: WebhookEvent): string | undefined {
+  return idOf(event, ["invoice"]);
+}
+
+/**
+ * The id of the order that an event names, as text. A service is its own order (§2: "service/order identifier"), so that of
+ * the service counts where no order is named. Else undefined.
+ */
+export function orderIdOf(event: WebhookEvent): string | undefined {
+  return idOf(event, ["order", "service"]);
+}
+
+/** The first place that names the subject decides: under each of the names, then as `data.id`, then inside of an invoice. */
+function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefined {
+  const subjects = unwrapped([event.data, ...nestedIn([event.data], "data")]);
+  const roots = [...subjects, ...unwrapped(nestedIn([event.data], ...CARRIERS))];
+  const subject = event.event.startsWith("invoice.") ? "invoice" : event.event.startsWith("service.") ? "service" : "";
+  const explicit = (places: readonly EventData[], name: Subject) => places.flatMap((place) => named(place, name));
+  const ways = [
+    ...names.map((name) => () => explicit(roots, name)),
+    () => (names.some((name) => name === subject) ? subjects.flatMap(({ id }) => textOf(id)) : []),
+    // The invoice in a service event names the order, and so the service.
+    () =>
+      names
+        .filter((name) => name !== "invoice")
+        .flatMap((name) => explicit(unwrapped(nestedIn(roots, "invoice")), name)),
+  ];
+  for (const way of ways) {
+    const [found, ...others] = new Set(way());
+    if (found !== undefined) return others.length === 0 ? found : undefined;
+  }
+  return undefined;
+}
+
+/** The places, and what they merely wrap. */
+const unwrapped = (places: readonly EventData[]): EventData[] => [...places, ...nestedIn(places, ...ENVELOPES)];
+
+const nestedIn = (places: readonly EventData[], ...names: readonly string[]): EventData[] =>
+  places.flatMap((place) => names.map((name) => place[name]).filter(isObject));
+
+/** The ids that a place gives a subject: `service_id: 5`, `serviceId: 5`, `service: 5`, `service: {id: 5}`, `service: {data: {id: 5}}`. */
+function named(place: EventData, name: Subject): string[] {
+  const held = place[name];
+  const objects = isObject(held) ? unwrapped([held]) : [];
+  return [
+    place[`${name}_id`],
+    place[`${name}Id`],
+    held,
+    ...objects.flatMap((object) => [object.id, object[`${name}_id`]]),
+  ].flatMap(textOf);
+}
+
+/** An id as text; nothing for what is none. Numbers beyond 2^53 have lost their last digits on the way. */
+function textOf(value: unknown): string[] {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? [String(value)] : [];
+  return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];
+}
+
+/** Why a delivery was not taken. Each is explained in `docs/errors.md`. */
+export type WebhookCode = keyof typeof webhookCodes;
+
+/** What the sender is answered (§6 Delivery: anything but 2xx is tried again). */
+const STATUS: Readonly<Record<WebhookCode, number>> = {
+  "webhooks.method": 405,
+  "webhooks.too_large": 413,
+  "webhooks.cut_off": 400,
+  "webhooks.no_signature": 401,
+  "webhooks.bad_signature": 401,
+  "webhooks.not_json": 400,
+  "webhooks.not_an_event": 400,
+  "webhooks.too_old": 400,
+  "webhooks.busy": 503,
+  "webhooks.body_read": 500,
+  "webhooks.failed": 500,
+};
+
+/** A delivery that was not taken. Neither the secret nor the signature that would have fitted is ever in it. */
+export class WebhookError extends HostformError {
+  override readonly name = "WebhookError";
+  readonly code: WebhookCode;
+  /** The HTTP status that the sender is answered with. */
+  readonly status: number;
+
+  /** @param sentence what is wrong; nothing of the body, which nobody may have vouched for */
+  constructor(code: WebhookCode, sentence: string) {
+    super([{ severity: "error", code, summary: sentence, remedies: [webhookCodes[code][1]] }]);
+    this.code = code;
+    this.status = STATUS[code];
+  }
+}
+
+export function tooLarge(maxBytes: number): WebhookError {
+  return new WebhookError("webhooks.too_large", `The body is larger than ${maxBytes} bytes.`);
 }

@@ -2,19 +2,134 @@
  * Webhook deliveries on servers without Node, published as `hostform/webhooks/fetch`. In: a `Request`, or a raw body with
  * its signature. Out: a `Response`, typed events. Must not: import anything of Node, by whatever way.
  */
-export { type Claim, type DuplicateMemory, type MemoryOptions, memoryOf } from "./duplicates.ts";
-export { type WebhookCode, WebhookError } from "./errors.ts";
+import { tooLarge, WebhookError } from "./event.ts";
+import {
+  checkBody,
+  checkSecrets,
+  MAX_BYTES,
+  type ReceiverOptions,
+  receiverOf,
+  type Secret,
+  SIGNATURE_HEADER,
+  type SignatureHeader,
+  signatureIn,
+} from "./receive.ts";
+
 export {
   EVENTS,
   type EventData,
   type EventName,
+  invoiceIdOf,
   type KnownEvent,
+  orderIdOf,
   parseEvent,
+  serviceIdOf,
   type UnknownEvent,
+  type WebhookCode,
+  WebhookError,
   type WebhookEvent,
 } from "./event.ts";
-export { fetchHandler } from "./fetch-handler.ts";
-export { type Secret, SIGNATURE_HEADER, type SignatureHeader } from "./header.ts";
-export { invoiceIdOf, orderIdOf, serviceIdOf } from "./ids.ts";
 export type { Delivery, ReceiverOptions } from "./receive.ts";
-export { verifySignatureAsync } from "./signature-web.ts";
+export {
+  type Claim,
+  type DuplicateMemory,
+  type MemoryOptions,
+  memoryOf,
+  type Secret,
+  SIGNATURE_HEADER,
+  type SignatureHeader,
+} from "./receive.ts";
+
+/**
+ * A receiver for servers in the style of fetch (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, by web
+ * standards alone. Make it once, not at each request: it remembers what was handled.
+ *
+ * Without `onError`, what goes wrong on this side is thrown, and so comes to the error handler of the framework, which
+ * answers 500.
+ *
+ * @throws TypeError at once for options that cannot be used
+ */
+export function fetchHandler(options: ReceiverOptions): (request: Request) => Promise<Response> {
+  const receive = receiverOf(options, { verify: verifySignatureAsync, identify: identityOfAsync });
+  const { maxBytes = MAX_BYTES } = options;
+  return async (request) => {
+    const signature = request.headers.get(SIGNATURE_HEADER);
+    const answer = await receive({ method: request.method, signature, read: () => readRequest(request, maxBytes) });
+    if (answer.unreported !== undefined) throw answer.unreported.error;
+    return new Response(answer.body === "" ? null : answer.body, { status: answer.status, headers: answer.headers });
+  };
+}
+
+async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (request.bodyUsed) {
+    const sentence =
+      "The body was read before the receiver could verify its exact bytes. Give the request to it unread.";
+    throw new WebhookError("webhooks.body_read", sentence);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body?.getReader();
+  for (;;) {
+    const chunk = await reader?.read().catch(() => {
+      throw new WebhookError("webhooks.cut_off", "The sender broke off in the middle of the body.");
+    });
+    if (chunk === undefined || chunk.done) return joined(chunks, size);
+    size += chunk.value.length;
+    if (size > maxBytes) {
+      // Whether the sender takes note of it is its own affair.
+      void reader?.cancel().catch(() => {});
+      throw tooLarge(maxBytes);
+    }
+    chunks.push(chunk.value);
+  }
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const body = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+const encoder = new TextEncoder();
+
+/** The bytes, in a buffer of their own kind: WebCrypto takes no shared memory. */
+const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
+  typeof text === "string" ? encoder.encode(text) : new Uint8Array(text);
+
+/**
+ * `verifySignature` by WebCrypto, for servers without Node: the same rules, the same errors, and a promise. Do not forget
+ * `await`: a promise is true in any condition, which is why this one has another name.
+ *
+ * @throws TypeError (as a rejection) for what no sender can cause: a parsed body, no secret, an empty one
+ */
+export async function verifySignatureAsync(
+  rawBody: string | Uint8Array,
+  header: SignatureHeader,
+  secret: Secret | readonly Secret[],
+): Promise<boolean> {
+  checkBody(rawBody);
+  const secrets = checkSecrets(secret);
+  const given = signatureIn(header);
+  if (given === undefined) return false;
+  const body = bytesOf(rawBody);
+  const { subtle } = globalThis.crypto;
+  // `verify` compares in constant time. All are awaited, so the time does not show which secret fits.
+  const fits = await Promise.all(
+    secrets.map(async (one) => {
+      const key = await subtle.importKey("raw", encoder.encode(one), HMAC, false, ["verify"]);
+      return subtle.verify("HMAC", key, given, body);
+    }),
+  );
+  return fits.includes(true);
+}
+
+/** `identityOf` by WebCrypto: the SHA-256 of the exact body, as lower-case hex. */
+export async function identityOfAsync(rawBody: Uint8Array): Promise<string> {
+  const digest = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytesOf(rawBody)));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -5,8 +5,13 @@
  * into any text.
  */
 export { type FileMemoryOptions, fileMemoryOf } from "./duplicates-file.ts";
-export { type ExpressRequest, expressHandler } from "./express-handler.ts";
 export * from "./fetch.ts";
-export { nodeHandler } from "./node-handler.ts";
-export { type ReceiverLimits, receiverServer } from "./receiver-server.ts";
-export { signatureOf, verifySignature } from "./signature.ts";
+export {
+  type ExpressRequest,
+  expressHandler,
+  nodeHandler,
+  type ReceiverLimits,
+  receiverServer,
+  signatureOf,
+  verifySignature,
+} from "./node.ts";

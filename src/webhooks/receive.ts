@@ -3,10 +3,7 @@
  * request's method, header and raw body. Out: the answer. Must not: know a server or import Node; look into a body before
  * its signature is known to be good.
  */
-import { type DuplicateMemory, memoryOf } from "./duplicates.ts";
-import { WebhookError } from "./errors.ts";
-import { parseEvent, type WebhookEvent } from "./event.ts";
-import { checkSecrets, type Secret, type SignatureHeader, signatureIn } from "./header.ts";
+import { parseEvent, WebhookError, type WebhookEvent } from "./event.ts";
 
 /** The delivery that an event came in. */
 export interface Delivery {
@@ -23,7 +20,7 @@ export interface ReceiverOptions {
   /** The signing secret; several while it is being rotated; or a function that is asked for them at each delivery. */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
   /**
-   * Handles an event. The sender is told of success when it returns (or its promise resolves), and tries again when it
+   * Handles an event. The sender is answered with success when it returns (or its promise resolves), and tries again when it
    * throws. Sooner is better: the sender waits, and how long is not specified.
    */
   readonly onEvent: (event: WebhookEvent, delivery: Delivery) => unknown;
@@ -39,10 +36,10 @@ export interface ReceiverOptions {
   readonly clock?: { now(): number } | undefined;
   /** Largest body that is read, in bytes. Default: 1 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Told of each delivery that was refused, for a log: it was forged, is no event, too large, or handled at this moment. */
+  /** Called for each delivery that was refused, for a log: it was forged, is no event, too large, or handled at this moment. */
   readonly onRefused?: ((refusal: WebhookError) => void) | undefined;
   /**
-   * Told of what went wrong on this side: what `onEvent` threw, secrets or memory that could not be had, a body that was read
+   * Called with what went wrong on this side: what `onEvent` threw, secrets or memory that could not be had, a body that was read
    * before. Without it, it goes where the server expects failures (see each handler).
    */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -62,8 +59,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON with a code and a sentence; nothing of the secret, the signature or this side's own errors. */
   readonly body: string;
-  /** Something went wrong on this side, and nobody was told of it. */
-  readonly untold?: { readonly error: unknown };
+  /** Something went wrong on this side, and no handler was there to report it to. */
+  readonly unreported?: { readonly error: unknown };
 }
 
 /** How a platform computes; the results may be promises. */
@@ -124,7 +121,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
     } catch (error) {
       const refusal =
         error instanceof WebhookError ? error : new WebhookError("webhooks.failed", "The event could not be handled.");
-      return answerTo(refusal, tell(options, refusal, error instanceof Failure ? error.thrown : error));
+      return answerTo(refusal, report(options, refusal, error instanceof Failure ? error.thrown : error));
     }
   };
 }
@@ -173,8 +170,8 @@ async function settleQuietly(
   }
 }
 
-/** Tells the side that is concerned. @returns what nobody was told. */
-function tell({ onRefused, onError }: ReceiverOptions, refusal: WebhookError, error: unknown): Answer["untold"] {
+/** Reports to the side that is concerned. @returns what could not be reported. */
+function report({ onRefused, onError }: ReceiverOptions, refusal: WebhookError, error: unknown): Answer["unreported"] {
   if (refusal.code !== "webhooks.failed" && refusal.code !== "webhooks.body_read") {
     quietly(() => onRefused?.(refusal));
     return undefined;
@@ -189,15 +186,135 @@ function quietly(call: () => void): void {
   try {
     call();
   } catch {
-    // Whom could we tell?
+    // There is nobody left to report to.
   }
 }
 
-function answerTo({ code, status, message }: WebhookError, untold: Answer["untold"]): Answer {
+function answerTo({ code, status, message }: WebhookError, unreported: Answer["unreported"]): Answer {
   const headers = {
     "content-type": "application/json",
     ...(code === "webhooks.method" && { allow: "POST" }),
     ...(code === "webhooks.busy" && { "retry-after": "10" }),
   };
-  return { status, headers, body: JSON.stringify({ message, code }), ...(untold && { untold }) };
+  return { status, headers, body: JSON.stringify({ message, code }), ...(unreported && { unreported }) };
+}
+
+/**
+ * What came of asking for a delivery: it is `new` and yours to handle and settle; another one is handling it right now
+ * (`busy`); or it has been `handled`.
+ */
+export type Claim = "new" | "busy" | "handled";
+
+/**
+ * Which deliveries have been handled. The specification gives deliveries no id, so they are known by the digest of their
+ * exact body. For several processes, put a store behind it that they share; a claim is then best an atomic write that
+ * lapses after a minute or so, as a process may die with it.
+ */
+export interface DuplicateMemory {
+  /** Asks for a delivery. Of two who ask at the same time, one gets `new`. */
+  claim(identity: string): Claim | Promise<Claim>;
+  /** Ends a claim that was `new`. With `handled` false it is forgotten, so that the sender's next attempt is handled. */
+  settle(identity: string, handled: boolean): void | Promise<void>;
+}
+
+export interface MemoryOptions {
+  /** How many deliveries are remembered; the one that was seen longest ago makes room. Default: 10,000. */
+  readonly capacity?: number;
+  /** For how long, in seconds since it was handled. Default: a day, as the sender's intervals are not specified. */
+  readonly seconds?: number;
+  /** `now` in milliseconds since the epoch. Default: the system's. */
+  readonly clock?: { now(): number };
+}
+
+/** A memory in this process. @throws TypeError for a capacity or time that is not above 0. */
+export function memoryOf(options: MemoryOptions = {}): DuplicateMemory {
+  return memoryFrom(new Map(), options);
+}
+
+/** @param handled identity -> when it is forgotten; the one seen longest ago comes first. It is kept up to date. */
+export function memoryFrom(
+  handled: Map<string, number>,
+  { capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions,
+): DuplicateMemory {
+  if (!(capacity >= 1) || !(seconds > 0)) {
+    throw new TypeError("A memory of duplicates has a capacity of 1 or more and keeps for more than 0 seconds.");
+  }
+  /** Claims under way. They are never dropped to make room: what is being handled must not be handled beside itself. */
+  const busy = new Set<string>();
+  return {
+    claim: (identity) => {
+      if (busy.has(identity)) return "busy";
+      const until = handled.get(identity);
+      handled.delete(identity);
+      if (until !== undefined && clock.now() < until) {
+        handled.set(identity, until);
+        return "handled";
+      }
+      busy.add(identity);
+      return "new";
+    },
+    settle: (identity, succeeded) => {
+      busy.delete(identity);
+      if (!succeeded) return;
+      handled.set(identity, clock.now() + seconds * 1000);
+      for (const oldest of handled.keys()) {
+        if (handled.size <= capacity) break;
+        handled.delete(oldest);
+      }
+    },
+  };
+}
+
+/** The name of the header that carries the signature (§6 Signature, 1), as Node and `Headers` spell it. */
+export const SIGNATURE_HEADER = "x-service-signature";
+
+/** A subscription's signing secret, as the API showed it at registration. */
+export type Secret = string;
+
+/** The value of a header as servers give it; several values never hold a signature that is believed. */
+export type SignatureHeader = string | readonly string[] | null | undefined;
+
+/** The 32 bytes of the signature that a header's value spells: exactly 64 hexadecimal digits. Undefined for all else. */
+export function signatureIn(header: SignatureHeader): Uint8Array<ArrayBuffer> | undefined {
+  const text = Array.isArray(header) && header.length === 1 ? header[0] : header;
+  // ASCII digits only: without the flag `i`, under which Unicode would have a say.
+  if (typeof text !== "string" || !/^[0-9a-fA-F]{64}$/.test(text)) return undefined;
+  return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16));
+}
+
+/**
+ * The secrets as a list. @throws TypeError when there is none or one can never fit. With an empty secret, everybody could sign.
+ */
+export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secret[] {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (secrets.length === 0) throw new TypeError("No signing secret is given, so no delivery could be verified.");
+  return secrets.map((one) => {
+    if (typeof one !== "string") {
+      throw new TypeError(`A signing secret is a text; ${one === null ? "null" : typeof one} is given. Is it set?`);
+    }
+    if (one === "") throw new TypeError("A signing secret is empty, so anybody could sign with it. Is it set?");
+    if (/^[ \t\r\n]|[ \t\r\n]$/.test(one)) {
+      throw new TypeError(
+        "A signing secret has white space at an end, as a line of a file or a part of a list does, so nothing fits it. Remove it: .trim().",
+      );
+    }
+    return one;
+  });
+}
+
+/** Bytes, also those of another realm (a test's own globals, a `vm`), which `instanceof` would not know. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+
+/** @throws TypeError for what is not the raw body; above all, for what a parser made of it. */
+export function checkBody(rawBody: unknown): void {
+  if (typeof rawBody === "string" || isBytes(rawBody)) return;
+  const came =
+    Object.prototype.toString.call(rawBody) === "[object ArrayBuffer]"
+      ? "an ArrayBuffer (wrap it: new Uint8Array(buffer))"
+      : typeof rawBody;
+  throw new TypeError(
+    `The raw body is a string or a Uint8Array; this is ${came}. A parsed body cannot be verified: the signature is over the exact bytes.`,
+  );
 }
