@@ -7,8 +7,7 @@ import { type Clock, fail } from "../../core/model/index.ts";
 import type { Invocation } from "../../project/invocation.ts";
 import { learnValue } from "../../project/known-secrets.ts";
 import { escapeLine } from "../../report/index.ts";
-import { SIGNATURE_HEADER } from "../../webhooks/receive.ts";
-import { signatureOf } from "../../webhooks/index.ts";
+import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
