@@ -10,9 +10,9 @@ import {
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
-import { type Invocation, say } from "../project/invocation.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
+import type { Project } from "../project/source.ts";
 import { resultInItsTerms } from "../project/told.ts";
 import {
   advanceStatus,
@@ -31,6 +31,7 @@ import {
   startStatus,
   versionMessage,
 } from "../report/index.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 export interface ApplyFlags extends GuardFlags {
   readonly autoApprove?: boolean;
@@ -48,16 +49,17 @@ export interface ApplyFlags extends GuardFlags {
  * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
  */
 export async function runApply(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   command: "apply" | "destroy",
   flags: ApplyFlags,
   file?: string,
 ): Promise<number> {
-  const { json } = invocation.options;
+  const { json } = terminal;
   if (file !== undefined) refusePlanFlags(flags);
-  const saved = file === undefined ? undefined : await readSavedPlan(invocation, file);
+  const saved = file === undefined ? undefined : await readSavedPlan(project, file);
   if (saved !== undefined && !hasChanges(saved.plan)) {
-    say(invocation, "The plan has no changes: there is nothing to apply.");
+    say(terminal, "The plan has no changes: there is nothing to apply.");
     return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
   }
   const agreed = flags.autoApprove === true || saved !== undefined;
@@ -73,36 +75,34 @@ export async function runApply(
     guards: flags,
     ...(saved && { ...saved.request, saved }),
   };
-  return withPlan(invocation, options, async (run) => {
+  return withPlan(project, options, async (run) => {
     const emit = (messages: readonly object[]) =>
-      invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
-    const now = () => invocation.io.clock.now();
+      terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+    const now = () => terminal.clock.now();
     if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
-    else invocation.io.out(planText(invocation, run, saved));
+    else terminal.out(planText(terminal, run, saved));
     if (run.plan.diagnostics.some(isError)) return 1;
     if (hasChanges(run.plan) && !agreed) {
-      await approve(invocation, command, run.interrupts.stop);
+      await approve(terminal, command, run.interrupts.stop);
       run.providers.refresh();
     }
 
     const done = json
-      ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
-      : await showProgress(invocation, run.plan, run.interrupts.stop, (onEvent) =>
-          carryOut(invocation, run, flags, onEvent),
+      ? await carryOut(project, run, flags, (event) => emit([eventMessage(event, now())]))
+      : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) =>
+          carryOut(project, run, flags, onEvent),
         );
-    const result = resultInItsTerms(invocation, done);
+    const result = resultInItsTerms(project.source, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (json) emit(resultMessages(run.plan, result, now()));
     else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
-      invocation.io.out(
-        renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
-      );
+      terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
     }
     const { outputs } = run.store.state;
     const complete = result.outcomes.every(({ result: end }) => end === "done");
     // Of an apply that has failed they may be those of before: `hostform output` shows them.
     if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
-    else if (complete && outputs !== undefined) invocation.io.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
+    else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
     // What the saved plan left pending is none of the changes that it was narrowed to.
     const open = (saved?.plan.pending ?? []).some(
       (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
@@ -112,8 +112,8 @@ export async function runApply(
 }
 
 /** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
-function planText(invocation: Invocation, { plan, providers }: Run, saved: SavedPlan | undefined): string {
-  const look = { ...invocation.outLook, moneyScale: providers.moneyScale };
+function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined): string {
+  const look = { ...terminal.outLook, moneyScale: providers.moneyScale };
   if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, look);
   return `Applying the plan that was made ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
 }
@@ -130,10 +130,10 @@ function refusePlanFlags(flags: ApplyFlags): void {
   });
 }
 
-async function approve(invocation: Invocation, command: "apply" | "destroy", stop: AbortSignal): Promise<void> {
+async function approve(terminal: Terminal, command: "apply" | "destroy", stop: AbortSignal): Promise<void> {
   const question = command === "apply" ? "Make these changes?" : "Remove all this?";
-  say(invocation, "");
-  const answer = await invocation.io.ask(`${question} Only "yes" is accepted: `, stop);
+  say(terminal, "");
+  const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
   const nobody = answer === undefined;
   throw new HostformError([
@@ -158,33 +158,31 @@ const INTERRUPTED =
  * repainted in place; elsewhere a line every ten seconds for what takes long. Says what a first Ctrl-C (`stop`) means.
  */
 export async function showProgress<T>(
-  invocation: Invocation,
+  terminal: Terminal,
   plan: Plan,
   stop: AbortSignal,
   work: (onEvent: (event: ApplyEvent) => void) => Promise<T>,
 ): Promise<T> {
-  const { io, options, errLook } = invocation;
-  if (options.quiet) return work(() => undefined);
-  const live = io.errIsTerminal && !options.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
-  let status: Status = startStatus(plan, io.clock.now());
-  const area = live ? new StatusArea(invocation) : undefined;
+  if (terminal.quiet) return work(() => undefined);
+  let status: Status = startStatus(plan, terminal.clock.now());
+  const area = terminal.repaints ? new StatusArea(terminal) : undefined;
   const line = (event: ApplyEvent) => {
     area?.erase();
-    io.err(`${progressLine(event, errLook)}\n`);
+    terminal.err(`${progressLine(event, terminal.errLook)}\n`);
   };
   const onEvent = (event: ApplyEvent) => {
-    status = advanceStatus(status, event, io.clock.now());
+    status = advanceStatus(status, event, terminal.clock.now());
     if (event.type !== "waiting") line(event);
     area?.paint(status);
   };
   const stopping = () => {
     area?.erase();
-    io.err(`${INTERRUPTED}\n`);
+    terminal.err(`${INTERRUPTED}\n`);
     area?.paint(status);
   };
   stop.addEventListener("abort", stopping, { once: true });
-  const tick = live ? () => area?.paint(status) : () => stillLines(status, io.clock.now(), line);
-  const timer = setInterval(tick, live ? REPAINT_MS : STILL_EVERY_MS);
+  const tick = terminal.repaints ? () => area?.paint(status) : () => stillLines(status, terminal.clock.now(), line);
+  const timer = setInterval(tick, terminal.repaints ? REPAINT_MS : STILL_EVERY_MS);
   try {
     return await work(onEvent);
   } finally {
@@ -202,23 +200,22 @@ function stillLines(status: Status, now: number, line: (event: ApplyEvent) => vo
 
 /** The lines at the bottom of the terminal that are erased and painted anew. */
 class StatusArea {
-  readonly #invocation: Invocation;
+  readonly #terminal: Terminal;
   #lines = 0;
 
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
   }
 
   erase(): void {
-    if (this.#lines > 0) this.#invocation.io.rewind(this.#lines);
+    if (this.#lines > 0) this.#terminal.rewind(this.#lines);
     this.#lines = 0;
   }
 
   paint(status: Status): void {
-    const { io, errLook } = this.#invocation;
-    const text = renderStatus(status, io.clock.now(), errLook);
+    const text = renderStatus(status, this.#terminal.clock.now(), this.#terminal.errLook);
     this.erase();
-    io.err(`${text}\n`);
+    this.#terminal.err(`${text}\n`);
     this.#lines = text.split("\n").length;
   }
 }

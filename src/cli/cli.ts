@@ -1,11 +1,12 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
-import { type GuardedIo, type Io, looksOf } from "../project/invocation.ts";
 import { learnEnvironment } from "../project/known-secrets.ts";
 import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
+import type { GuardedIo, Io } from "./terminal.ts";
+import { looksOf } from "./terminal.ts";
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.

@@ -1,15 +1,15 @@
 import type { Argument, Command, Option } from "commander";
-import type { Invocation } from "../project/invocation.ts";
+import type { Terminal } from "./terminal.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 /** `hostform completion SHELL`: prints a completion script, made from the command line's own definition. */
 export async function runCompletion(
-  { io }: Invocation,
+  terminal: Terminal,
   program: Command,
   shell: keyof typeof SCRIPTS,
 ): Promise<number> {
-  io.out(SCRIPTS[shell](grammarOf(program)));
+  terminal.out(SCRIPTS[shell](grammarOf(program)));
   return 0;
 }
 

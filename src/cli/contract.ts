@@ -6,10 +6,11 @@ import { readToken } from "../core/api/token.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
 import { fail, HostformError, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
 import { learnToken, learnValue } from "../project/known-secrets.ts";
+import type { Project } from "../project/source.ts";
 import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface ContractFlags {
   readonly baseUrl?: string;
@@ -33,9 +34,8 @@ const VOCABULARY: Vocabulary = {
  * Works without a declaration.
  * @returns 0 when hostform can work with the server, 1 when it cannot, nothing could be read, or a webhook was left behind.
  */
-export async function runContract(invocation: Invocation, flags: ContractFlags): Promise<number> {
-  const { io, options } = invocation;
-  const baseUrl = flags.baseUrl ?? (io.env.HOSTING_BASE_URL || undefined);
+export async function runContract(terminal: Terminal, project: Project, flags: ContractFlags): Promise<number> {
+  const baseUrl = flags.baseUrl ?? (project.source.env.HOSTING_BASE_URL || undefined);
   if (baseUrl === undefined) {
     fail("provider.base_url", "No base URL is given", {
       remedies: ["Pass `--base-url URL`, or set HOSTING_BASE_URL. To try without an account: `hostform sandbox`."],
@@ -45,30 +45,30 @@ export async function runContract(invocation: Invocation, flags: ContractFlags):
     fail("usage", "--webhook-url is for --write", { remedies: ["Add --write, or leave it out."] });
   }
   checkWebhookUrl(flags.webhookUrl);
-  requireAllowedOrigin(baseUrl, io.env, { of: "The base URL" });
-  const token = await tokenOf(invocation, flags.tokenEnv);
+  requireAllowedOrigin(baseUrl, project.source.env, { of: "The base URL" });
+  const token = await tokenOf(project, flags.tokenEnv);
   const write = flags.write === true;
-  return interruptible(invocation, async (signal) => {
+  return interruptible(project.host, async (signal) => {
     const ledger = ledgerFor({
       baseUrl,
       token,
-      env: io.env,
+      env: project.source.env,
       onWarning: (warning) => {
-        if (!options.quiet) io.err(renderDiagnostics([warning], invocation.errLook));
+        if (!terminal.quiet) terminal.err(renderDiagnostics([warning], terminal.errLook));
       },
     });
     const prober = new Prober({
       baseUrl,
       token,
       ledger,
-      clock: io.clock,
-      env: io.env,
-      insecureHttp: options.insecureHttp,
-      onRequest: (event) => show(invocation, event),
-      onWait: (ms) => say(invocation, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
+      clock: terminal.clock,
+      env: project.source.env,
+      insecureHttp: project.source.insecureHttp,
+      onRequest: (event) => show(terminal, event),
+      onWait: (ms) => say(terminal, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
     });
     try {
-      say(invocation, announcement(write));
+      say(terminal, announcement(write));
       const { report, leftover } = await checkContract({
         prober,
         baseUrl: new URL(baseUrl).origin,
@@ -78,21 +78,21 @@ export async function runContract(invocation: Invocation, flags: ContractFlags):
           ? {
               webhookUrl: flags.webhookUrl,
               random: Math.random,
-              onRegistered: (id, url) => say(invocation, `Registered webhook ${id} (${url}); it is removed again now.`),
-              onSecret: (secret) => learnValue(io.redaction, secret),
+              onRegistered: (id, url) => say(terminal, `Registered webhook ${id} (${url}); it is removed again now.`),
+              onSecret: (secret) => learnValue(project.redaction, secret),
             }
           : undefined,
       });
-      if (options.json) printJson(invocation, { ...report, ...(leftover !== undefined && { leftover }) });
-      else io.out(renderContract(report, invocation.outLook));
-      if (leftover !== undefined) io.err(renderDiagnostics([leftoverDiagnostic(leftover)], invocation.errLook));
+      if (terminal.json) printJson(terminal, { ...report, ...(leftover !== undefined && { leftover }) });
+      else terminal.out(renderContract(report, terminal.outLook));
+      if (leftover !== undefined) terminal.err(renderDiagnostics([leftoverDiagnostic(leftover)], terminal.errLook));
       return leftover !== undefined || !isJudged(report) || report.checks.some(({ verdict }) => verdict === "stops")
         ? 1
         : 0;
     } catch (error) {
       // Of an interruption only that is told; what it left behind is to be told as well.
       if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
-        io.err(renderDiagnostics(error.diagnostics, invocation.errLook));
+        terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
       }
       throw error;
     } finally {
@@ -109,21 +109,27 @@ function announcement(write: boolean): string {
 }
 
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
-async function tokenOf({ io }: Invocation, variable = "HOSTING_TOKEN"): Promise<string> {
+async function tokenOf(project: Project, variable = "HOSTING_TOKEN"): Promise<string> {
   if (looksLikeToken(variable, true)) {
-    learnToken(io.redaction, variable);
+    learnToken(project.redaction, variable);
     fail("provider.token", "--token-env takes the name of an environment variable, not a token", {
       remedies: [
         "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
       ],
     });
   }
-  if (!io.env[variable]) refuseSecretAsName("--token-env", variable);
+  if (!project.source.env[variable]) refuseSecretAsName("--token-env", variable);
   const { token } = await readToken(
     { env: variable },
-    { env: io.env, of: "the check", otherwise: "or name another with --token-env", relativeTo: "", place: {} },
+    {
+      env: project.source.env,
+      of: "the check",
+      otherwise: "or name another with --token-env",
+      relativeTo: "",
+      place: {},
+    },
   );
-  learnToken(io.redaction, token);
+  learnToken(project.redaction, token);
   return token;
 }
 
@@ -137,7 +143,7 @@ function checkWebhookUrl(url: string | undefined): void {
   }
 }
 
-function show(invocation: Invocation, { left, ...event }: RequestEvent): void {
-  if (!invocation.options.verbose) return;
-  say(invocation, requestEventLine({ ...event, budgetLeft: left, budget: BUDGET }));
+function show(terminal: Terminal, { left, ...event }: RequestEvent): void {
+  if (!terminal.verbose) return;
+  say(terminal, requestEventLine({ ...event, budgetLeft: left, budget: BUDGET }));
 }

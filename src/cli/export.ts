@@ -15,9 +15,11 @@ import {
 } from "../core/model/index.ts";
 import { systemDisk } from "../core/record/index.ts";
 import { stateEncryption } from "../project/backend.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
-import { loadProject, stateStore } from "../project/project.ts";
+import { loadDeclaration, stateStore } from "../project/project.ts";
+import type { Redaction } from "../project/redaction.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 import { writeWhole } from "./whole-file.ts";
 
 type Format = "hcl" | "tf-json";
@@ -36,70 +38,68 @@ const ENDINGS: Readonly<Record<Format, string>> = { hcl: ".tf", "tf-json": ".tf.
  * `hostform export`: the declaration for Terraform, with the addresses that it has here, so that the state passes over as
  * it is. Reads the state without a lock; sends nothing, changes nothing.
  */
-export async function runExport(invocation: Invocation, flags: ExportFlags): Promise<number> {
-  const { io, options, errLook } = invocation;
-  const { format, file } = target(invocation, flags);
-  const project = await loadProject(invocation);
-  const { desired } = project;
-  const { state, diagnostics: ofState } = await stateForExport(invocation);
+export async function runExport(terminal: Terminal, project: Project, flags: ExportFlags): Promise<number> {
+  const { format, file } = target(project.source, flags);
+  const { desired, diagnostics: ofDeclaration } = await loadDeclaration(project);
+  const { state, diagnostics: ofState } = await stateForExport(project);
   const [{ schemaOf }, { terraformConfiguration }, { renderHcl }, { renderTfJson }] = await Promise.all([
     import("../fronts/terraform/schema/of-kind.ts"),
     import("../fronts/terraform/export/configuration.ts"),
     import("../fronts/terraform/export/document.ts"),
     import("../fronts/terraform/export/document.ts"),
   ]);
-  const folder = file === undefined ? options.dir : path.dirname(file);
+  const folder = file === undefined ? project.source.dir : path.dirname(file);
   const { document, diagnostics: found } = terraformConfiguration({
     desired,
     state,
     kinds,
     attributesOf: (kind) => schemaOf(kind).attributes,
     files: desired.files.map((name) => path.basename(name)),
-    places: { folder, base: io.cwd, state: options.state },
-    inProject: path.relative(folder, options.dir) === "",
-    insecureHttp: options.insecureHttp,
+    places: { folder, base: project.source.cwd, state: project.source.state },
+    inProject: path.relative(folder, project.source.dir) === "",
+    insecureHttp: project.source.insecureHttp,
   });
-  const diagnostics = [...project.diagnostics, ...ofState, ...found];
+  const diagnostics = [...ofDeclaration, ...ofState, ...found];
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
-  refuseSecrets(invocation, text, desired.resources);
-  const written = file === undefined ? undefined : await put(invocation, file, text, flags.force === true);
-  const shown = file === undefined ? undefined : path.relative(io.cwd, file);
-  if (options.json) {
+  refuseSecrets(project.redaction, text, desired.resources);
+  const written = file === undefined ? undefined : await put(project.source, file, text, flags.force === true);
+  const shown = file === undefined ? undefined : path.relative(project.source.cwd, file);
+  if (terminal.json) {
     const result = shown === undefined ? { configuration: text } : { file: shown, changed: written === "changed" };
-    printJson(invocation, { format, ...result, diagnostics: diagnostics.map(diagnosticJson) });
+    printJson(terminal, { format, ...result, diagnostics: diagnostics.map(diagnosticJson) });
     return 0;
   }
-  if (diagnostics.length > 0) io.err(renderDiagnostics(diagnostics, errLook));
-  if (shown === undefined) io.out(text);
+  if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
+  if (shown === undefined) terminal.out(text);
   else {
-    io.out(`${written === "changed" ? "Wrote" : "Nothing to change in"} ${shown}\n`);
-    const there = path.relative(io.cwd, folder);
+    terminal.out(`${written === "changed" ? "Wrote" : "Nothing to change in"} ${shown}\n`);
+    const there = path.relative(project.source.cwd, folder);
     const chdir = there === "" ? "" : ` -chdir=${there}`;
-    say(invocation, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
+    say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
   }
   return 0;
 }
 
 /** Where the configuration goes, and in which notation. @throws HostformError `usage` when the two do not fit. */
-function target({ io }: Invocation, { out, format }: ExportFlags): { format: Format; file: string | undefined } {
+function target(source: ProjectSource, { out, format }: ExportFlags): { format: Format; file: string | undefined } {
   if (out === undefined) return { format: format ?? "hcl", file: undefined };
   const named: Format | undefined = out.endsWith(".tf.json") ? "tf-json" : out.endsWith(".tf") ? "hcl" : undefined;
   if (named === undefined) {
     const wanted = format ?? "hcl";
-    return { format: wanted, file: path.resolve(io.cwd, out, `hosting${ENDINGS[wanted]}`) };
+    return { format: wanted, file: path.resolve(source.cwd, out, `hosting${ENDINGS[wanted]}`) };
   }
   if (format !== undefined && format !== named) {
     fail("usage", `Terraform would not read ${out} as ${format}`, {
       remedies: [`Name a file that ends in ${ENDINGS[format]}, or a folder.`],
     });
   }
-  return { format: named, file: path.resolve(io.cwd, out) };
+  return { format: named, file: path.resolve(source.cwd, out) };
 }
 
 /** Writes the file whole. What stands there and says something else is kept, unless it may be replaced. */
-async function put({ io }: Invocation, file: string, text: string, force: boolean): Promise<"changed" | "same"> {
-  const shown = path.relative(io.cwd, file);
+async function put(source: ProjectSource, file: string, text: string, force: boolean): Promise<"changed" | "same"> {
+  const shown = path.relative(source.cwd, file);
   try {
     await mkdir(path.dirname(file), { recursive: true });
     const before = await systemDisk.read(file);
@@ -121,8 +121,8 @@ async function put({ io }: Invocation, file: string, text: string, force: boolea
 }
 
 /** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */
-function refuseSecrets({ io }: Invocation, text: string, resources: readonly DesiredResource[]): void {
-  const hides = (value: string) => io.redaction.redact(value) !== value;
+function refuseSecrets(redaction: Redaction, text: string, resources: readonly DesiredResource[]): void {
+  const hides = (value: string) => redaction.redact(value) !== value;
   if (!hides(text)) return;
   const found = resources.flatMap((resource): Diagnostic[] => {
     const { address, config } = resource;
@@ -154,14 +154,14 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
  * The state as Terraform would find it, with what is in the way: Terraform reads neither a journal nor an encrypted state.
  * Takes no lock.
  */
-export async function stateForExport(invocation: Invocation): Promise<{
+export async function stateForExport(project: Project): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const store = await stateStore(invocation).open({ write: false, command: "export", timeoutMs: 0 });
+  const store = await stateStore(project).open({ write: false, command: "export", timeoutMs: 0 });
   try {
     const { state, recovered, warnings } = store;
-    const { key } = stateEncryption(invocation);
+    const { key } = stateEncryption(project);
     // With a key, a state in the clear is warned of.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
-import type { GuardedIo, Io } from "../project/invocation.ts";
 import { Redaction } from "../project/redaction.ts";
 import { escapeOutput } from "../report/index.ts";
+import type { GuardedIo, Io } from "./terminal.ts";
 
 /** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {

@@ -26,11 +26,13 @@ import {
   type State,
   type ValueObject,
 } from "../core/model/index.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
-import { loadProject } from "../project/project.ts";
+import { loadDeclaration } from "../project/project.ts";
 import { Providers } from "../project/providers.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import { withState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
+import type { Terminal } from "./terminal.ts";
+import { printJson, say } from "./terminal.ts";
 
 /**
  * `hostform import ADDRESS ID`: adopts an existing object into the state. Sends GETs only.
@@ -39,14 +41,14 @@ import { escapeLine } from "../report/index.ts";
  * 2. The object is read; what the API never tells of it is taken from the declaration.
  * 3. It is recorded, and what the next plan will show is said.
  */
-export async function runImport(invocation: Invocation, text: string, id: string): Promise<number> {
-  const { desired } = await loadProject(invocation);
+export async function runImport(terminal: Terminal, project: Project, text: string, id: string): Promise<number> {
+  const { desired } = await loadDeclaration(project);
   const { resource, kind } = declaredAt(desired, text);
-  return withState(invocation, "import", async (store, signal) => {
+  return withState(project, "import", async (store, signal) => {
     checkFree(store.state, resource, kind, id);
-    const config = configOf(invocation, resource, kind, store.state);
+    const config = configOf(project.source, resource, kind, store.state);
     checkParent(kind, resource, config, id);
-    const providers = new Providers(desired.providers, invocation, { reading: signal });
+    const providers = new Providers(desired.providers, project, { reading: signal });
     try {
       const { account } = await providers.use(resource.provider);
       const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
@@ -62,11 +64,17 @@ export async function runImport(invocation: Invocation, text: string, id: string
       checkUnique(store.state, kind, { ...resource, attributes });
       refuseOther(kind, resource, config, observed.attributes, plans);
       const next = (state: State) =>
-        planOf(invocation, { ...desired, resources: desired.resources.map(importing(resource, id)) }, state, {
-          resource,
-          observed: { ...observed, attributes },
-          plans,
-        });
+        planOf(
+          terminal,
+          project.source,
+          { ...desired, resources: desired.resources.map(importing(resource, id)) },
+          state,
+          {
+            resource,
+            observed: { ...observed, attributes },
+            plans,
+          },
+        );
       const record: ResourceState = {
         address: resource.address,
         provider: resource.provider,
@@ -78,7 +86,7 @@ export async function runImport(invocation: Invocation, text: string, id: string
         dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
       };
       await store.put(record);
-      announce(invocation, kind, record, next(store.state));
+      announce(terminal, kind, record, next(store.state));
       return 0;
     } finally {
       await providers.close();
@@ -137,8 +145,8 @@ function checkUnique(
   });
 }
 
-function configOf({ io }: Invocation, resource: DesiredResource, kind: Kind, state: State): ValueObject {
-  const scope = scopeOf((address) => state.resources.get(address)?.attributes, io.env);
+function configOf(source: ProjectSource, resource: DesiredResource, kind: Kind, state: State): ValueObject {
+  const scope = scopeOf((address) => state.resources.get(address)?.attributes, source.env);
   const { config, diagnostics } = resolveConfig(kind, resource, scope);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   return config;
@@ -175,7 +183,8 @@ function withoutAddress(state: State, address: string): State {
  * @throws HostformError `plan.mismatch`: it is another than what is declared.
  */
 function planOf(
-  { io }: Invocation,
+  terminal: Terminal,
+  source: ProjectSource,
   desired: Desired,
   state: State,
   { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
@@ -186,10 +195,10 @@ function planOf(
     state,
     observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
     kinds,
-    env: io.env,
+    env: source.env,
     mode: "apply",
     reorder: new Set(),
-    now: io.clock.now(),
+    now: terminal.clock.now(),
     readRequests: 0,
   });
   // What is declared and what it is cannot be brought together: nothing is recorded.
@@ -200,20 +209,20 @@ function planOf(
   return change;
 }
 
-function announce(invocation: Invocation, kind: Kind, { address, attributes }: ResourceState, change: Change): void {
+function announce(terminal: Terminal, kind: Kind, { address, attributes }: ResourceState, change: Change): void {
   const differing = change.reasons.flatMap(({ attribute }) => attribute ?? []);
-  if (invocation.options.json) {
-    printJson(invocation, { address, id: attributes.id ?? null, differences: differing });
+  if (terminal.json) {
+    printJson(terminal, { address, id: attributes.id ?? null, differences: differing });
     return;
   }
-  invocation.io.out(`Imported ${escapeLine(address)}: ${kind.noun} ${escapeLine(String(attributes.id))}\n`);
+  terminal.out(`Imported ${escapeLine(address)}: ${kind.noun} ${escapeLine(String(attributes.id))}\n`);
   if (kind.list === undefined && kind.get === undefined) {
-    say(invocation, `The API has no call that shows a ${kind.noun}: the id and the declaration were believed.`);
+    say(terminal, `The API has no call that shows a ${kind.noun}: the id and the declaration were believed.`);
   }
   const lost = unrecoverable(kind, attributes);
-  if (lost !== undefined) say(invocation, lost);
+  if (lost !== undefined) say(terminal, lost);
   say(
-    invocation,
+    terminal,
     differing.length === 0
       ? "It matches the declaration."
       : `It differs from the declaration in ${differing.join(", ")}: see \`hostform plan\`.`,

@@ -6,8 +6,10 @@ import { type Kind, kinds } from "../core/kinds/index.ts";
 import { parseMoneyScale } from "../core/kinds/provider-settings.ts";
 import { errnoOf, fail, HostformError, isError } from "../core/model/index.ts";
 import { parseDeclaration } from "../fronts/yaml/index.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
+import type { Terminal } from "./terminal.ts";
+import { printJson, say } from "./terminal.ts";
 
 export interface InitFlags {
   readonly project?: string;
@@ -21,8 +23,8 @@ const DECLARATION = "hosting.yaml";
 const SCHEMA = "node_modules/hostform/schemas/hosting.schema.json";
 
 /** `hostform init`: writes a commented hosting.yaml and the lines of .gitignore that keep secrets out of Git. */
-export async function runInit(invocation: Invocation, flags: InitFlags): Promise<number> {
-  const { dir } = invocation.options;
+export async function runInit(terminal: Terminal, project: Project, flags: InitFlags): Promise<number> {
+  const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
   const before = await exists(file);
   if (before && !flags.force) {
@@ -31,10 +33,10 @@ export async function runInit(invocation: Invocation, flags: InitFlags): Promise
       remedies: ["Edit that one, or pass --force: it is then kept under another name."],
     });
   }
-  const answers = await ask(invocation, flags);
+  const answers = await ask(terminal, project.source, flags);
   const local = await exists(path.join(dir, SCHEMA));
   const text = starter({ ...answers, kinds: [...kinds.values()], ...(local && { localSchema: `./${SCHEMA}` }) });
-  checkText(invocation, text);
+  checkText(project.source, text);
 
   const written: string[] = [];
   const kept = before ? await setAside(file) : undefined;
@@ -47,28 +49,28 @@ export async function runInit(invocation: Invocation, flags: InitFlags): Promise
     await writeFile(ignoring, extended);
     written.push(".gitignore");
   }
-  if (invocation.options.json) {
-    printJson(invocation, { project: answers.project, written, ...(kept !== undefined && { kept }) });
+  if (terminal.json) {
+    printJson(terminal, { project: answers.project, written, ...(kept !== undefined && { kept }) });
     return 0;
   }
-  invocation.io.out(written.map((name) => `Wrote ${name}\n`).join(""));
-  if (kept !== undefined) say(invocation, `The ${DECLARATION} that was there is now ${escapeLine(kept)}.`);
+  terminal.out(written.map((name) => `Wrote ${name}\n`).join(""));
+  if (kept !== undefined) say(terminal, `The ${DECLARATION} that was there is now ${escapeLine(kept)}.`);
   const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
   say(
-    invocation,
-    `Next: ${invocation.io.env[variable] ? "" : `set ${variable} to an API token, `}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
+    terminal,
+    `Next: ${project.source.env[variable] ? "" : `set ${variable} to an API token, `}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
   );
   return 0;
 }
 
 /** What the flags leave open is asked for when somebody is there, and otherwise left at its default. */
-async function ask({ io, options }: Invocation, flags: InitFlags) {
-  const decided = flags.project !== undefined || options.json;
+async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {
+  const decided = flags.project !== undefined || terminal.json;
   const question = async (text: string, fallback: string) => {
-    const answer = decided ? "" : await io.ask(`${text}${fallback === "" ? "" : ` [${fallback}]`}: `);
+    const answer = decided ? "" : await terminal.ask(`${text}${fallback === "" ? "" : ` [${fallback}]`}: `);
     return answer?.trim() || fallback;
   };
-  const project = flags.project ?? (await question("Name of the project", nameFrom(options.dir)));
+  const project = flags.project ?? (await question("Name of the project", nameFrom(source.dir)));
   const baseUrl = flags.baseUrl ?? (await question("Address of the API (empty: from HOSTING_BASE_URL)", ""));
   const tokenEnv = flags.tokenEnv ?? (await question("Environment variable with the API token", "HOSTING_TOKEN"));
   const digits =
@@ -96,8 +98,8 @@ function nameFrom(dir: string): string {
 }
 
 /** Answers that would not make a valid declaration are refused before anything is written, by the rules of the declaration. */
-function checkText({ io }: Invocation, text: string): void {
-  const { diagnostics } = parseDeclaration([{ path: DECLARATION, text }], { kinds, env: io.env });
+function checkText(source: ProjectSource, text: string): void {
+  const { diagnostics } = parseDeclaration([{ path: DECLARATION, text }], { kinds, env: source.env });
   const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);
   if (errors.length > 0) throw new HostformError(errors);
 }

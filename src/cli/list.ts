@@ -1,9 +1,10 @@
 import type { CallOptions, Reader } from "../core/api/index.ts";
 import { fail } from "../core/model/index.ts";
-import { type Invocation, printJson } from "../project/invocation.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
+import type { Project } from "../project/source.ts";
 import { escapeLine, type Listing, type Listings, renderListing, renderTable } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
+import { printJson, type Terminal } from "./terminal.ts";
 
 /** The collections that are listed whole. */
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
@@ -34,59 +35,66 @@ const COLLECTIONS: { readonly [N in CollectionName]: Collection<Listings[N]> } =
 
 /** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
 export async function runCollection<N extends CollectionName>(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: ProviderFlags,
   name: N,
   id: string | undefined,
 ): Promise<number> {
   const collection: Collection<Listings[N]> = COLLECTIONS[name];
-  return withProvider(invocation, flags.provider ?? "default", async (provider, signal) => {
+  return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
     if (id === undefined) {
-      printListing(invocation, name, await collection.list(provider.client, { signal }), provider);
+      printListing(terminal, name, await collection.list(provider.client, { signal }), provider);
     } else {
       if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
-      printRecord(invocation, await collection.get(provider.client, id, { signal }));
+      printRecord(terminal, await collection.get(provider.client, id, { signal }));
     }
     return 0;
   });
 }
 
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
-export async function runGrants(invocation: Invocation, flags: ProviderFlags, service: string): Promise<number> {
-  const { id, alias } = await serviceTarget(invocation, service, flags.provider);
-  return withProvider(invocation, alias, async (provider, signal) => {
-    printListing(invocation, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
+export async function runGrants(
+  terminal: Terminal,
+  project: Project,
+  flags: ProviderFlags,
+  service: string,
+): Promise<number> {
+  const { id, alias } = await serviceTarget(project, service, flags.provider);
+  return withProvider(project, alias, async (provider, signal) => {
+    printListing(terminal, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
     return 0;
   });
 }
 
 /** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
 export async function runDomainsCheck(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: ProviderFlags,
   names: readonly string[],
 ): Promise<number> {
-  return withProvider(invocation, flags.provider ?? "default", async (provider, signal) => {
-    printListing(invocation, "domains", await provider.client.domains.check(names, { signal }), provider);
+  return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
+    printListing(terminal, "domains", await provider.client.domains.check(names, { signal }), provider);
     return 0;
   });
 }
 
 /** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
 export function printListing<L extends Listing>(
-  invocation: Invocation,
+  terminal: Terminal,
   listing: L,
   rows: readonly Listings[L][],
   { config: { moneyScale } }: Pick<Provider, "config">,
 ): void {
-  if (invocation.options.json) printJson(invocation, rows.map(withoutRaw));
-  else invocation.io.out(renderListing(listing, rows, { ...invocation.outLook, moneyScale: () => moneyScale }));
+  if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+  else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
 }
 
 /** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
-export function printRecord(invocation: Invocation, record: object): void {
-  if (invocation.options.json) {
-    printJson(invocation, [withoutRaw(record)]);
+export function printRecord(terminal: Terminal, record: object): void {
+  if (terminal.json) {
+    printJson(terminal, [withoutRaw(record)]);
     return;
   }
   const columns = [
@@ -94,7 +102,7 @@ export function printRecord(invocation: Invocation, record: object): void {
     { header: "VALUE", cell: ([, value]: readonly [string, unknown]) => cellOf(value), align: "left" as const },
   ];
   const rows = Object.entries(withoutRaw(record));
-  invocation.io.out(renderTable(rows, columns, { ...invocation.outLook, empty: "It has no fields." }));
+  terminal.out(renderTable(rows, columns, { ...terminal.outLook, empty: "It has no fields." }));
 }
 
 function cellOf(value: unknown): string | null {

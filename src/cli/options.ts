@@ -1,9 +1,10 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";
-import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "../project/invocation.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
 import type { Scope } from "./stacks.ts";
+import type { GuardedIo, PrintOptions, Terminal } from "./terminal.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -69,31 +70,44 @@ export function addCommonOptions(command: Command): Command {
     );
 }
 
-/** The invocation of a command: its common options, wherever on the line they stood. */
-export function invocationOf(command: Command, io: GuardedIo): Invocation {
+/** The options that every command has. */
+export interface CommonOptions {
+  readonly print: PrintOptions;
+  readonly source: ProjectSource;
+  /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
+  readonly stacks?: StackSource;
+}
+
+/** What the common options of a command say, wherever on the line they stood. */
+export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">): CommonOptions {
   const levels: Record<string, unknown>[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
   const first = <T>(name: string): T | undefined =>
     levels.find((level) => level[name] !== undefined)?.[name] as T | undefined;
-  const dir = path.resolve(io.cwd, first<string>("chdir") ?? ".");
+  const dir = path.resolve(cwd, first<string>("chdir") ?? ".");
   const state = first<string>("state");
   const files = levels.flatMap((level) => (level.file as string[] | undefined) ?? []);
-  const stacks = stackSource(levels, io.cwd, files.length > 0);
-  const options: CommonOptions = {
-    dir,
-    files: files.map((file) => path.resolve(io.cwd, file)),
-    state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(io.cwd, state),
-    stateNamed: state !== undefined,
-    json: levels.some((level) => level.json === true),
-    color: levels.every((level) => level.color !== false),
-    quiet: levels.some((level) => level.quiet === true),
-    verbose: levels.some((level) => level.verbose === true),
-    insecureHttp: levels.some((level) => level.insecureHttp === true),
-    untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(io.env),
-    lockTimeoutMs: first<number>("lockTimeout") ?? 0,
+  const stacks = stackSource(levels, cwd, files.length > 0);
+  return {
+    print: {
+      json: levels.some((level) => level.json === true),
+      color: levels.every((level) => level.color !== false),
+      quiet: levels.some((level) => level.quiet === true),
+      verbose: levels.some((level) => level.verbose === true),
+    },
+    source: {
+      env,
+      cwd,
+      dir,
+      files: files.map((file) => path.resolve(cwd, file)),
+      state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
+      stateNamed: state !== undefined,
+      insecureHttp: levels.some((level) => level.insecureHttp === true),
+      untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(env),
+      lockTimeoutMs: first<number>("lockTimeout") ?? 0,
+    },
     ...(stacks && { stacks }),
   };
-  return { io, options, ...looksOf(io, options.color) };
 }
 
 const GUARDS = "Guards (for this run):";
@@ -296,11 +310,11 @@ export interface Registration {
    */
   command(name: string, summary: string, group: string, parent?: Command): Command;
   /**
-   * The action of a command: gets the invocation, options and arguments; its number is the exit code.
+   * The action of a command: gets the terminal, the project, options and arguments; its number is the exit code.
    * @param scope how it takes `--app` and `--stack`; default: `one` stack.
    */
   action<A extends unknown[], F>(
-    run: (invocation: Invocation, flags: F, ...args: A) => Promise<number>,
+    run: (terminal: Terminal, project: Project, flags: F, ...args: A) => Promise<number>,
     scope?: Scope,
   ): (...args: unknown[]) => Promise<void>;
 }

@@ -1,9 +1,10 @@
 import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
-import { type Invocation, revealJson } from "../project/invocation.ts";
-import { checkProject } from "../project/project.ts";
+import { checkDeclaration } from "../project/project.ts";
+import type { Project } from "../project/source.ts";
 import { readState } from "../project/state.ts";
 import { inItsTerms } from "../project/told.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
+import { revealJson, type Terminal } from "./terminal.ts";
 
 export interface OutputFlags {
   /** One value as it is, without quotes and line break. */
@@ -14,23 +15,27 @@ export interface OutputFlags {
  * `hostform output [NAME]`: the recorded outputs, as `terraform output` prints them. Takes no lock, sends nothing. Without
  * NAME sensitive ones are hidden; one that is asked for by name, or all of them as JSON, are shown as they are.
  */
-export async function runOutput(invocation: Invocation, { raw = false }: OutputFlags, name?: string): Promise<number> {
-  const { io, options } = invocation;
+export async function runOutput(
+  terminal: Terminal,
+  project: Project,
+  { raw = false }: OutputFlags,
+  name?: string,
+): Promise<number> {
   if (raw && name === undefined) {
     fail("usage", "--raw prints one output, and none is named", {
       remedies: ["Write its name: `hostform output --raw NAME`."],
     });
   }
-  if (raw && options.json) fail("usage", "--raw and --json are two forms", { remedies: ["Pass one of them."] });
-  const { outputs = new Map<string, OutputState>() } = await readState(invocation);
-  if (name !== undefined) await show(invocation, raw, name, outputs);
-  else if (options.json) revealJson(invocation, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
-  else if (outputs.size > 0) io.out(renderOutputs(outputs));
-  else if (!options.quiet)
-    io.err(
+  if (raw && terminal.json) fail("usage", "--raw and --json are two forms", { remedies: ["Pass one of them."] });
+  const { outputs = new Map<string, OutputState>() } = await readState(project);
+  if (name !== undefined) await show(terminal, project, raw, name, outputs);
+  else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
+  else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
+  else if (!terminal.quiet)
+    terminal.err(
       renderDiagnostics(
-        inItsTerms(invocation, [{ ...NONE, remedies: await wayToOutputs(invocation) }]),
-        invocation.errLook,
+        inItsTerms(project.source, [{ ...NONE, remedies: await wayToOutputs(project) }]),
+        terminal.errLook,
       ),
     );
   return 0;
@@ -39,22 +44,21 @@ export async function runOutput(invocation: Invocation, { raw = false }: OutputF
 const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
 
 /** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
-async function wayToOutputs(invocation: Invocation): Promise<readonly Remedy[]> {
-  const { options, stack } = invocation;
-  if (stack !== undefined)
+async function wayToOutputs(project: Project): Promise<readonly Remedy[]> {
+  if (project.source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
-  const { diagnostics } = options.stateNamed === true ? { diagnostics: [] } : await checkProject(invocation);
+  const { diagnostics } = project.source.stateNamed === true ? { diagnostics: [] } : await checkDeclaration(project);
   const missing = diagnostics.find(({ code }) => code === "config.missing")?.remedies;
   return missing ?? ["Declare them under `outputs`; `hostform apply` records them."];
 }
 
 async function show(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   raw: boolean,
   name: string,
   outputs: ReadonlyMap<string, OutputState>,
 ): Promise<void> {
-  const { io, options } = invocation;
   const output = outputs.get(name);
   if (output === undefined) {
     const known = outputs.size === 0 ? "None is recorded." : `There are ${[...outputs.keys()].join(", ")}.`;
@@ -62,20 +66,20 @@ async function show(
       detail: known,
       remedies:
         outputs.size === 0
-          ? await wayToOutputs(invocation)
+          ? await wayToOutputs(project)
           : ["Correct the name. One that was declared lately is recorded by the next `hostform apply`."],
     });
   }
   const { value, type } = output;
-  if (options.json) revealJson(invocation, value);
-  else if (!raw) io.reveal(`${renderOutputValue(value, type)}\n`);
-  else io.reveal(io.outIsTerminal ? escapeText(rawText(name, value)) : asItIs(invocation, name, value));
+  if (terminal.json) revealJson(terminal, value);
+  else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
+  else terminal.reveal(terminal.outIsTerminal ? escapeText(rawText(name, value)) : asItIs(terminal, name, value));
 }
 
 /** A pipe gets it as it is. The log of a CI would act on some texts, and a text that was changed is not the one asked for. */
-function asItIs({ io }: Invocation, name: string, value: Json): string {
+function asItIs(terminal: Terminal, name: string, value: Json): string {
   const text = rawText(name, value);
-  if (!io.breaks(text)) return text;
+  if (!terminal.breaks(text)) return text;
   return fail("state.output", `The output ${name} holds what the agent of a CI takes as a command`, {
     detail: "`##[`, `##vso[`, or `::` at the beginning of a line. Printed as it is, it could act on this job.",
     remedies: [`Use \`hostform output --json ${name}\`, which means the same.`],

@@ -2,12 +2,12 @@ import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts"
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
 import { type Run, withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
-import { checkProject } from "../project/project.ts";
+import { checkDeclaration } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
+import type { Project } from "../project/source.ts";
 import {
   diagnosticJson,
   jsonText,
@@ -18,6 +18,7 @@ import {
   renderPlanHtml,
   renderPlanMarkdown,
 } from "../report/index.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** What a plan can be printed as; `json` is `--json`. */
 type PlanFormat = "text" | "json" | "markdown" | "html";
@@ -34,7 +35,7 @@ export interface PlanFlags extends GuardFlags {
 }
 
 /** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
-export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise<number> {
+export async function runPlan(terminal: Terminal, project: Project, flags: PlanFlags): Promise<number> {
   const options = {
     command: "plan" as const,
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
@@ -43,19 +44,19 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
   };
-  const format = formatOf(invocation, flags);
+  const format = formatOf(terminal, flags);
   // Before anything is asked of the account: a mistake in the name is told at once.
-  if (flags.out !== undefined) await placeForPlan(invocation, flags.out);
-  return withPlan(invocation, options, async (run) => {
+  if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
+  return withPlan(project, options, async (run) => {
     const { plan, desired, store } = run;
-    invocation.io.out(rendered(invocation, run, format));
+    terminal.out(rendered(terminal, run, format));
     if (flags.out !== undefined) {
-      if (!isApplicable(plan)) say(invocation, "The plan cannot be applied, and was not saved.");
+      if (!isApplicable(plan)) say(terminal, "The plan cannot be applied, and was not saved.");
       else {
-        const origin = await originOf(invocation, desired, store.state);
-        await writeSavedPlan(invocation, flags.out, { request: options, origin, plan });
-        const command = commandLine(invocation, "apply", [flags.out]);
-        say(invocation, `The plan is saved. To apply it, and nothing else: ${command}`);
+        const origin = await originOf(project.source, desired, store.state);
+        await writeSavedPlan(project, flags.out, { request: options, origin, plan });
+        const command = commandLine(project.source, "apply", [flags.out]);
+        say(terminal, `The plan is saved. To apply it, and nothing else: ${command}`);
       }
     }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
@@ -68,17 +69,17 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
 
-function formatOf({ options }: Invocation, { format }: PlanFlags): PlanFormat {
-  if (!options.json) return format ?? "text";
+function formatOf(terminal: Terminal, { format }: PlanFlags): PlanFormat {
+  if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
   return fail("usage", `--json and --format ${format} are two formats`, { remedies: ["Pass one of them."] });
 }
 
-function rendered({ outLook }: Invocation, { plan, providers }: Run, format: PlanFormat): string {
+function rendered(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): string {
   const { moneyScale } = providers;
   switch (format) {
     case "text":
-      return renderPlan(plan, { ...outLook, moneyScale });
+      return renderPlan(plan, { ...terminal.outLook, moneyScale });
     case "json":
       return `${jsonText(planJson(plan), 2)}\n`;
     case "markdown":
@@ -89,11 +90,11 @@ function rendered({ outLook }: Invocation, { plan, providers }: Run, format: Pla
 }
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
-export async function runValidate(invocation: Invocation): Promise<number> {
-  const { desired, diagnostics } = await checkProject(invocation);
+export async function runValidate(terminal: Terminal, project: Project): Promise<number> {
+  const { desired, diagnostics } = await checkDeclaration(project);
   const errors = diagnostics.filter(isError).length;
-  if (invocation.options.json) {
-    printJson(invocation, {
+  if (terminal.json) {
+    printJson(terminal, {
       format_version: "1.0",
       valid: errors === 0,
       error_count: errors,
@@ -101,11 +102,11 @@ export async function runValidate(invocation: Invocation): Promise<number> {
       diagnostics: diagnostics.map(diagnosticJson),
     });
   } else {
-    if (diagnostics.length > 0) invocation.io.err(renderDiagnostics(diagnostics, invocation.errLook));
+    if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
     if (desired !== undefined) {
       const files = plural(desired.files.length, "file");
-      invocation.io.out(
-        `${invocation.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,
+      terminal.out(
+        `${project.source.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,
       );
     }
   }

@@ -1,13 +1,13 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../core/api/version.ts";
 import { didYouMean } from "../core/model/index.ts";
-import type { GuardedIo, Invocation } from "../project/invocation.ts";
+import type { Project } from "../project/source.ts";
 import { refuseUntrustedCommand } from "../project/trust.ts";
 import {
   addCommonOptions,
   COMMON_OPTIONS,
+  commonOptionsOf,
   examples,
-  invocationOf,
   type Registration,
   STACK_OPTIONS,
 } from "./options.ts";
@@ -15,6 +15,8 @@ import { registerContract, registerLooking, registerOnce } from "./register/acco
 import { registerMain } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
+import type { GuardedIo } from "./terminal.ts";
+import { opened } from "./terminal.ts";
 
 export interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
@@ -52,14 +54,14 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const command = args.at(-1) as Command;
         const flags = args.at(-2);
         const words = args.slice(0, -2);
-        const invocation = invocationOf(command, io);
-        await refuseUntrustedCommand(invocation, nameOf(command));
-        const work = (own: Invocation) => run(own, flags as never, ...(words as never));
-        const { stacks } = invocation.options;
-        if (stacks === undefined) return finish(await work(invocation));
+        const { print, source, stacks } = commonOptionsOf(command, io);
+        await refuseUntrustedCommand(source, nameOf(command), stacks);
+        const { terminal, project } = opened(io, print, source);
+        const work = (own: Project) => run(terminal, own, flags as never, ...(words as never));
+        if (stacks === undefined) return finish(await work(project));
         const { runOnStacks } = await import("./stacks.ts");
         const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
-        return finish(await runOnStacks(invocation, stacks, given, work));
+        return finish(await runOnStacks(terminal, project, stacks, given, work));
       };
     },
   };

@@ -11,11 +11,12 @@ import {
 } from "../core/lifecycle/index.ts";
 import { didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
 import { loadProviders } from "../project/project.ts";
 import { Providers } from "../project/providers.ts";
+import type { Project } from "../project/source.ts";
 import { withState } from "../project/state.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface ResolveFlags {
   /** The id of the object that the create made. */
@@ -37,7 +38,8 @@ const LONGEST_PAUSE_MS = 60_000;
  * asks nothing. Exit code 1 while any of those asked about is not settled.
  */
 export async function runResolve(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: ResolveFlags,
   address: string | undefined,
 ): Promise<number> {
@@ -50,24 +52,24 @@ export async function runResolve(
     fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
   }
   if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout goes with --wait");
-  const configs = await loadProviders(invocation);
-  return withState(invocation, "resolve", async (store, signal) => {
+  const configs = await loadProviders(project);
+  return withState(project, "resolve", async (store, signal) => {
     const pending = pendingIn(store.state, address);
     const [one, ...others] = pending;
-    if (one === undefined) return nothingPending(invocation);
+    if (one === undefined) return nothingPending(terminal);
     if (settling === 1 && others.length > 0) {
       fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
         remedies: [`Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`],
       });
     }
-    if (flags.absent) return settleAbsent(invocation, store, one);
-    const providers = new Providers(configs, invocation, { reading: signal });
+    if (flags.absent) return settleAbsent(terminal, store, one);
+    const providers = new Providers(configs, project, { reading: signal });
     try {
-      if (flags.adopt !== undefined) return await settleAdopted(invocation, store, providers, one, flags.adopt);
-      if (flags.wait) return await waitFor(invocation, store, providers, one, flags.waitTimeout ?? WAIT_MS, signal);
+      if (flags.adopt !== undefined) return await settleAdopted(terminal, store, providers, one, flags.adopt);
+      if (flags.wait) return await waitFor(terminal, store, providers, one, flags.waitTimeout ?? WAIT_MS, signal);
       const found = [];
       for (const each of pending) found.push(await look(store.state, providers, each));
-      show(invocation, found);
+      show(terminal, found);
       return 1;
     } finally {
       await providers.close();
@@ -90,9 +92,9 @@ function pendingIn(state: State, address: string | undefined): Doubtful[] {
   });
 }
 
-function nothingPending(invocation: Invocation): number {
-  if (invocation.options.json) printJson(invocation, []);
-  else say(invocation, "Nothing is pending.");
+function nothingPending(terminal: Terminal): number {
+  if (terminal.json) printJson(terminal, []);
+  else say(terminal, "Nothing is pending.");
   return 0;
 }
 
@@ -115,17 +117,17 @@ function kindOf({ address }: Doubtful): Kind {
   return kind;
 }
 
-function show(invocation: Invocation, found: readonly Evidence[]): void {
-  if (invocation.options.json) printJson(invocation, found);
-  else invocation.io.out(renderEvidence(found, invocation.io.clock.now(), invocation.outLook));
+function show(terminal: Terminal, found: readonly Evidence[]): void {
+  if (terminal.json) printJson(terminal, found);
+  else terminal.out(renderEvidence(found, terminal.clock.now(), terminal.outLook));
 }
 
-async function settleAbsent(invocation: Invocation, store: OpenState, prior: Doubtful): Promise<number> {
+async function settleAbsent(terminal: Terminal, store: OpenState, prior: Doubtful): Promise<number> {
   const kept = withdraw(prior);
   if (kept === undefined) await store.remove(prior.address);
   else await store.put(kept);
   tell(
-    invocation,
+    terminal,
     { address: prior.address, settled: "absent" },
     `${prior.address} was not made; the next apply makes it.`,
   );
@@ -133,7 +135,7 @@ async function settleAbsent(invocation: Invocation, store: OpenState, prior: Dou
 }
 
 async function settleAdopted(
-  invocation: Invocation,
+  terminal: Terminal,
   store: OpenState,
   providers: Providers,
   prior: Doubtful,
@@ -158,20 +160,20 @@ async function settleAdopted(
     ? " Its secret was lost and cannot be recovered. For another one, remove the block, apply, put it back and apply again."
     : "";
   const text = `${address} is ${kind.noun} ${String(adopted.attributes.id)}.${lost}`;
-  tell(invocation, { address, settled: "adopted", id: String(adopted.attributes.id) }, text);
+  tell(terminal, { address, settled: "adopted", id: String(adopted.attributes.id) }, text);
   return 0;
 }
 
 /** Looks again until the account shows exactly one object that is certainly it. */
 async function waitFor(
-  invocation: Invocation,
+  terminal: Terminal,
   store: OpenState,
   providers: Providers,
   prior: Doubtful,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const { clock } = invocation.io;
+  const { clock } = terminal;
   const kind = kindOf(prior);
   if (kind.list === undefined) {
     fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
@@ -186,17 +188,17 @@ async function waitFor(
     const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
     if (found.verdict === "made" && only !== undefined) {
-      return settleAdopted(invocation, store, providers, prior, only.id);
+      return settleAdopted(terminal, store, providers, prior, only.id);
     }
     if (clock.now() + pause > deadline) {
-      show(invocation, [found]);
+      show(terminal, [found]);
       return 1;
     }
     await clock.sleep(pause, signal);
   }
 }
 
-function tell(invocation: Invocation, json: object, text: string): void {
-  if (invocation.options.json) printJson(invocation, json);
-  else invocation.io.out(`${escapeLine(text)}\n`);
+function tell(terminal: Terminal, json: object, text: string): void {
+  if (terminal.json) printJson(terminal, json);
+  else terminal.out(`${escapeLine(text)}\n`);
 }

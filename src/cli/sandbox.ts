@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { childEnvironment, errnoOf, fail, HostformError } from "../core/model/index.ts";
-import { type Invocation, revealJson, say } from "../project/invocation.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
+import { revealJson, say, type Terminal } from "./terminal.ts";
 import { writeWhole } from "./whole-file.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -30,12 +31,12 @@ export interface SandboxFlags {
  * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
  */
 export async function runSandbox(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: SandboxFlags,
   words: readonly string[],
 ): Promise<number> {
-  const { io } = invocation;
-  const sandbox = await start(invocation, flags);
+  const sandbox = await start(project.source, flags);
   const exported = {
     HOSTING_BASE_URL: sandbox.url,
     HOSTING_TOKEN: sandbox.tokens[flags.token ?? "agency"],
@@ -45,17 +46,17 @@ export async function runSandbox(
   try {
     const [command, ...args] = words;
     if (command !== undefined) {
-      if (flags.open) await openDashboard(invocation, sandbox);
-      return await io.run(command, args, { ...inheritedBy(io.env), ...exported });
+      if (flags.open) await openDashboard(terminal, sandbox);
+      return await terminal.run(command, args, { ...inheritedBy(project.source.env), ...exported });
     }
-    const stopped = interrupted(invocation);
-    announce(invocation, sandbox, flags, exported);
-    if (flags.open) await openDashboard(invocation, sandbox);
+    const stopped = interrupted(terminal);
+    announce(terminal, sandbox, flags, exported);
+    if (flags.open) await openDashboard(terminal, sandbox);
     await stopped;
-    say(invocation, "\nThe sandbox has stopped.");
+    say(terminal, "\nThe sandbox has stopped.");
     return 0;
   } finally {
-    await end(invocation, flags, sandbox);
+    await end(terminal, project.source, flags, sandbox);
   }
 }
 
@@ -63,35 +64,40 @@ export async function runSandbox(
  * Nothing that opens the real account or its state. The key of the state stays: the command is hostform itself in most
  * cases, and would write a state in the clear without it.
  */
-function inheritedBy(env: Invocation["io"]["env"]): Invocation["io"]["env"] {
+function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
   const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
   return { ...childEnvironment(env), ...Object.fromEntries(keys) };
 }
 
 /** Closes the sandbox, even when its session cannot be written. */
-async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sandbox): Promise<void> {
+async function end(
+  terminal: Terminal,
+  source: ProjectSource,
+  { record }: SandboxFlags,
+  sandbox: Sandbox,
+): Promise<void> {
   try {
     if (record === undefined) return;
     const session = sandbox.control.session();
-    await writeRecord(path.resolve(invocation.io.cwd, record), session);
+    await writeRecord(path.resolve(source.cwd, record), session);
     const nothing = session.steps.length === 0 ? " Nothing was asked of the sandbox, so it proves nothing." : "";
-    say(invocation, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
+    say(terminal, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
   } finally {
     await sandbox.close();
   }
 }
 
-async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> {
+async function start(source: ProjectSource, flags: SandboxFlags): Promise<Sandbox> {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
   const { profile, data, deliverTo, snapshot, record } = flags;
-  if (record !== undefined) await checkRecordFile(path.resolve(io.cwd, record));
+  if (record !== undefined) await checkRecordFile(path.resolve(source.cwd, record));
   try {
     return await startSandbox({
       ...asGiven(flags),
-      ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+      ...(data !== undefined && { data: path.resolve(source.cwd, data) }),
       ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
       ...(profile !== undefined && { profile: parseProfile(profile) }),
-      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(io.cwd, snapshot)) }),
+      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(source.cwd, snapshot)) }),
       ...(record !== undefined && { record: true }),
     });
   } catch (error) {
@@ -120,18 +126,18 @@ function targetsOf(given: readonly string[]): DeliverTo {
 }
 
 /** A sandbox goes on where there is no browser: its address has been printed. */
-async function openDashboard(invocation: Invocation, { controlUrl }: Sandbox): Promise<void> {
+async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promise<void> {
   try {
-    await invocation.io.browse(controlUrl);
+    await terminal.browse(controlUrl);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    say(invocation, `${error.message}. The dashboard is at ${controlUrl}.`);
+    say(terminal, `${error.message}. The dashboard is at ${controlUrl}.`);
   }
 }
 
-function interrupted({ io }: Invocation): Promise<void> {
+function interrupted(terminal: Terminal): Promise<void> {
   return new Promise((resolve) => {
-    const end = io.onInterrupt(() => {
+    const end = terminal.onInterrupt(() => {
       end();
       resolve();
     });
@@ -140,19 +146,19 @@ function interrupted({ io }: Invocation): Promise<void> {
 
 /** The tokens are shown: they open nothing but this sandbox. */
 function announce(
-  invocation: Invocation,
+  terminal: Terminal,
   { url, controlUrl, tokens }: Sandbox,
   flags: SandboxFlags,
   exported: Readonly<Record<string, string>>,
 ): void {
-  if (invocation.options.json) {
-    revealJson(invocation, { base_url: url, control_url: controlUrl, tokens, export: exported });
+  if (terminal.json) {
+    revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
   } else {
     const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
-    invocation.io.reveal(lines.join(""));
+    terminal.reveal(lines.join(""));
   }
   say(
-    invocation,
+    terminal,
     [
       `The sandbox answers at ${url} until Ctrl-C; paste the lines above into another terminal.`,
       `Its data is ${flags.data === undefined ? "in memory, and gone with it" : `kept in ${flags.data}`}.`,

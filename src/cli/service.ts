@@ -6,11 +6,12 @@ import { passwordForm } from "../core/kinds/service/words.ts";
 import { signOnRefused } from "../core/lifecycle/index.ts";
 import { didYouMean, errnoOf, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { selectResources } from "../core/record/index.ts";
-import { type Invocation, printJson, revealJson, say } from "../project/invocation.ts";
 import { learnValue } from "../project/known-secrets.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
 import { readState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
+import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** A service that a command is about. */
 export interface ServiceTarget {
@@ -28,17 +29,13 @@ const SERVICE = "hosting_service";
  * @param alias `--provider`; for an address the state knows it.
  * @throws HostformError `usage`, `plan.address`, `plan.pending`.
  */
-export async function serviceTarget(
-  invocation: Invocation,
-  text: string,
-  alias: string | undefined,
-): Promise<ServiceTarget> {
+export async function serviceTarget(project: Project, text: string, alias: string | undefined): Promise<ServiceTarget> {
   const parsed = parseAddress(text);
-  if (parsed === undefined) return byId(invocation, text, alias);
+  if (parsed === undefined) return byId(project, text, alias);
   if (parsed.type !== SERVICE) {
     fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
   }
-  const state = await readState(invocation);
+  const state = await readState(project);
   const [resource, another] = selectResources(state, text);
   if (resource === undefined || another !== undefined) {
     fail("usage", `${text} names several services`, {
@@ -60,14 +57,14 @@ export async function serviceTarget(
   return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
 }
 
-async function byId(invocation: Invocation, text: string, alias = "default"): Promise<ServiceTarget> {
+async function byId(project: Project, text: string, alias = "default"): Promise<ServiceTarget> {
   const fix = `Give an id such as 1001, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
   if (!/^[A-Za-z0-9_-]+$/.test(text)) {
     fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { remedies: [fix] });
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
   if (!/^\d+$/.test(text)) {
-    const services = [...(await readState(invocation)).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
+    const services = [...(await readState(project)).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
     const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
     if (names.includes(text)) {
       fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {
@@ -93,20 +90,24 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  * `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and
  * WordPress hosting take one; for Root VPS and Virtual Desktop the API makes one, which is printed and nothing else.
  */
-export async function runPassword(invocation: Invocation, flags: PasswordFlags, target: string): Promise<number> {
-  const { io, options } = invocation;
-  const given = await givenPassword(invocation, flags);
-  learnValue(io.redaction, given);
-  const { id, alias, productType } = await serviceTarget(invocation, target, flags.provider);
-  const { password, names } = await withProvider(invocation, alias, async ({ client }, signal) => {
+export async function runPassword(
+  terminal: Terminal,
+  project: Project,
+  flags: PasswordFlags,
+  target: string,
+): Promise<number> {
+  const given = await givenPassword(terminal, project.source, flags);
+  learnValue(project.redaction, given);
+  const { id, alias, productType } = await serviceTarget(project, target, flags.provider);
+  const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
     if (given === undefined && !flags.generate && passwordForm(type) === "unknown") undecided(type);
     return reset(client, id, given, signal);
   });
   if (given !== undefined) {
-    if (options.json) printJson(invocation, { service_id: id, generated: false });
-    say(invocation, `The password of service ${id} was set.`);
+    if (terminal.json) printJson(terminal, { service_id: id, generated: false });
+    say(terminal, `The password of service ${id} was set.`);
   } else {
     if (password === null) {
       fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
@@ -116,14 +117,15 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
         ],
       });
     }
-    io.redaction.learn(password);
-    if (options.json) revealJson(invocation, { service_id: id, generated: true, password });
+    project.redaction.learn(password);
+    if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
-    else io.reveal(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
-    say(invocation, `The API has set this password for service ${id}. It is shown this once.`);
-    if (!options.json && io.breaks(password)) say(invocation, "In it, \\u005b stands for [ and \\u003a for a colon.");
+    else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
+    say(terminal, `The API has set this password for service ${id}. It is shown this once.`);
+    if (!terminal.json && terminal.breaks(password))
+      say(terminal, "In it, \\u005b stands for [ and \\u003a for a colon.");
   }
-  say(invocation, "A password_version in the declaration is not touched: apply sets a password when it changes.");
+  say(terminal, "A password_version in the declaration is not touched: apply sets a password when it changes.");
   return 0;
 }
 
@@ -154,7 +156,11 @@ function undecided(productType: string | null): never {
 }
 
 /** The password that the flags lead to; it never stands on the command line, where other users can see it. */
-async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<string | undefined> {
+async function givenPassword(
+  terminal: Terminal,
+  source: ProjectSource,
+  flags: PasswordFlags,
+): Promise<string | undefined> {
   const { passwordEnv, passwordFile, passwordStdin, generate } = flags;
   if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1) {
     fail("usage", "The password can come from one place only", {
@@ -163,11 +169,11 @@ async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<
   }
   const [text, place] =
     passwordEnv !== undefined
-      ? [io.env[passwordEnv] ?? unset(passwordEnv), `the environment variable ${passwordEnv}`]
+      ? [source.env[passwordEnv] ?? unset(passwordEnv), `the environment variable ${passwordEnv}`]
       : passwordFile !== undefined
-        ? [await readText(path.resolve(io.cwd, passwordFile)), passwordFile]
+        ? [await readText(path.resolve(source.cwd, passwordFile)), passwordFile]
         : passwordStdin
-          ? [await io.readInput(), "standard input"]
+          ? [await terminal.readInput(), "standard input"]
           : [undefined, ""];
   if (text === undefined) return undefined;
   const password = text.replace(/\r?\n$/, "");
@@ -202,21 +208,21 @@ export interface SsoFlags extends ProviderFlags {
 }
 
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
-export async function runSso(invocation: Invocation, flags: SsoFlags, target: string): Promise<number> {
-  const { id, alias } = await serviceTarget(invocation, target, flags.provider);
-  const { url } = await withProvider(invocation, alias, async ({ client, account }, signal) => {
+export async function runSso(terminal: Terminal, project: Project, flags: SsoFlags, target: string): Promise<number> {
+  const { id, alias } = await serviceTarget(project, target, flags.provider);
+  const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
     try {
       return await client.services.panelSso(id, { signal });
     } catch (error) {
       throw await signOnRefused(account, service, id, error);
     }
   });
-  invocation.io.redaction.learn(url);
+  project.redaction.learn(url);
   if (flags.open) {
-    await invocation.io.browse(url);
-    say(invocation, `Opened the control panel of service ${id}.`);
-    if (invocation.options.json) printJson(invocation, { service_id: id, opened: true });
-  } else if (invocation.options.json) revealJson(invocation, { service_id: id, url });
-  else invocation.io.reveal(`${url}\n`);
+    await terminal.browse(url);
+    say(terminal, `Opened the control panel of service ${id}.`);
+    if (terminal.json) printJson(terminal, { service_id: id, opened: true });
+  } else if (terminal.json) revealJson(terminal, { service_id: id, url });
+  else terminal.reveal(`${url}\n`);
   return 0;
 }

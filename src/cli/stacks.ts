@@ -1,10 +1,12 @@
 import { fail, HostformError } from "../core/model/index.ts";
-import { type Invocation, say } from "../project/invocation.ts";
-import { chooseStacks, invocationOn } from "../project/stacks/choose.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
+import { chooseStacks, sourceOn } from "../project/stacks/choose.ts";
 import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { throwingInItsTerms } from "../project/told.ts";
 import { escapeLine, plural, renderDiagnostics } from "../report/index.ts";
+import type { Terminal } from "./terminal.ts";
+import { say } from "./terminal.ts";
 
 /**
  * How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration.
@@ -19,7 +21,7 @@ export interface Given {
   readonly words: readonly unknown[];
 }
 
-type Work = (invocation: Invocation) => Promise<number>;
+type Work = (project: Project) => Promise<number>;
 
 const PURPOSES: Readonly<Record<string, Purpose>> = {
   validate: "validate",
@@ -41,23 +43,24 @@ const FOR_ONE = ["out", "format", "target", "reorder", "orderAnyway", "maxOrders
  * @throws HostformError `usage` when one stack is wanted and there are several; else what the only one throws.
  */
 export async function runOnStacks(
-  invocation: Invocation,
-  source: StackSource,
+  terminal: Terminal,
+  project: Project,
+  chosen: StackSource,
   given: Given,
   work: Work,
 ): Promise<number> {
   if (given.scope === "none") refuseStacks(given.command);
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
-  const { stacks, run } = await chooseStacks(invocation, source, purpose);
+  const { stacks, run } = await chooseStacks(project, chosen, purpose);
   const [only, ...others] = stacks;
   if (only === undefined) return 0;
   const on = async (stack: LoadedStack) => {
-    const own = await invocationOn(invocation, stack, run);
-    return throwingInItsTerms(own, () => work(own));
+    const source = await sourceOn(project.source, stack, run);
+    return throwingInItsTerms(source, () => work({ ...project, source }));
   };
   if (others.length === 0) return on(only);
-  const reason = reasonForOne(invocation, given);
+  const reason = reasonForOne(terminal, project.source, given);
   if (reason !== undefined) {
     fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
       detail: `They are ${stacks.map(({ name }) => name).join(", ")}.`,
@@ -65,8 +68,8 @@ export async function runOnStacks(
     });
   }
   // As one stack is refused that declares a thing twice: before anything is asked of the account.
-  if (ORDERING.includes(purpose)) await refuseSharedOrders(invocation, stacks, run);
-  return runSeveral(invocation, destroying ? stacks.toReversed() : stacks, { destroying, on });
+  if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
+  return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, { destroying, on });
 }
 
 interface Several {
@@ -75,14 +78,13 @@ interface Several {
 }
 
 async function runSeveral(
-  invocation: Invocation,
+  terminal: Terminal,
   stacks: readonly LoadedStack[],
   { destroying, on }: Several,
 ): Promise<number> {
-  const { io } = invocation;
   const failed = new Map<string, "failed" | "interrupted" | "left out">();
   let interrupted = false;
-  const end = io.onInterrupt(() => {
+  const end = terminal.onInterrupt(() => {
     interrupted = true;
   });
   let code = 0;
@@ -93,16 +95,16 @@ async function runSeveral(
         failed.set(stack.name, "left out");
         continue;
       }
-      io.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
+      terminal.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
       first = false;
       const hindrance = hinderedBy(stack, stacks, failed, destroying);
       if (hindrance !== undefined) {
         failed.set(stack.name, "left out");
         const relation = destroying ? "which depends on it" : "which it depends on";
-        say(invocation, escapeLine(`Left out: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
+        say(terminal, escapeLine(`Left out: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
         continue;
       }
-      const ended = await attempt(invocation, () => on(stack));
+      const ended = await attempt(terminal, () => on(stack));
       if (ended === 1) failed.set(stack.name, interrupted ? "interrupted" : "failed");
       code = Math.max(code, ended);
     }
@@ -111,7 +113,7 @@ async function runSeveral(
   }
   if (failed.size === 0) return code;
   const told = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
-  say(invocation, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(told)}.`);
+  say(terminal, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(told)}.`);
   return 1;
 }
 
@@ -133,21 +135,25 @@ function hinderedBy(
 }
 
 /** One of several: what goes wrong with it is told at once, and the others go on. */
-async function attempt({ io, errLook }: Invocation, work: () => Promise<number>): Promise<number> {
+async function attempt(terminal: Terminal, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    io.err(renderDiagnostics(error.diagnostics, errLook));
+    terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
     return 1;
   }
 }
 
 /** Why a command can work on one stack alone; undefined when it cannot be told from several that it may. */
-function reasonForOne({ options }: Invocation, { command, scope, flags, words }: Given): string | undefined {
+function reasonForOne(
+  terminal: Terminal,
+  source: ProjectSource,
+  { command, scope, flags, words }: Given,
+): string | undefined {
   if (scope === "one") return `\`hostform ${command}\` works on one stack`;
-  if (options.json) return "--json tells of one stack";
-  if (options.stateNamed === true) return "--state names one state";
+  if (terminal.json) return "--json tells of one stack";
+  if (source.stateNamed === true) return "--state names one state";
   if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
   const flag = FOR_ONE.find((name) => flags[name] !== undefined);
   const spelt = flag?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -22,10 +22,11 @@ import {
 } from "../core/record/index.ts";
 import { stateEncryption } from "../project/backend.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { type Invocation, printJson, revealJson, say } from "../project/invocation.ts";
 import { stateStore } from "../project/project.ts";
+import type { Project } from "../project/source.ts";
 import { readState, resealState, secretNames, withState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
+import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
 export interface StateListFlags {
   /** With ids and providers, as a table. */
@@ -33,17 +34,22 @@ export interface StateListFlags {
 }
 
 /** `hostform state list [ADDRESS-PREFIX]`: what is recorded. Takes no lock. */
-export async function runStateList(invocation: Invocation, flags: StateListFlags, prefix = ""): Promise<number> {
-  const { resources } = await readState(invocation);
+export async function runStateList(
+  terminal: Terminal,
+  project: Project,
+  flags: StateListFlags,
+  prefix = "",
+): Promise<number> {
+  const { resources } = await readState(project);
   const rows = [...resources.values()]
     .filter(({ address }) => address.startsWith(prefix))
     .map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
   if (rows.length === 0 && prefix !== "") {
     fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
   }
-  if (invocation.options.json) printJson(invocation, rows);
-  else if (flags.long) invocation.io.out(renderListing("state", rows, invocation.outLook));
-  else invocation.io.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
+  if (terminal.json) printJson(terminal, rows);
+  else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
+  else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
 }
 
@@ -54,8 +60,13 @@ export interface StateShowFlags {
 const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
-export async function runStateShow(invocation: Invocation, flags: StateShowFlags, address: string): Promise<number> {
-  const [resource, ...others] = selectResources(await readState(invocation), address);
+export async function runStateShow(
+  terminal: Terminal,
+  project: Project,
+  flags: StateShowFlags,
+  address: string,
+): Promise<number> {
+  const [resource, ...others] = selectResources(await readState(project), address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
       detail: [resource, ...others].map((one) => one?.address).join(", "),
@@ -67,10 +78,10 @@ export async function runStateShow(invocation: Invocation, flags: StateShowFlags
     name,
     secrets.has(name) && value !== null && !flags.reveal ? HIDDEN : value,
   ]);
-  if (invocation.options.json) {
+  if (terminal.json) {
     const { provider, dependencies, private: mark } = resource;
     const print = flags.reveal ? revealJson : printJson;
-    print(invocation, {
+    print(terminal, {
       address: resource.address,
       provider,
       dependencies,
@@ -78,8 +89,8 @@ export async function runStateShow(invocation: Invocation, flags: StateShowFlags
       ...(mark.pending && { pending: mark.pending }),
       attributes: Object.fromEntries(attributes),
     });
-  } else if (flags.reveal) invocation.io.reveal(textOf(resource, attributes, new Set()));
-  else invocation.io.out(textOf(resource, attributes, secrets));
+  } else if (flags.reveal) terminal.reveal(textOf(resource, attributes, new Set()));
+  else terminal.out(textOf(resource, attributes, secrets));
   return 0;
 }
 
@@ -105,8 +116,8 @@ function textOf(
 }
 
 /** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
-export async function runStateRm(invocation: Invocation, addresses: readonly string[]): Promise<number> {
-  return withState(invocation, "state rm", async (store) => {
+export async function runStateRm(terminal: Terminal, project: Project, addresses: readonly string[]): Promise<number> {
+  return withState(project, "state rm", async (store) => {
     const problems: HostformError[] = [];
     const chosen = addresses.flatMap((address) => {
       try {
@@ -133,33 +144,33 @@ export async function runStateRm(invocation: Invocation, addresses: readonly str
     if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
     const removed = [...new Set(chosen.map(({ address }) => address))];
     await store.remove(...removed);
-    if (invocation.options.json) printJson(invocation, { removed });
+    if (terminal.json) printJson(terminal, { removed });
     else {
-      invocation.io.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
+      terminal.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
       const what = plural(removed.length, "resource");
-      say(invocation, `${what} left the state. Nothing was changed in the account.`);
+      say(terminal, `${what} left the state. Nothing was changed in the account.`);
     }
     return 0;
   });
 }
 
 /** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
-export async function runStateMv(invocation: Invocation, from: string, to: string): Promise<number> {
-  return withState(invocation, "state mv", async (store) => {
+export async function runStateMv(terminal: Terminal, project: Project, from: string, to: string): Promise<number> {
+  return withState(project, "state mv", async (store) => {
     const moved = await store.move(from, to);
-    if (invocation.options.json) printJson(invocation, { moved });
+    if (terminal.json) printJson(terminal, { moved });
     else {
-      for (const step of moved) invocation.io.out(`Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
+      for (const step of moved) terminal.out(`Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
     }
     return 0;
   });
 }
 
 /** `hostform state pull`: the text of the state as it is stored, byte for byte, secrets included. Takes no lock. */
-export async function runStatePull(invocation: Invocation): Promise<number> {
-  const text = await stateStore(invocation).pull();
-  if (text === undefined) say(invocation, "There is no state yet: nothing was applied or imported.");
-  else invocation.io.reveal(text);
+export async function runStatePull(terminal: Terminal, project: Project): Promise<number> {
+  const text = await stateStore(project).pull();
+  if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
+  else terminal.reveal(text);
   return 0;
 }
 
@@ -168,18 +179,23 @@ export interface StatePushFlags {
 }
 
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
-export async function runStatePush(invocation: Invocation, flags: StatePushFlags, file: string): Promise<number> {
-  const text = file === "-" ? await invocation.io.readInput() : await readText(path.resolve(invocation.io.cwd, file));
-  await interruptible(invocation, (signal) =>
-    stateStore(invocation).push(text, {
+export async function runStatePush(
+  terminal: Terminal,
+  project: Project,
+  flags: StatePushFlags,
+  file: string,
+): Promise<number> {
+  const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
+  await interruptible(project.host, (signal) =>
+    stateStore(project).push(text, {
       command: "state push",
-      timeoutMs: invocation.options.lockTimeoutMs,
+      timeoutMs: project.source.lockTimeoutMs,
       signal,
       force: flags.force === true,
     }),
   );
-  if (invocation.options.json) printJson(invocation, { pushed: true });
-  else invocation.io.out("The state was replaced.\n");
+  if (terminal.json) printJson(terminal, { pushed: true });
+  else terminal.out("The state was replaced.\n");
   return 0;
 }
 
@@ -198,19 +214,19 @@ async function readText(file: string): Promise<string> {
  * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left
  * in its journal is written into the state first.
  */
-export async function runStateEncrypt(invocation: Invocation): Promise<number> {
-  const key = stateEncryption(invocation).required();
-  const { found, changed, backup } = await resealState(invocation, "state encrypt", { to: "sealed" });
-  if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
+export async function runStateEncrypt(terminal: Terminal, project: Project): Promise<number> {
+  const key = stateEncryption(project).required();
+  const { found, changed, backup } = await resealState(project, "state encrypt", { to: "sealed" });
+  if (terminal.json) printJson(terminal, { encrypted: found, changed });
   else if (!found) {
-    invocation.io.out(
+    terminal.out(
       `There is no state yet. It is encrypted from its first write on, as long as ${key.variable} is set.\n`,
     );
-  } else if (!changed) invocation.io.out("The state is encrypted already.\n");
+  } else if (!changed) terminal.out("The state is encrypted already.\n");
   else {
-    invocation.io.out(`The state is encrypted${backup ? ", and its backup with it" : ""}.\n`);
+    terminal.out(`The state is encrypted${backup ? ", and its backup with it" : ""}.\n`);
     say(
-      invocation,
+      terminal,
       `Keep the ${key.from}: without it nobody can read the state. Copies made earlier are still in the clear.`,
     );
   }
@@ -218,19 +234,18 @@ export async function runStateEncrypt(invocation: Invocation): Promise<number> {
 }
 
 /** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
-export async function runStateDecrypt(invocation: Invocation): Promise<number> {
-  const { key } = stateEncryption(invocation);
-  const { found, changed, backup, state } = await resealState(invocation, "state decrypt", { to: "clear" });
+export async function runStateDecrypt(terminal: Terminal, project: Project): Promise<number> {
+  const { key } = stateEncryption(project);
+  const { found, changed, backup, state } = await resealState(project, "state decrypt", { to: "clear" });
   const secrets = secretsIn(state);
-  if (invocation.options.json) printJson(invocation, { encrypted: false, changed, in_the_clear: secrets });
-  else if (!found) invocation.io.out("There is no state yet.\n");
-  else if (!changed) invocation.io.out("The state is not encrypted.\n");
+  if (terminal.json) printJson(terminal, { encrypted: false, changed, in_the_clear: secrets });
+  else if (!found) terminal.out("There is no state yet.\n");
+  else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
-    invocation.io.out(`The state is in the clear now${backup ? ", and its backup with it" : ""}.\n`);
+    terminal.out(`The state is in the clear now${backup ? ", and its backup with it" : ""}.\n`);
     // Not kept back by --quiet: this is what the command is about.
-    invocation.io.err(warning(secrets));
-    if (key !== undefined)
-      invocation.io.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
+    terminal.err(warning(secrets));
+    if (key !== undefined) terminal.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
   }
   return 0;
 }
@@ -266,27 +281,27 @@ function warning(secrets: readonly Secret[]): string {
  * `hostform state rotate-key`: encrypts the state and its backup with another key. The present one is where it always
  * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
  */
-export async function runStateRotateKey(invocation: Invocation): Promise<number> {
-  const old = stateEncryption(invocation).required();
-  const encryption = stateEncryption(invocation, NEW_KEY_VARIABLES);
+export async function runStateRotateKey(terminal: Terminal, project: Project): Promise<number> {
+  const old = stateEncryption(project).required();
+  const encryption = stateEncryption(project, NEW_KEY_VARIABLES);
   const key = encryption.required();
   if (await same(old, key)) {
     fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, {
       remedies: ["Set it to a new one."],
     });
   }
-  const { found, changed, backup } = await rotate(invocation, encryption);
-  if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
-  else if (!found) invocation.io.out("There is no state yet: nothing is encrypted with the old key.\n");
+  const { found, changed, backup } = await rotate(project, encryption);
+  if (terminal.json) printJson(terminal, { encrypted: found, changed });
+  else if (!found) terminal.out("There is no state yet: nothing is encrypted with the old key.\n");
   else {
     const already = changed ? "" : " already";
     const what = backup ? "The state and its backup are" : "The state is";
-    invocation.io.out(`${what} encrypted with the new ${key.from}${already}.\n`);
+    terminal.out(`${what} encrypted with the new ${key.from}${already}.\n`);
     const variable = KEY_VARIABLES[key.variable === NEW_KEY_VARIABLES.command ? "command" : key.from];
     const unset = variable === old.variable ? "" : ` and unset ${old.variable}`;
     const value = variable === KEY_VARIABLES.command ? "the command that prints it" : "it";
     say(
-      invocation,
+      terminal,
       `From now on, set ${variable} to ${value}${unset}. Copies made earlier still need the old ${old.from}.`,
     );
   }
@@ -300,13 +315,13 @@ async function same(one: StateKey, other: StateKey): Promise<boolean> {
 }
 
 /** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
-async function rotate(invocation: Invocation, encryption: Encryption): Promise<Omit<Resealed, "state">> {
+async function rotate(project: Project, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
-    return await resealState(invocation, "state rotate-key", { to: "key", encryption });
+    return await resealState(project, "state rotate-key", { to: "key", encryption });
   } catch (error) {
     if (!(error instanceof HostformError) || error.diagnostics[0]?.code !== "state.key") throw error;
     const reading = { write: false, command: "read", timeoutMs: 0 };
-    const opened = await stateStore(invocation, encryption)
+    const opened = await stateStore(project, encryption)
       .open(reading)
       .catch(() => undefined);
     if (opened === undefined) throw error;
@@ -325,18 +340,22 @@ export interface ForceUnlockFlags {
 }
 
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
-export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockFlags, id?: string): Promise<number> {
-  const { io, options } = invocation;
-  const held = await whoHolds(invocation);
+export async function runForceUnlock(
+  terminal: Terminal,
+  project: Project,
+  flags: ForceUnlockFlags,
+  id?: string,
+): Promise<number> {
+  const held = await whoHolds(project);
   if (held === undefined) {
-    if (options.json) printJson(invocation, { unlocked: false, holder: null });
-    else io.out("Nothing holds the state.\n");
+    if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
+    else terminal.out("Nothing holds the state.\n");
     return 0;
   }
   if (!flags.yes) {
-    if (options.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
-    say(invocation, escapeLine(held));
-    const answer = await io.ask('Free it all the same? Only "yes" is accepted: ');
+    if (terminal.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
+    say(terminal, escapeLine(held));
+    const answer = await terminal.ask('Free it all the same? Only "yes" is accepted: ');
     if (answer?.trim() !== "yes") {
       fail("apply.declined", answer === undefined ? "Nobody is there to ask" : "Not approved", {
         detail: "The state stays locked.",
@@ -344,20 +363,20 @@ export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockF
       });
     }
   }
-  const { holder, alive, fenced } = await stateStore(invocation).forceUnlock(id);
-  if (options.json) printJson(invocation, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
+  const { holder, alive, fenced } = await stateStore(project).forceUnlock(id);
+  if (terminal.json) printJson(terminal, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
   else {
-    io.out("The state is free.\n");
-    if (alive) say(invocation, "Its holder still runs; it will notice before its next write, and not write any more.");
-    if (alive === undefined) say(invocation, fenced === true ? FENCED : NOT_FENCED);
+    terminal.out("The state is free.\n");
+    if (alive) say(terminal, "Its holder still runs; it will notice before its next write, and not write any more.");
+    if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   }
   return 0;
 }
 
 /** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
-async function whoHolds(invocation: Invocation): Promise<string | undefined> {
+async function whoHolds(project: Project): Promise<string | undefined> {
   try {
-    const store = await stateStore(invocation).open({ write: true, command: "force-unlock", timeoutMs: 0 });
+    const store = await stateStore(project).open({ write: true, command: "force-unlock", timeoutMs: 0 });
     await store.close();
     return undefined;
   } catch (error) {

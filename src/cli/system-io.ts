@@ -5,8 +5,9 @@ import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
 import { captureCommand } from "../core/record/index.ts";
-import type { Io, ShellOptions } from "../project/invocation.ts";
+import type { ShellOptions } from "../project/source.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
+import type { Io } from "./terminal.ts";
 
 /** The real streams, environment and signals of this process. */
 export function systemIo(): Io {

@@ -14,7 +14,8 @@ import {
   packageFiles,
   platformOf,
 } from "../fronts/terraform/package.ts";
-import { type Invocation, printJson, say } from "../project/invocation.ts";
+import type { Project, ProjectSource } from "../project/source.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
   /** Default: the folder in which Terraform looks by itself. */
@@ -36,13 +37,14 @@ const thisSite = (): InstallSite => ({ platform: process.platform, arch: process
  * configuration has to say for that. Needs no declaration, sends nothing.
  */
 export async function runTerraformInstall(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: InstallFlags,
   { platform, arch, root }: InstallSite = thisSite(),
 ): Promise<number> {
-  const { io, options } = invocation;
   const target = platformOf(platform, arch);
-  const mirror = flags.mirror === undefined ? pluginFolder(invocation) : path.resolve(io.cwd, flags.mirror);
+  const mirror =
+    flags.mirror === undefined ? pluginFolder(project.source) : path.resolve(project.source.cwd, flags.mirror);
   const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
   const files = packageFiles({
     provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
@@ -55,28 +57,28 @@ export async function runTerraformInstall(
     if (standing !== "same") await placePackage(mirror, folder, files);
     return standing;
   });
-  if (options.json) {
+  if (terminal.json) {
     const file = path.join(folder, EXECUTABLE);
-    printJson(invocation, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
+    printJson(terminal, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
     return 0;
   }
   const done = { nothing: "Installed", same: "Already there:", other: "Replaced" }[before];
-  say(invocation, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
-  if (before === "other") say(invocation, `In each folder that uses it: ${NEW_HASH}`);
+  say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
+  if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
   const { renderHcl } = await import("../fronts/terraform/export/document.ts");
   const cli = flags.mirror === undefined ? undefined : installation(mirror);
-  if (cli === undefined) await warnOfOtherInstallation(invocation);
+  if (cli === undefined) await warnOfOtherInstallation(terminal, project.source);
   else
-    io.out(
+    terminal.out(
       `${renderHcl({ comments: ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"], blocks: [cli] })}\n`,
     );
-  io.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
+  terminal.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
   return 0;
 }
 
 /** Where Terraform looks by itself. @throws HostformError `usage` without a home. */
-function pluginFolder({ io }: Invocation): string {
-  if (io.env.HOME) return path.join(io.env.HOME, ".terraform.d", "plugins");
+function pluginFolder(source: ProjectSource): string {
+  if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
   return fail("usage", "HOME is not set, so there is no folder in which Terraform looks for providers", {
     remedies: ["Name one: `hostform terraform install --mirror DIR`."],
   });
@@ -160,20 +162,20 @@ function installation(mirror: string): TfBlock {
 }
 
 /** Where the user's configuration says where providers come from, Terraform does not look into its own folder. */
-async function warnOfOtherInstallation(invocation: Invocation): Promise<void> {
-  const { env } = invocation.io;
+async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
+  const { env } = source;
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
   const text = await readFile(file, "utf8").catch(() => "");
   if (!/^\s*provider_installation\b/m.test(text)) return;
   say(
-    invocation,
+    terminal,
     `Warning: ${file} has a provider_installation block, so Terraform does not look there. Install into a mirror that it names: \`hostform terraform install --mirror DIR\`.`,
   );
 }
 
 /** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
-export async function runTerraformSchema({ io }: Invocation): Promise<number> {
-  io.out(await readFile(path.join(packageRoot(), "schemas/provider.json"), "utf8"));
+export async function runTerraformSchema(terminal: Terminal): Promise<number> {
+  terminal.out(await readFile(path.join(packageRoot(), "schemas/provider.json"), "utf8"));
   return 0;
 }
 

@@ -1,6 +1,5 @@
 import { VERSION } from "../core/api/version.ts";
 import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../core/model/index.ts";
-import { type Invocation, say } from "../project/invocation.ts";
 import type { Contended, News } from "../project/watch/memory.ts";
 import type { Look } from "../project/watch/reconcile.ts";
 import type { Hint } from "../project/watch/schedule.ts";
@@ -26,6 +25,8 @@ import {
   watchMessage,
 } from "../report/index.ts";
 import { showProgress } from "./apply.ts";
+import type { Terminal } from "./terminal.ts";
+import { say } from "./terminal.ts";
 
 /** Refused deliveries are counted, and told no more often than this (milliseconds): at once, at a look, or at the end. */
 const REFUSED_MS = 60_000;
@@ -45,13 +46,13 @@ interface Found extends WatchReport {
  * error. So the output is a log of what happened. With `--json` everything is a message on standard output.
  */
 export class TerminalReporter implements WatchReporter {
-  readonly #invocation: Invocation;
+  readonly #terminal: Terminal;
   #refused = 0;
   #reason = "";
   #refusedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
   }
 
   start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void {
@@ -65,7 +66,7 @@ export class TerminalReporter implements WatchReporter {
 
   /** A verified event has come. For people with `--verbose` only: the look that it leads to says its name. */
   event({ event, service, invoice }: Hint): void {
-    if (!this.#json && !this.#invocation.options.verbose) return;
+    if (!this.#json && !this.#terminal.verbose) return;
     const ids = [
       service === undefined ? "" : ` service ${service}`,
       invoice === undefined ? "" : ` invoice ${invoice}`,
@@ -128,11 +129,11 @@ export class TerminalReporter implements WatchReporter {
       this.#emit(...planMessages(plan, this.#now));
       return true;
     }
-    const { outLook } = this.#invocation;
+    const { outLook } = this.#terminal;
     const lines = [watchLine({ at: this.#now, events, found: foundIn(plan) }, outLook), ...notes.map(escapeLine)];
     if (plan.cost.length > 0) lines.push(...moneyLines(plan, moneyScale));
     const problems = news.problems.length === 0 ? "" : renderDiagnostics(news.problems, outLook);
-    this.#invocation.io.out(`${lines.join("\n")}\n${problems}`);
+    this.#terminal.out(`${lines.join("\n")}\n${problems}`);
     return true;
   }
 
@@ -143,12 +144,12 @@ export class TerminalReporter implements WatchReporter {
     work: (onEvent: (event: ApplyEvent) => void) => Promise<ApplyResult>,
   ): Promise<ApplyResult> {
     if (this.#json) return work((event) => this.#emit(eventMessage(event, this.#now)));
-    return showProgress(this.#invocation, plan, stop, work);
+    return showProgress(this.#terminal, plan, stop, work);
   }
 
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void {
     if (this.#json) this.#emit(...resultMessages(plan, result, this.#now));
-    else this.#invocation.io.out(renderOutcome(plan, result, { ...this.#invocation.outLook, moneyScale }));
+    else this.#terminal.out(renderOutcome(plan, result, { ...this.#terminal.outLook, moneyScale }));
   }
 
   /** The end of a look. @param news whether it had any. */
@@ -165,9 +166,8 @@ export class TerminalReporter implements WatchReporter {
 
   /** A look that could not be made, or not to its end. */
   failed(told: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
-    const { io, errLook } = this.#invocation;
     if (news && this.#json) this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now)));
-    else if (news) io.err(renderDiagnostics(diagnostics, errLook));
+    else if (news) this.#terminal.err(renderDiagnostics(diagnostics, this.#terminal.errLook));
     const found = news
       ? "This look has failed."
       : `This look has failed as the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
@@ -186,27 +186,27 @@ export class TerminalReporter implements WatchReporter {
     const seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
     const message = { type: "watch_found", look, result, news, requests, next_seconds: seconds } as const;
     if (this.#json) this.#emit(watchMessage(message, found, this.#now));
-    else if (found !== "" || nextMs !== undefined) say(this.#invocation, watchLine(line, this.#invocation.errLook));
+    else if (found !== "" || nextMs !== undefined) say(this.#terminal, watchLine(line, this.#terminal.errLook));
     // Nothing may wait in the redaction until the next look.
-    this.#invocation.io.flush();
+    this.#terminal.flush();
   }
 
   #say(message: WatchMessage, text: string): void {
     if (this.#json) this.#emit(watchMessage(message, text, this.#now));
-    else say(this.#invocation, escapeLine(text));
-    this.#invocation.io.flush();
+    else say(this.#terminal, escapeLine(text));
+    this.#terminal.flush();
   }
 
   #emit(...messages: readonly UiMessage[]): void {
-    this.#invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+    this.#terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
   }
 
   get #json(): boolean {
-    return this.#invocation.options.json;
+    return this.#terminal.json;
   }
 
   get #now(): number {
-    return this.#invocation.io.clock.now();
+    return this.#terminal.clock.now();
   }
 }
 

@@ -1,10 +1,11 @@
 import { fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import type { Invocation } from "../project/invocation.ts";
+import type { Project } from "../project/source.ts";
 import type { Hint } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./options.ts";
+import type { Terminal } from "./terminal.ts";
 import { TerminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
@@ -30,16 +31,16 @@ const INTERVAL_MS = 300_000;
  * @returns 0 after Ctrl-C that cut no apply short, or when the last look ended as an `apply` that succeeds does; else 1.
  * @throws HostformError what hinders it from the start.
  */
-export async function runWatch(invocation: Invocation, flags: WatchFlags): Promise<number> {
+export async function runWatch(terminal: Terminal, project: Project, flags: WatchFlags): Promise<number> {
   const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
   const stop = new AbortController();
-  const end = invocation.io.onInterrupt(() => stop.abort());
-  const reporter = new TerminalReporter(invocation);
+  const end = terminal.onInterrupt(() => stop.abort());
+  const reporter = new TerminalReporter(terminal);
   const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
-  const watch = new Watch(invocation, options, reporter, stop.signal);
-  const endReload = invocation.io.onReload(() => watch.reload());
+  const watch = new Watch(project, options, reporter, stop.signal);
+  const endReload = terminal.onReload(() => watch.reload());
   try {
-    const receiver = await listen(invocation, flags.listen, flags, {
+    const receiver = await listen(project, flags.listen, flags, {
       onHint: (hint) => watch.hint(hint),
       onRefused: (reason) => reporter.refused(reason),
     });
@@ -68,7 +69,7 @@ export interface Listener {
  * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen` or what a place of a secret lacks.
  */
 export async function listen(
-  invocation: Invocation,
+  project: Project,
   at: ListenAddress | undefined,
   flags: SecretFlags,
   { onHint, onRefused }: Listener,
@@ -79,7 +80,7 @@ export async function listen(
       remedies: [`Add --listen [HOST:]PORT, or leave out ${SECRET_OPTIONS}.`],
     });
   }
-  const secrets = await openSecrets(invocation, flags);
+  const secrets = await openSecrets(project, flags);
   const handler = nodeHandler({
     secrets: secrets.texts,
     onEvent: (event) => onHint(hintOf(event)),

@@ -2,10 +2,10 @@ import { apply } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isNoOp, type Plan } from "../core/model/index.ts";
 import { jsonText } from "../report/index.ts";
-import type { Invocation } from "./invocation.ts";
 import type { Run } from "./plan.ts";
 import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
+import type { Project } from "./source.ts";
 import { eventInItsTerms } from "./told.ts";
 
 /** How a plan is carried out. */
@@ -23,42 +23,42 @@ const PARALLELISM = 10;
 
 /** Does what a plan says, as `apply` does it: within its limits, every result recorded at once. */
 export async function carryOut(
-  invocation: Invocation,
+  project: Project,
   { plan, desired, state, limits, all, moves, data, store, providers, interrupts }: Run,
   { wait = true, waitTimeout = WAIT_MS, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
-  const { io, options } = invocation;
   const { stop, abandon } = interrupts;
   // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
   return apply({
-    ...secretsOf(invocation, desired),
+    ...secretsOf(project, desired),
     plan,
     desired,
     state,
     recorded: store.state,
     kinds,
-    env: io.env,
+    env: project.source.env,
     accounts: (alias) => {
       const { account, client } = providers.get(alias);
       return { account, writer: client };
     },
     recorder: store,
     // A copy of a state in another folder is another state: neither sees what the other records.
-    owner: () => (store.state.lineage === "" ? undefined : jsonText([io.cwd, options.dir, store.state.lineage])),
-    clock: io.clock,
+    owner: () =>
+      store.state.lineage === "" ? undefined : jsonText([project.source.cwd, project.source.dir, store.state.lineage]),
+    clock: project.host.clock,
     concurrency: parallelism,
     waitMs: wait ? waitTimeout : 0,
     stop,
     abandon,
-    onEvent: (event) => onEvent(eventInItsTerms(invocation, event)),
+    onEvent: (event) => onEvent(eventInItsTerms(project.source, event)),
     requests: () => providers.requests,
     limits,
     all,
     ...(data && { data }),
-    readData: await dataReader(invocation, desired, providers, stop, true),
+    readData: await dataReader(project.host, desired, providers, stop, true),
   });
 }
 

@@ -37,9 +37,8 @@ import {
   type StateStore,
   thisProcess,
 } from "../core/record/index.ts";
-import { renderDiagnostics } from "../report/index.ts";
-import type { Invocation } from "./invocation.ts";
 import { learnValue } from "./known-secrets.ts";
+import type { Host, Log, Project, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
 
@@ -51,16 +50,12 @@ const CONNECT_MS = 10_000;
  * @param signal ends its first reading.
  * @throws HostformError `state.backend` for settings that are missing or not usable.
  */
-export async function stateBackend(
-  backend: Backend,
-  invocation: Invocation,
-  signal?: AbortSignal,
-): Promise<StateBackend> {
+export async function stateBackend(backend: Backend, project: Project, signal?: AbortSignal): Promise<StateBackend> {
   try {
-    await requireOwnBackend(invocation, backend, stateFile(invocation.options.dir, backend.settings));
-    if (backend.type === "local") return await localBackend(backend, invocation);
-    const bounds = { signal, timeoutMs: timeoutIn(invocation.io.env) };
-    return backend.type === "http" ? httpBackend(backend, invocation, bounds) : pgBackend(backend, invocation, bounds);
+    await requireOwnBackend(project.source, backend, stateFile(project.source.dir, backend.settings));
+    if (backend.type === "local") return await localBackend(backend, project);
+    const bounds = { signal, timeoutMs: timeoutIn(project.source.env) };
+    return backend.type === "http" ? httpBackend(backend, project, bounds) : pgBackend(backend, project, bounds);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
     throw new HostformError(
@@ -94,8 +89,8 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
   };
 }
 
-function localBackend({ settings }: Backend, { io, options }: Invocation): Promise<StateBackend> {
-  return createFileBackend({ path: stateFile(options.dir, settings), clock: io.clock });
+function localBackend({ settings }: Backend, { source, host }: Project): Promise<StateBackend> {
+  return createFileBackend({ path: stateFile(source.dir, settings), clock: host.clock });
 }
 
 interface Bounds {
@@ -104,7 +99,7 @@ interface Bounds {
 }
 
 /** How long one request to a backend may take, in milliseconds; undefined: its default. */
-function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): number | undefined {
+function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
   if (ms !== undefined && ms >= 1_000 && ms <= 3_600_000) return ms;
@@ -113,17 +108,17 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): n
   });
 }
 
-function httpBackend(backend: Backend, { io, options, errLook }: Invocation, bounds: Bounds): StateBackend {
+function httpBackend(backend: Backend, { source, host, log }: Project, bounds: Bounds): StateBackend {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
-    return typeof declared === "string" ? declared : io.env[variableOf(name)] || undefined;
+    return typeof declared === "string" ? declared : source.env[variableOf(name)] || undefined;
   };
   const url = (name: string) => {
     const text = setting(name);
     if (text === undefined) return undefined;
-    const checked = checkedUrl(text, name, backend, options.insecureHttp);
-    requireAllowedOrigin(checked, io.env, { of: `The backend's ${name}` });
+    const checked = checkedUrl(text, name, backend, source.insecureHttp);
+    requireAllowedOrigin(checked, source.env, { of: `The backend's ${name}` });
     return checked;
   };
   const address = url("address");
@@ -139,51 +134,51 @@ function httpBackend(backend: Backend, { io, options, errLook }: Invocation, bou
     unlockAddress: url("unlock_address") ?? lockAddress,
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
-  const username = io.env.TF_HTTP_USERNAME ?? "";
+  const username = source.env.TF_HTTP_USERNAME ?? "";
   return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
     lock,
     withoutLock: backend.settings.without_lock === true,
-    credentials: username === "" ? undefined : { username, password: io.env.TF_HTTP_PASSWORD ?? "" },
-    clock: io.clock,
+    credentials: username === "" ? undefined : { username, password: source.env.TF_HTTP_PASSWORD ?? "" },
+    clock: host.clock,
     ...bounds,
     uuid: randomUUID,
     contender: thisProcess(),
-    lifeSigns: locksFolder(io.env),
-    dispatcher: connectionPool(address, io.env, CONNECT_MS),
-    warn: (diagnostic) => io.err(renderDiagnostics([diagnostic], errLook)),
-    keep: keeping({ io, options, errLook }),
+    lifeSigns: locksFolder(source.env),
+    dispatcher: connectionPool(address, source.env, CONNECT_MS),
+    warn: log.alert,
+    keep: keeping(source.dir, log),
   });
 }
 
 /** Where the processes of this user on this machine see that one of them was killed. */
-function locksFolder(env: Invocation["io"]["env"]): string | undefined {
+function locksFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
   return folder === undefined ? undefined : path.join(folder, "locks");
 }
 
 function pgBackend(
   { settings }: Backend,
-  invocation: Invocation,
+  { source, host, log }: Project,
   { signal: reading, timeoutMs }: Bounds,
 ): StateBackend {
-  const { io } = invocation;
   const contender = thisProcess();
-  const server = parsePgServer(io.env, contender.user);
+  const server = parsePgServer(source.env, contender.user);
   // A folder is a socket on this machine.
-  const host = server.host.includes(":") ? `[${server.host}]` : server.host;
-  if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, io.env, { of: "The backend" });
+  const address = server.host.includes(":") ? `[${server.host}]` : server.host;
+  if (!address.startsWith("/"))
+    requireAllowedOrigin(`postgres://${address}:${server.port}`, source.env, { of: "The backend" });
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
   return createPgBackend({
     connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),
     signal: reading,
     server: nameOfServer(server),
-    schema: text("schema_name") ?? (io.env.PG_SCHEMA_NAME || "terraform_remote_state"),
+    schema: text("schema_name") ?? (source.env.PG_SCHEMA_NAME || "terraform_remote_state"),
     workspace: text("workspace") ?? "default",
-    clock: io.clock,
+    clock: host.clock,
     contender,
-    keep: keeping(invocation),
+    keep: keeping(source.dir, log),
   });
 }
 
@@ -192,12 +187,12 @@ const KEPT = "errored";
 const MOST_KEPT = 9;
 
 /** Keeps a state that a backend does not take in the project's folder, and says so. It may hold secrets that are nowhere else. */
-function keeping({ io, options, errLook }: Pick<Invocation, "io" | "options" | "errLook">) {
+function keeping(folder: string, log: Log) {
   const said = (diagnostic: Omit<Diagnostic, "severity" | "code">) =>
-    io.err(renderDiagnostics([{ severity: "warning", code: "state.unwritable", ...diagnostic }], errLook));
+    log.alert({ severity: "warning", code: "state.unwritable", ...diagnostic });
   return async (text: string): Promise<void> => {
     try {
-      const name = await keepIn(path.resolve(io.cwd, options.dir), text);
+      const name = await keepIn(folder, text);
       said({
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
@@ -258,39 +253,40 @@ function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">):
   fail("state.backend", summary, more);
 }
 
-const known = new WeakMap<Invocation["io"], Map<KeyVariables, Encryption>>();
+const known = new WeakMap<Host, Map<KeyVariables, Encryption>>();
 
 /**
  * The encryption of the state, with the key that the environment holds; without one, it seals and opens nothing. One for
  * each run, so that a key is derived or asked for once.
  * @throws HostformError `state.key` for a key that cannot be one.
  */
-export function stateEncryption({ io }: Pick<Invocation, "io">, variables: KeyVariables = KEY_VARIABLES): Encryption {
-  const ofRun = known.get(io) ?? new Map<KeyVariables, Encryption>();
-  known.set(io, ofRun);
-  const made = ofRun.get(variables) ?? encryptionOf(io, variables);
+export function stateEncryption(project: Project, variables: KeyVariables = KEY_VARIABLES): Encryption {
+  const ofRun = known.get(project.host) ?? new Map<KeyVariables, Encryption>();
+  known.set(project.host, ofRun);
+  const made = ofRun.get(variables) ?? encryptionOf(project, variables);
   ofRun.set(variables, made);
   return made;
 }
 
-function encryptionOf(io: Invocation["io"], variables: KeyVariables): Encryption {
-  const run = keyCommand(io);
-  const key = readStateKey(io.env, variables, run);
+function encryptionOf(project: Project, variables: KeyVariables): Encryption {
+  const { env } = project.source;
+  const run = keyCommand(project);
+  const key = readStateKey(env, variables, run);
   if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
   let keys: ReturnType<typeof readOldKeys> | undefined;
   const old = () => {
-    keys ??= readOldKeys(io.env, key, run);
+    keys ??= readOldKeys(env, key, run);
     return keys;
   };
-  return new Encryption({ key, variables, old, acceptsClear: io.env[ALLOW_UNENCRYPTED] === "1" });
+  return new Encryption({ key, variables, old, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
 }
 
 /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
-function keyCommand(io: Invocation["io"]): KeyCommand {
+function keyCommand({ source, host, redaction }: Project): KeyCommand {
   return async (command, variable) => {
-    const options = { cwd: io.cwd, env: childEnvironment(io.env), input: "", timeoutMs: SECRET_COMMAND_MS };
-    const { failure, stdout, stderr } = await io.capture(wordsOf(command, variable), options);
-    learnValue(io.redaction, stdout);
+    const options = { cwd: source.cwd, env: childEnvironment(source.env), input: "", timeoutMs: SECRET_COMMAND_MS };
+    const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
+    learnValue(redaction, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { shellWord } from "../core/model/index.ts";
-import type { Invocation } from "./invocation.ts";
+import type { ProjectSource } from "./source.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
 /**
@@ -8,16 +8,20 @@ import type { ActiveStack } from "./stacks/stack.ts";
  * `-C`, `-f`, `--state` and `--insecure-http` as they were given; with the stack that was selected and its variables.
  * @param files of the command, from the working folder.
  */
-export function commandLine(invocation: Invocation, command: string, files: readonly string[]): string {
-  return ["hostform", command, ...projectFlags(invocation), ...files.map(fileWord)].join(" ");
+export function commandLine(source: ProjectSource, command: string, files: readonly string[]): string {
+  return ["hostform", command, ...projectFlags(source), ...files.map(fileWord)].join(" ");
 }
 
 /** The flags that make a command work on the same project as this run. */
-export function projectFlags({ io, options, stack }: Invocation): string[] {
-  const { dir, files: declared, state, stateNamed, insecureHttp } = options;
-  const near = (file: string) => path.relative(io.cwd, file) || ".";
+export function projectFlags(source: ProjectSource): string[] {
+  const { dir, files: declared, state, stateNamed, insecureHttp } = source;
+  const near = (file: string) => path.relative(source.cwd, file) || ".";
   return [
-    ...(stack === undefined ? (dir === io.cwd ? [] : ["-C", fileWord(near(dir))]) : stackFlags(stack, near)),
+    ...(source.stack === undefined
+      ? dir === source.cwd
+        ? []
+        : ["-C", fileWord(near(dir))]
+      : stackFlags(source.stack, near)),
     ...declared.flatMap((file) => ["-f", fileWord(near(file))]),
     ...(stateNamed === true ? ["--state", fileWord(near(state))] : []),
     ...(insecureHttp ? ["--insecure-http"] : []),

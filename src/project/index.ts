@@ -6,6 +6,7 @@
  */
 export { type ApplySettings, carryOut, hasChanges } from "./apply.ts";
 export { type Run, type RunOptions, withPlan } from "./plan.ts";
-export { checkProject, loadProject, loadProviders, type Project } from "./project.ts";
+export { type CheckedDeclaration, checkDeclaration, loadDeclaration, loadProviders } from "./project.ts";
 export { Redaction } from "./redaction.ts";
 export { readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
+export type { Host, Log, Project, ProjectSource } from "./source.ts";

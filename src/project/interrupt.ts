@@ -1,5 +1,5 @@
 import { ApiError, HostformError } from "../core/model/index.ts";
-import type { Invocation } from "./invocation.ts";
+import type { Host } from "./source.ts";
 
 /** How long the end of a run that was stopped twice may take to be recorded, in ms. A state in a file takes far less. */
 export const RECORDING_MS = 4_500;
@@ -28,18 +28,18 @@ export class Interrupts {
   readonly end: () => void;
   #applying = false;
 
-  constructor({ io }: Invocation) {
+  constructor(host: Host) {
     const [stop, now, abandon, over] = [0, 0, 0, 0].map(() => new AbortController()) as Controllers;
     this.stop = stop.signal;
     this.now = now.signal;
     this.abandon = abandon.signal;
-    const later = (ms: number, step: () => void) => void io.clock.sleep(ms, over.signal).then(step, () => undefined);
+    const later = (ms: number, step: () => void) => void host.clock.sleep(ms, over.signal).then(step, () => undefined);
     const giveUp = () => {
       abandon.abort();
-      later(SUMMARY_MS, () => io.exit(1));
+      later(SUMMARY_MS, () => host.exit(1));
     };
     const press = () => {
-      if (abandon.signal.aborted || (now.signal.aborted && !this.#applying)) io.exit(1);
+      if (abandon.signal.aborted || (now.signal.aborted && !this.#applying)) host.exit(1);
       else if (now.signal.aborted) giveUp();
       else if (!this.#applying) now.abort(interrupted("Interrupted. Nothing was changed."));
       else if (stop.signal.aborted) {
@@ -48,13 +48,13 @@ export class Interrupts {
       }
       stop.abort();
     };
-    if (io.wasInterrupted()) press();
-    const off = io.onInterrupt(press);
+    if (host.wasInterrupted()) press();
+    const off = host.onInterrupt(press);
     this.end = () => {
       off();
       over.abort();
       // What is still open would keep the process. What is said of the end comes first.
-      if (abandon.signal.aborted) setImmediate(() => io.exit(1));
+      if (abandon.signal.aborted) setImmediate(() => host.exit(1));
     };
   }
 
@@ -81,9 +81,9 @@ type Controllers = [AbortController, AbortController, AbortController, AbortCont
  * under way.
  * @throws HostformError `interrupted`.
  */
-export async function interruptible<T>({ io }: Invocation, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function interruptible<T>(host: Host, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const end = io.onInterrupt(() => stop.abort(interrupted("Interrupted.")));
+  const end = host.onInterrupt(() => stop.abort(interrupted("Interrupted.")));
   try {
     return await work(stop.signal);
   } catch (error) {

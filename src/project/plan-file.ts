@@ -3,7 +3,7 @@ import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail } from "../core/model/index.ts";
 import { systemDisk } from "../core/record/index.ts";
-import type { Invocation } from "./invocation.ts";
+import type { ProjectSource } from "./source.ts";
 import { refuseDetour } from "./trust.ts";
 
 /** What the file of a saved plan says it is: its first member, so that a damaged one is known as well. */
@@ -24,24 +24,24 @@ export function beginsAsPlan(text: string): boolean {
  * @returns an absolute path in a folder that can be written to.
  * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.
  */
-export async function placeForPlan({ io, options, stack }: Invocation, file: string): Promise<string> {
-  if (options.untrusted === true) await refuseDetour(io.cwd, path.resolve(io.cwd, file));
+export async function placeForPlan(source: ProjectSource, file: string): Promise<string> {
+  if (source.untrusted === true) await refuseDetour(source.cwd, path.resolve(source.cwd, file));
   return orUnwritable(file, async () => {
-    const named = path.resolve(io.cwd, file);
+    const named = path.resolve(source.cwd, file);
     const target = await systemDisk.resolve(named);
-    const state = await systemDisk.resolve(options.state).catch(() => options.state);
-    const folder = await systemDisk.resolve(options.dir).catch(() => options.dir);
+    const state = await systemDisk.resolve(source.state).catch(() => source.state);
+    const folder = await systemDisk.resolve(source.dir).catch(() => source.dir);
     for (const place of [named, target]) {
-      if ([options.state, state].some((of) => belongsToState(place, of))) {
+      if ([source.state, state].some((of) => belongsToState(place, of))) {
         refuse(file, "There hostform keeps the state, its backup, its journal or its lock.");
       }
-      if ([options.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
+      if ([source.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
         refuse(file, "By that name it would be a part of the declaration.");
       }
-      if (stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
+      if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
         refuse(file, "By that name Terraform would take it for a part of the stack.");
       }
-      if (options.files.includes(place)) refuse(file, "It is a file of the declaration.");
+      if (source.files.includes(place)) refuse(file, "It is a file of the declaration.");
     }
     await refuseOthers(target, file);
     await systemDisk.remove(await writeBeside(target, ""));

@@ -13,8 +13,8 @@ import {
   type State,
 } from "../core/model/index.ts";
 import { formatNumber } from "../report/index.ts";
-import type { Invocation } from "./invocation.ts";
 import type { Redaction } from "./redaction.ts";
+import type { ProjectSource } from "./source.ts";
 
 /** What a plan was made from. A plan is for these, and for nothing else. */
 export interface Origin {
@@ -36,14 +36,14 @@ interface FileDigest {
 }
 
 /** What this run works on: the declaration as read, and the state as opened. */
-export async function originOf(invocation: Invocation, desired: Desired, state: State): Promise<Origin> {
+export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
   return {
     lineage: state.lineage,
     serial: state.serial,
     state: stateDigest(state),
     project: desired.project,
-    declaration: [...(await declarationDigests(invocation, desired)), ...variableDigest(invocation)],
-    accounts: accountsOf(desired.providers, invocation.io.env),
+    declaration: [...(await declarationDigests(source, desired)), ...variableDigest(source)],
+    accounts: accountsOf(desired.providers, source.env),
   };
 }
 
@@ -147,11 +147,11 @@ function priceOf({ billed, list, currency }: Quote): string {
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
 }
 
-async function declarationDigests({ io, options }: Invocation, { files }: Desired): Promise<FileDigest[]> {
-  const paths = files.map((file) => path.resolve(io.cwd, file));
+async function declarationDigests(source: ProjectSource, { files }: Desired): Promise<FileDigest[]> {
+  const paths = files.map((file) => path.resolve(source.cwd, file));
   return Promise.all(
     paths.map(async (file) => ({
-      file: path.relative(options.dir, file),
+      file: path.relative(source.dir, file),
       digest: createHash("sha256")
         .update(await readFile(file))
         .digest("hex"),
@@ -163,7 +163,7 @@ async function declarationDigests({ io, options }: Invocation, { files }: Desire
  * The values of a stack's variables, as one digest. It is made slowly: a password that people have thought of must not be
  * found by trying, by whoever sees the plan.
  */
-function variableDigest({ stack }: Invocation): FileDigest[] {
+function variableDigest({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
   const last = new Map(stack.given.map(({ name, value }) => [name, value]));
   const values = [...last].filter(([name]) => stack.outline.variables.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -15,13 +15,13 @@ import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
-import { type Invocation, say } from "./invocation.ts";
 import { learnPlan } from "./known-secrets.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
-import { loadProject, stateStore } from "./project.ts";
+import { loadDeclaration, stateStore } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
+import type { Log, Project, ProjectSource } from "./source.ts";
 import { inItsTerms } from "./told.ts";
 import { declaredEnvironment } from "./trust.ts";
 
@@ -60,47 +60,43 @@ export interface Run {
  * Makes a plan and hands it on, with the state locked meanwhile: declaration -> state -> observe -> plan -> `then`.
  * Whatever happens, the lock is freed and connections are closed.
  */
-export async function withPlan<T>(
-  invocation: Invocation,
-  options: RunOptions,
-  then: (run: Run) => Promise<T>,
-): Promise<T> {
-  const project = await loadProject(invocation);
-  const interrupts = new Interrupts(invocation);
-  const providers = new Providers(project.desired.providers, invocation, interrupts);
+export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
+  const declaration = await loadDeclaration(project);
+  const interrupts = new Interrupts(project.host);
+  const providers = new Providers(declaration.desired.providers, project, interrupts);
   const shown: Diagnostic[] = [];
   let store: OpenState | undefined;
   try {
-    store = await stateStore(invocation).open({
+    store = await stateStore(project).open({
       // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
-      write: invocation.options.untrusted !== true,
+      write: project.source.untrusted !== true,
       command: options.command,
-      timeoutMs: invocation.options.lockTimeoutMs,
+      timeoutMs: project.source.lockTimeoutMs,
       signal: interrupts.now,
     });
-    sayRecovered(invocation, store);
+    sayRecovered(project.log, store);
     const { saved } = options;
     if (saved !== undefined) {
       // As the file would say it: a secret in a name is marked there.
-      const here = await originOf(invocation, project.desired, store.state);
-      checkOrigin(saved.origin, hidden(here, invocation.io.redaction) as Origin);
+      const here = await originOf(project.source, declaration.desired, store.state);
+      checkOrigin(saved.origin, hidden(here, project.redaction) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.now);
+    const made = await makePlan(project, wanted, declaration.desired, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
-      refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
-    learnPlan(invocation.io.redaction, made.plan);
-    noteOutputs(invocation, made.plan);
-    const told = inItsTerms(invocation, made.plan.diagnostics, project.desired);
-    const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...told] };
+      refuseDifferences(differences(saved.plan, made.plan, project.redaction));
+    learnPlan(project.redaction, made.plan);
+    noteOutputs(project.source, made.plan);
+    const told = inItsTerms(project.source, made.plan.diagnostics, declaration.desired);
+    const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...told] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, interrupts, shown });
   } finally {
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
       if (!(await interrupts.unlessAbandoned(closing)))
-        say(invocation, "The state could not be written in time: `hostform plan` shows where things stand.");
+        project.log.say("The state could not be written in time: `hostform plan` shows where things stand.");
     } finally {
       await interrupts.unlessAbandoned(providers.close());
       interrupts.end();
@@ -109,7 +105,7 @@ export async function withPlan<T>(
 }
 
 /** What the stacks that come after this one in the same run are planned with. */
-function noteOutputs({ stack }: Invocation, { outputs, diagnostics }: Plan): void {
+function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
   const values = stay.map(({ name, after, after_unknown }) => [name, join(after, after_unknown)]);
@@ -124,15 +120,14 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 }
 
 async function makePlan(
-  invocation: Invocation,
+  { source, host }: Project,
   { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
   signal: AbortSignal,
 ): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "data">> {
-  const { io } = invocation;
-  const env = declaredEnvironment(invocation);
+  const env = declaredEnvironment(source);
   const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
   const all = new Set(declared.resources.map(({ address }) => address));
   const known = new Set([...all, ...recorded.resources.keys()]);
@@ -156,9 +151,9 @@ async function makePlan(
     accounts,
     env,
     reorder: new Set(reorder),
-    readData: await dataReader(invocation, desired, providers, signal),
+    readData: await dataReader(host, desired, providers, signal),
     // A job that plans a stranger's declaration has a token that only views.
-    leavesOutUnread: command === "plan" && invocation.options.untrusted === true,
+    leavesOutUnread: command === "plan" && source.untrusted === true,
   };
   const observed = await observe(reading).catch((error: unknown) => {
     // Interrupted: every request says that it was cancelled, and none of them why.
@@ -177,14 +172,14 @@ async function makePlan(
     mode,
     reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
-    now: io.clock.now(),
+    now: host.clock.now(),
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
     limits,
     declared: all,
     moves,
   });
-  const { changes, diagnostics: misplaced } = await withDestinations(invocation, made.changes, declared);
+  const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
   return {
     plan: {
       ...made,
@@ -200,10 +195,10 @@ async function makePlan(
   };
 }
 
-function sayRecovered(invocation: Invocation, { recovered }: OpenState): void {
+function sayRecovered(log: Log, { recovered }: OpenState): void {
   if (recovered.length === 0) return;
   const what = plural(recovered.length, "resource");
-  say(invocation, `An earlier run was stopped. What it had recorded last (${what}) is taken from its journal.`);
+  log.say(`An earlier run was stopped. What it had recorded last (${what}) is taken from its journal.`);
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {

@@ -20,9 +20,9 @@ import type { Declaration } from "../fronts/source/index.ts";
 import { type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
 import { refusingForgotten, stateBackend, stateEncryption } from "./backend.ts";
 import { warningOfTracked } from "./git-tracked.ts";
-import type { Invocation } from "./invocation.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
 import { misplacedOutputs } from "./secrets.ts";
+import type { Project, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { inItsTerms } from "./told.ts";
 import {
@@ -35,24 +35,24 @@ import {
 } from "./trust.ts";
 
 /** A declaration that was read and checked. */
-export interface Project {
+export interface CheckedDeclaration {
   readonly desired: Desired;
   /** Warnings; errors are thrown. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Reads and checks the declaration: everything that is wrong with it, in the order of the places. */
-export async function checkProject(
-  invocation: Invocation,
+export async function checkDeclaration(
+  project: Project,
 ): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
-  const { desired, partial, diagnostics } = await declarationOf(invocation);
+  const { desired, partial, diagnostics } = await declarationOf(project);
   const readable = desired ?? partial;
   const values =
     readable === undefined
       ? []
       : [
-          ...validateDesired(readable, kinds, declaredEnvironment(invocation)),
-          ...(await misplacedOutputs(invocation, readable)),
+          ...validateDesired(readable, kinds, declaredEnvironment(project.source)),
+          ...(await misplacedOutputs(project.source, readable)),
         ];
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
@@ -62,23 +62,22 @@ export async function checkProject(
       !(refused.has(placeOf(value)) || refused.has(attributeOf(value) ?? placeOf(value))),
   );
   const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>
-    overrideWarnings(baseUrl, invocation.io.env, { of: `Provider ${alias}`, ...(range && { range }) }),
+    overrideWarnings(baseUrl, project.source.env, { of: `Provider ${alias}`, ...(range && { range }) }),
   );
-  const all = inItsTerms(invocation, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
+  const all = inItsTerms(project.source, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
 
 /** The declaration. @throws HostformError with every mistake in it. */
-export async function loadProject(invocation: Invocation): Promise<Project> {
-  const { desired, diagnostics } = await checkProject(invocation);
+export async function loadDeclaration(project: Project): Promise<CheckedDeclaration> {
+  const { desired, diagnostics } = await checkDeclaration(project);
   if (desired === undefined) throw new HostformError(diagnostics);
   return { desired, diagnostics };
 }
 
 /** The providers that are declared; without any declaration, the default one of the environment. */
-export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap<string, ProviderConfig>> {
-  const { options } = invocation;
-  const { desired, partial, diagnostics } = await declarationOf(invocation);
+export async function loadProviders(project: Project): Promise<ReadonlyMap<string, ProviderConfig>> {
+  const { desired, partial, diagnostics } = await declarationOf(project);
   if (desired !== undefined) return desired.providers;
   // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
   const hindering = diagnostics.filter(
@@ -86,30 +85,29 @@ export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap
       code.startsWith("provider.") || code.startsWith("trust.") || (code === "config.secret" && address === undefined),
   );
   if (partial !== undefined && hindering.length === 0) return partial.providers;
-  if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
-    return withMoneyScale(new Map([["default", { alias: "default" }]]), invocation.io.env);
+  if (diagnostics.every(({ code }) => code === "config.missing") && project.source.files.length === 0) {
+    return withMoneyScale(new Map([["default", { alias: "default" }]]), project.source.env);
   }
   throw new HostformError(diagnostics);
 }
 
-const declarations = new WeakMap<Invocation, Promise<Declaration>>();
+const declarations = new WeakMap<Project, Promise<Declaration>>();
 
 /** The declaration as it was when this command first looked: all of the command goes by the same. */
-function declarationOf(invocation: Invocation): Promise<Declaration> {
-  const known = declarations.get(invocation) ?? readAndLearn(invocation);
-  declarations.set(invocation, known);
+function declarationOf(project: Project): Promise<Declaration> {
+  const known = declarations.get(project) ?? readAndLearn(project);
+  declarations.set(project, known);
   return known;
 }
 
 /** Reads the declaration, and announces the secrets that it holds or names. */
-async function readAndLearn(invocation: Invocation): Promise<Declaration> {
-  const { stack } = invocation;
+async function readAndLearn(project: Project): Promise<Declaration> {
   const found =
-    stack === undefined
-      ? await readDeclaration(sourceOf(invocation)).then((read) => withStackHint(invocation, read))
-      : await (await import("./stacks/read.ts")).readStack(invocation, stack);
-  const read = await withoutTrust(invocation, found);
-  const { env } = invocation.io;
+    project.source.stack === undefined
+      ? await readDeclaration(sourceOf(project.source)).then((read) => withStackHint(project.source, read))
+      : await (await import("./stacks/read.ts")).readStack(project, project.source.stack);
+  const read = await withoutTrust(project.source, found);
+  const { env } = project.source;
   const { desired, partial } = read;
   const declaration: Declaration = {
     ...read,
@@ -117,13 +115,13 @@ async function readAndLearn(invocation: Invocation): Promise<Declaration> {
     ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
   };
   const readable = declaration.desired ?? declaration.partial;
-  if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
+  if (readable !== undefined) learnDeclared(project.redaction, readable, project.source.env);
   return declaration;
 }
 
 /** Without a declaration, but with what looks like stacks: the way to those is told. */
-function withStackHint({ options }: Invocation, declaration: Declaration): Declaration {
-  const hint = options.files.length === 0 ? stackHint(options.dir) : undefined;
+function withStackHint(source: ProjectSource, declaration: Declaration): Declaration {
+  const hint = source.files.length === 0 ? stackHint(source.dir) : undefined;
   if (hint === undefined) return declaration;
   const told = (one: Diagnostic) =>
     one.code === "config.missing" ? { ...one, remedies: [hint, ...(one.remedies ?? [])] } : one;
@@ -131,25 +129,24 @@ function withStackHint({ options }: Invocation, declaration: Declaration): Decla
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */
-function sourceOf(invocation: Invocation): ReadOptions {
-  const { options, io } = invocation;
-  const named = namedFiles(invocation);
-  const near = (file: string) => path.relative(io.cwd, file) || ".";
-  const far = (file: string) => path.resolve(io.cwd, file);
+function sourceOf(source: ProjectSource): ReadOptions {
+  const named = namedFiles(source);
+  const near = (file: string) => path.relative(source.cwd, file) || ".";
+  const far = (file: string) => path.resolve(source.cwd, file);
   return {
-    dir: near(options.dir),
-    files: options.files.map((file) => path.relative(options.dir, file)),
+    dir: near(source.dir),
+    files: source.files.map((file) => path.relative(source.dir, file)),
     fs: {
       list: (folder) => systemFiles.list(far(folder)),
       async read(file, limit, isNamed = true) {
-        const own = named ?? (isNamed ? undefined : { roots: [options.dir] });
+        const own = named ?? (isNamed ? undefined : { roots: [source.dir] });
         if (own !== undefined) await requireOwnFile(far(file), file, own);
         return systemFiles.read(far(file), limit);
       },
     },
     kinds,
-    env: declaredEnvironment(invocation),
-    refusesVariable: variableGate(invocation),
+    env: declaredEnvironment(source),
+    refusesVariable: variableGate(source),
   };
 }
 
@@ -157,24 +154,28 @@ function sourceOf(invocation: Invocation): ReadOptions {
  * The project's state: at the backend that is declared, else in a file. Nothing is read before the store is used.
  * @param encryption default: with the key in the environment.
  */
-export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
-  const { options, io } = invocation;
+export function stateStore(project: Project, encryption: Encryption = stateEncryption(project)): StateStore {
   let remote = false;
   let file: string | undefined;
   // Terraform may go on with the state of a stack, and knows nothing of the journal.
-  const whole = invocation.stack !== undefined;
+  const whole = project.source.stack !== undefined;
   const place = async (signal?: AbortSignal) => {
-    const backend = await backendOf(invocation);
+    const backend = await backendOf(project);
     remote = backend !== undefined;
-    file = backend?.type === "local" ? stateFile(options.dir, backend.settings) : remote ? undefined : options.state;
-    if (backend !== undefined) return stateBackend(backend, invocation, signal);
-    await requireOwnState(invocation, options.state);
-    return createFileBackend({ path: options.state, clock: io.clock, whole });
+    file =
+      backend?.type === "local"
+        ? stateFile(project.source.dir, backend.settings)
+        : remote
+          ? undefined
+          : project.source.state;
+    if (backend !== undefined) return stateBackend(backend, project, signal);
+    await requireOwnState(project.source, project.source.state);
+    return createFileBackend({ path: project.source.state, clock: project.host.clock, whole });
   };
   const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
   return announcing(
-    refusingForgotten(store, () => (remote ? options.state : undefined)),
-    io.redaction,
+    refusingForgotten(store, () => (remote ? project.source.state : undefined)),
+    project.redaction,
   );
 }
 
@@ -182,9 +183,9 @@ export function stateStore(invocation: Invocation, encryption: Encryption = stat
  * The backend that is declared; mistakes elsewhere in the declaration do not matter.
  * @throws HostformError the mistakes of the declaration when one of them may hide a backend; `usage` for `--state` beside one.
  */
-async function backendOf(invocation: Invocation): Promise<Backend | undefined> {
-  const { stateNamed } = invocation.options;
-  const { backend, diagnostics } = await declarationOf(invocation);
+async function backendOf(project: Project): Promise<Backend | undefined> {
+  const { stateNamed } = project.source;
+  const { backend, diagnostics } = await declarationOf(project);
   if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
   if (typeof backend === "object" && stateNamed) {
     fail("usage", "--state names a file, and the declaration a backend: the state is at one place only", {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
-import { HostingClient, ledgerFor, type RequestEvent } from "../core/api/index.ts";
+import { HostingClient, ledgerFor } from "../core/api/index.ts";
 import { readToken } from "../core/api/token.ts";
 import type { ReadData } from "../core/engine/index.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
@@ -16,11 +16,10 @@ import {
   located,
   type ProviderConfig,
 } from "../core/model/index.ts";
-import { renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { interruptible } from "./interrupt.ts";
-import { type Invocation, type Io, say } from "./invocation.ts";
 import { learnToken } from "./known-secrets.ts";
 import { loadProviders } from "./project.ts";
+import type { Host, Log, Project, ProjectSource } from "./source.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
 export interface Provider {
@@ -40,7 +39,7 @@ interface Shared {
  * By the process and by address and token: `watch` opens its providers at each look, and what was counted in this process
  * alone at one look counts at the next; that there is no other way is said once.
  */
-const sharedBy = new WeakMap<Io, Map<string, Shared>>();
+const sharedBy = new WeakMap<Host, Map<string, Shared>>();
 
 /** What ends requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
 export interface Ends {
@@ -52,7 +51,7 @@ export interface Ends {
 /** The providers of a declaration; each is opened when it is first asked for. */
 export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
-  readonly #invocation: Invocation;
+  readonly #project: Project;
   readonly #ends: Ends;
   readonly #clients = new Map<string, HostingClient>();
   readonly #open = new Map<string, Provider>();
@@ -61,9 +60,9 @@ export class Providers {
   readonly #tokens = new Map<string, string>();
   readonly #shared = new Map<HostingClient, Shared>();
 
-  constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, ends: Ends) {
+  constructor(configs: ReadonlyMap<string, ProviderConfig>, project: Project, ends: Ends) {
     this.#configs = configs;
-    this.#invocation = invocation;
+    this.#project = project;
     this.#ends = ends;
   }
 
@@ -73,12 +72,12 @@ export class Providers {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
       // Before the token is even read.
-      requireAllowedOrigin(this.#addressOf(config) ?? "", this.#invocation.io.env, {
+      requireAllowedOrigin(this.#addressOf(config) ?? "", this.#project.source.env, {
         of: `Provider ${alias}`,
         ...(config.range && { range: config.range }),
       });
-      const token = await tokenOf(config, this.#invocation);
-      learnToken(this.#invocation.io.redaction, token);
+      const token = await tokenOf(config, this.#project.source, this.#project.log);
+      learnToken(this.#project.redaction, token);
       this.#tokens.set(alias, token);
     }
   }
@@ -142,12 +141,12 @@ export class Providers {
   }
 
   #addressOf({ baseUrl }: ProviderConfig): string | undefined {
-    return baseUrl ?? (this.#invocation.io.env.HOSTING_BASE_URL || undefined);
+    return baseUrl ?? (this.#project.source.env.HOSTING_BASE_URL || undefined);
   }
 
   /** Two aliases with the same address and token are one client: the request budget is the token's. */
   #client(config: ProviderConfig, token: string): HostingClient {
-    const { options, io } = this.#invocation;
+    const { source, host, log } = this.#project;
     const baseUrl = this.#addressOf(config);
     if (baseUrl === undefined) {
       fail("provider.base_url", `No base URL for provider ${config.alias}`, {
@@ -173,14 +172,14 @@ export class Providers {
     const client = new HostingClient({
       baseUrl,
       token,
-      clock: io.clock,
-      env: io.env,
-      insecureHttp: options.insecureHttp,
+      clock: host.clock,
+      env: source.env,
+      insecureHttp: source.insecureHttp,
       requestsPerMinute: config.requestsPerMinute,
       ledger: shared.ledger,
       stop: this.#ends.stop,
       signal: this.#ends.now,
-      onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
+      onRequest: (event) => log.request(event, config.requestsPerMinute ?? 60),
     });
     this.#clients.set(key, client);
     this.#shared.set(client, shared);
@@ -188,31 +187,21 @@ export class Providers {
   }
 
   #sharedOf(baseUrl: string, token: string): Shared {
-    const { io } = this.#invocation;
-    const known = sharedBy.get(io) ?? new Map<string, Shared>();
-    sharedBy.set(io, known);
+    const { source, host, log } = this.#project;
+    const known = sharedBy.get(host) ?? new Map<string, Shared>();
+    sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
-    const place = { baseUrl, token, env: io.env, onWarning: oncePerCode((warning) => this.#warn(warning)) };
+    const place = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
     const shared = known.get(key) ?? {
       ledger: ledgerFor(place),
-      turns: createTurnsFor({ ...place, clock: io.clock }),
+      turns: createTurnsFor({ ...place, clock: host.clock }),
     };
     known.set(key, shared);
     return shared;
   }
-
-  #warn(warning: Diagnostic): void {
-    const { io, options, errLook } = this.#invocation;
-    if (!options.quiet) io.err(renderDiagnostics([warning], errLook));
-  }
-
-  #show({ left, ...event }: RequestEvent, budget: number): void {
-    if (!this.#invocation.options.verbose) return;
-    say(this.#invocation, requestEventLine({ ...event, budgetLeft: left, budget }));
-  }
 }
 
-async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<string> {
+async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;
   const place = config.range === undefined ? {} : { range: config.range };
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
@@ -222,12 +211,11 @@ async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<
       ...place,
     });
   }
-  const { env, cwd } = invocation.io;
   const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
   const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (readableByOthers && "file" in source) {
-    say(invocation, `Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
+    log.say(`Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
   }
   return token;
 }
@@ -242,12 +230,12 @@ export interface ProviderFlags {
  * @throws HostformError for an unknown alias, a missing base URL or token.
  */
 export function withProvider<T>(
-  invocation: Invocation,
+  project: Project,
   alias: string,
   work: (provider: Provider, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return interruptible(invocation, async (signal) => {
-    const providers = new Providers(await loadProviders(invocation), invocation, { reading: signal });
+  return interruptible(project.host, async (signal) => {
+    const providers = new Providers(await loadProviders(project), project, { reading: signal });
     try {
       return await work(await providers.use(alias), signal);
     } finally {
@@ -263,7 +251,7 @@ type DataSession = import("../fronts/terraform/contract.ts").DataSession;
  * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
  */
 export async function dataReader(
-  { io }: Invocation,
+  host: Host,
   { data = [] }: Pick<Desired, "data">,
   providers: Providers,
   stop: AbortSignal,
@@ -284,7 +272,7 @@ export async function dataReader(
       client,
       account,
       moneyScale: config.moneyScale,
-      clock: io.clock,
+      clock: host.clock,
       stop,
       ...(fresh && { collections }),
     };

@@ -17,10 +17,10 @@ import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { stateEncryption } from "./backend.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
-import type { Invocation } from "./invocation.ts";
 import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Redaction } from "./redaction.ts";
+import type { Project } from "./source.ts";
 
 /** What a plan is asked for with. A saved one is carried out with the same. */
 export interface PlanRequest {
@@ -50,12 +50,12 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
 
 /** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError as `placeForPlan` does. */
-export async function writeSavedPlan(invocation: Invocation, file: string, saved: SavedPlan): Promise<void> {
+export async function writeSavedPlan(project: Project, file: string, saved: SavedPlan): Promise<void> {
   // Once more: reading the account takes its time, and something else may stand there by now.
-  const target = await placeForPlan(invocation, file);
-  const encryption = stateEncryption(invocation);
+  const target = await placeForPlan(project.source, file);
+  const encryption = stateEncryption(project);
   const seal = encryption.key && (await encryption.recent());
-  const text = encodeSavedPlan(saved, invocation.io.redaction, seal);
+  const text = encodeSavedPlan(saved, project.redaction, seal);
   await orUnwritable(file, async () => {
     const temporary = await writeBeside(target, text);
     try {
@@ -71,10 +71,10 @@ export async function writeSavedPlan(invocation: Invocation, file: string, saved
  * Reads a saved plan. With a key, one that is not proved with it is refused: it could have been written by anyone.
  * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
  */
-export async function readSavedPlan(invocation: Invocation, file: string): Promise<SavedPlan> {
+export async function readSavedPlan(project: Project, file: string): Promise<SavedPlan> {
   let bytes: Uint8Array;
   try {
-    bytes = await systemFiles.read(path.resolve(invocation.io.cwd, file), MOST_BYTES + 1);
+    bytes = await systemFiles.read(path.resolve(project.source.cwd, file), MOST_BYTES + 1);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
@@ -87,7 +87,7 @@ export async function readSavedPlan(invocation: Invocation, file: string): Promi
   return provedPlan(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"),
     file,
-    stateEncryption(invocation),
+    stateEncryption(project),
   );
 }
 

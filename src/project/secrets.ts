@@ -27,53 +27,57 @@ import {
   statPath,
   systemDisk,
 } from "../core/record/index.ts";
-import type { Invocation } from "./invocation.ts";
 import { learnValue } from "./known-secrets.ts";
+import type { Redaction } from "./redaction.ts";
+import type { Project, ProjectSource } from "./source.ts";
 
 type Command = readonly [string, ...string[]];
 
 /** How secrets of this run get out and in. Paths are relative to the project's folder, and commands run there. */
-export function secretsOf(invocation: Invocation, { files, providers }: Pick<Desired, "files" | "providers">): Secrets {
-  const { io, options } = invocation;
+export function secretsOf(project: Project, { files, providers }: Pick<Desired, "files" | "providers">): Secrets {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
-  const inherited = childEnvironment(io.env, tokens);
+  const inherited = childEnvironment(project.source.env, tokens);
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
-    io.capture(command, { cwd: options.dir, env: { ...inherited, ...env }, input, timeoutMs: SECRET_COMMAND_MS });
-  const outputs = secretFiles(invocation, files, run);
+    project.host.capture(command, {
+      cwd: project.source.dir,
+      env: { ...inherited, ...env },
+      input,
+      timeoutMs: SECRET_COMMAND_MS,
+    });
+  const outputs = secretFiles(project.source, files, run);
   return {
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
       // A command that is given a secret may repeat it where it says what went wrong.
       write: (output, of, secret) => {
-        io.redaction.learn(secret);
+        project.redaction.learn(secret);
         return outputs.write(output, of, secret);
       },
     },
-    readSource: sourceReader(invocation, (command) => run(command, "", {})),
+    readSource: sourceReader(project.source, project.redaction, (command) => run(command, "", {})),
   };
 }
 
 const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run to learn where a secret goes"));
 
-function secretFiles(invocation: Invocation, files: readonly string[], run = noCommand): SecretFiles {
-  const { options, stack } = invocation;
-  const { dir: folder } = options;
-  const projects = stack === undefined ? [] : [stack.run.project ?? folder, appFolder(folder)];
+function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
+  const { dir: folder } = source;
+  const projects = source.stack === undefined ? [] : [source.stack.run.project ?? folder, appFolder(folder)];
   const parts = { folder, projects, run };
-  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, own: ownFiles(invocation, files) });
+  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, own: ownFiles(source, files) });
 }
 
 /** What hostform itself reads or writes: no secret may replace it. */
-function ownFiles({ io, options }: Invocation, declared: readonly string[]): string[] {
-  return [...Object.values(filesOfState(options.state)), ...declared.map((file) => path.resolve(io.cwd, file))];
+function ownFiles(source: ProjectSource, declared: readonly string[]): string[] {
+  return [...Object.values(filesOfState(source.state)), ...declared.map((file) => path.resolve(source.cwd, file))];
 }
 
 /**
  * Each `secret_output` that names one of hostform's own files, or leads out of the project without saying so. Nothing is
  * written for that.
  */
-export async function misplacedOutputs(invocation: Invocation, { files, resources }: Desired): Promise<Diagnostic[]> {
-  const outputs = secretFiles(invocation, files);
+export async function misplacedOutputs(source: ProjectSource, { files, resources }: Desired): Promise<Diagnostic[]> {
+  const outputs = secretFiles(source, files);
   const found = resources.map(async ({ address, type, config, locate }) => {
     const output = fileOutputIn(config);
     if (output === undefined) return [];
@@ -89,11 +93,11 @@ export async function misplacedOutputs(invocation: Invocation, { files, resource
  * template leads there, is an error of the plan.
  */
 export async function withDestinations(
-  invocation: Invocation,
+  source: ProjectSource,
   changes: readonly Change[],
   { files, resources }: Pick<Desired, "files" | "resources">,
 ): Promise<{ readonly changes: readonly Change[]; readonly diagnostics: readonly Diagnostic[] }> {
-  const outputs = secretFiles(invocation, files);
+  const outputs = secretFiles(source, files);
   const diagnostics: Diagnostic[] = [];
   const placed = changes.map(async (change): Promise<Change> => {
     const output = fileOutputIn(change.after ?? {});
@@ -126,16 +130,20 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 }
 
 /** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */
-function sourceReader({ io, options }: Invocation, run: (command: Command) => Promise<CommandEnd>): SourceReader {
-  const learn = (value: string | undefined) => learnValue(io.redaction, value?.replace(BYTE_ORDER_MARK, ""));
+function sourceReader(
+  { env, dir }: ProjectSource,
+  redaction: Redaction,
+  run: (command: Command) => Promise<CommandEnd>,
+): SourceReader {
+  const learn = (value: string | undefined) => learnValue(redaction, value?.replace(BYTE_ORDER_MARK, ""));
   const read = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
-      const value = io.env[source.env];
+      const value = env[source.env];
       learn(value);
       return legible(value || unset(source, value), source);
     }
     if ("file" in source) {
-      const text = await textOf(path.resolve(options.dir, source.file), source);
+      const text = await textOf(path.resolve(dir, source.file), source);
       learn(text);
       return lineOf(text, source);
     }

@@ -2,17 +2,16 @@ import { kinds } from "../core/kinds/index.ts";
 import { sensitiveNames } from "../core/lifecycle/index.ts";
 import { parseAddress, type ResourceState, type State } from "../core/model/index.ts";
 import type { OpenState, Resealed, Resealing } from "../core/record/index.ts";
-import { renderDiagnostics } from "../report/index.ts";
 import { interruptible } from "./interrupt.ts";
-import type { Invocation } from "./invocation.ts";
 import { stateStore } from "./project.ts";
+import type { Project } from "./source.ts";
 import { inItsTerms } from "./told.ts";
 
 /** The state as it is on disk, without taking the lock. */
-export async function readState(invocation: Invocation): Promise<State> {
-  const store = await stateStore(invocation).open({ write: false, command: "read", timeoutMs: 0 });
+export async function readState(project: Project): Promise<State> {
+  const store = await stateStore(project).open({ write: false, command: "read", timeoutMs: 0 });
   try {
-    warn(invocation, store);
+    warn(project, store);
     return store.state;
   } finally {
     await store.close();
@@ -21,15 +20,15 @@ export async function readState(invocation: Invocation): Promise<State> {
 
 /** Opens the state for writing, and frees the lock afterwards. Waiting for the lock can be interrupted. */
 export function withState<T>(
-  invocation: Invocation,
+  project: Project,
   command: string,
   work: (store: OpenState, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return interruptible(invocation, async (signal) => {
-    const timeoutMs = invocation.options.lockTimeoutMs;
-    const store = await stateStore(invocation).open({ write: true, command, timeoutMs, signal });
+  return interruptible(project.host, async (signal) => {
+    const timeoutMs = project.source.lockTimeoutMs;
+    const store = await stateStore(project).open({ write: true, command, timeoutMs, signal });
     try {
-      warn(invocation, store);
+      warn(project, store);
       return await work(store, signal);
     } finally {
       await store.close();
@@ -38,9 +37,9 @@ export function withState<T>(
 }
 
 /** Changes how the state is kept, under its lock. Waiting for the lock can be interrupted. */
-export function resealState(invocation: Invocation, command: string, wanted: Resealing): Promise<Resealed> {
-  return interruptible(invocation, (signal) =>
-    stateStore(invocation).reseal(wanted, { command, timeoutMs: invocation.options.lockTimeoutMs, signal }),
+export function resealState(project: Project, command: string, wanted: Resealing): Promise<Resealed> {
+  return interruptible(project.host, (signal) =>
+    stateStore(project).reseal(wanted, { command, timeoutMs: project.source.lockTimeoutMs, signal }),
   );
 }
 
@@ -50,8 +49,7 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
   return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }
 
-/** Warnings go beside the result: to people only, as what a program reads is the result. */
-function warn(invocation: Invocation, { warnings }: OpenState): void {
-  const { io, errLook, options } = invocation;
-  if (warnings.length > 0 && !options.quiet) io.err(renderDiagnostics(inItsTerms(invocation, warnings), errLook));
+/** Warnings go beside the result: what a program reads is the result. */
+function warn({ source, log }: Project, { warnings }: OpenState): void {
+  log.warn(inItsTerms(source, warnings));
 }

@@ -8,7 +8,7 @@ import {
   type Outcome,
 } from "../core/model/index.ts";
 import { projectFlags } from "./command-line.ts";
-import type { Invocation } from "./invocation.ts";
+import type { ProjectSource } from "./source.ts";
 
 /** Commands that work on a stack: theirs have to say on which. */
 const ON_STACKS =
@@ -22,12 +22,12 @@ const SAYS_WHICH = / --(?:stack|app)\b/;
  * @param desired gives resources without a place the one where they are declared.
  */
 export function inItsTerms(
-  invocation: Invocation,
+  source: ProjectSource,
   diagnostics: readonly Diagnostic[],
   desired?: Desired,
 ): readonly Diagnostic[] {
-  if (invocation.stack === undefined) return diagnostics;
-  const flags = projectFlags(invocation).join(" ");
+  if (source.stack === undefined) return diagnostics;
+  const flags = projectFlags(source).join(" ");
   const declared = new Map(desired?.resources.map((resource) => [resource.address, resource]));
   return diagnostics.map((diagnostic) => {
     const { remedies, address = "", attribute, range } = diagnostic;
@@ -38,28 +38,28 @@ export function inItsTerms(
 }
 
 /** The same for the end of an apply. */
-export function resultInItsTerms(invocation: Invocation, result: ApplyResult): ApplyResult {
-  if (invocation.stack === undefined) return result;
-  const outcomes = result.outcomes.map((outcome) => outcomeInItsTerms(invocation, outcome));
-  return { ...result, outcomes, diagnostics: inItsTerms(invocation, result.diagnostics) };
+export function resultInItsTerms(source: ProjectSource, result: ApplyResult): ApplyResult {
+  if (source.stack === undefined) return result;
+  const outcomes = result.outcomes.map((outcome) => outcomeInItsTerms(source, outcome));
+  return { ...result, outcomes, diagnostics: inItsTerms(source, result.diagnostics) };
 }
 
 /** The same for what an apply tells while it works. */
-export function eventInItsTerms(invocation: Invocation, event: ApplyEvent): ApplyEvent {
-  return "outcome" in event ? { ...event, outcome: outcomeInItsTerms(invocation, event.outcome) } : event;
+export function eventInItsTerms(source: ProjectSource, event: ApplyEvent): ApplyEvent {
+  return "outcome" in event ? { ...event, outcome: outcomeInItsTerms(source, event.outcome) } : event;
 }
 
-function outcomeInItsTerms(invocation: Invocation, outcome: Outcome): Outcome {
-  return { ...outcome, diagnostics: inItsTerms(invocation, outcome.diagnostics) };
+function outcomeInItsTerms(source: ProjectSource, outcome: Outcome): Outcome {
+  return { ...outcome, diagnostics: inItsTerms(source, outcome.diagnostics) };
 }
 
 /** Runs a command; what it throws is told in the terms of its project. */
-export async function throwingInItsTerms<T>(invocation: Invocation, work: () => Promise<T>): Promise<T> {
+export async function throwingInItsTerms<T>(source: ProjectSource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (invocation.stack === undefined || !(error instanceof HostformError)) throw error;
-    throw new HostformError(inItsTerms(invocation, error.diagnostics), { cause: error });
+    if (source.stack === undefined || !(error instanceof HostformError)) throw error;
+    throw new HostformError(inItsTerms(source, error.diagnostics), { cause: error });
   }
 }
 

@@ -16,7 +16,8 @@ import {
 } from "../core/model/index.ts";
 import { filesOfState, isInside } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import type { GuardedIo, Invocation } from "./invocation.ts";
+import type { ProjectSource } from "./source.ts";
+import type { StackSource } from "./stacks/stack.ts";
 
 /**
  * What `--untrusted` means: the declaration may come from a stranger. It names no address, credential, command, backend or program,
@@ -34,21 +35,25 @@ const FIX =
  * Refuses a command line that an untrusted project may not be worked on with, before anything of the project is read.
  * @throws HostformError `usage`, `trust.file`.
  */
-export async function refuseUntrustedCommand({ io, options }: Invocation, command: string): Promise<void> {
-  if (options.untrusted !== true) return;
+export async function refuseUntrustedCommand(
+  source: ProjectSource,
+  command: string,
+  stacks?: StackSource,
+): Promise<void> {
+  if (source.untrusted !== true) return;
   if (!COMMANDS.includes(command)) {
     fail("usage", `\`hostform ${command}\` is not for untrusted declarations`, {
       detail: "With --untrusted (HOSTFORM_UNTRUSTED), `validate` and `plan` run, which change nothing.",
       remedies: ["Run it where the declaration is trusted."],
     });
   }
-  if (options.stacks?.app !== undefined) {
+  if (stacks?.app !== undefined) {
     fail("usage", "--app runs a program of the project, which --untrusted forbids", {
       remedies: ["Synthesize where there are no credentials, and pass what was written: `--stack cdktf.out`."],
     });
   }
-  for (const named of [options.dir, options.stacks?.path]) {
-    if (named !== undefined) await refuseDetour(io.cwd, named);
+  for (const named of [source.dir, stacks?.path]) {
+    if (named !== undefined) await refuseDetour(source.cwd, named);
   }
 }
 
@@ -61,39 +66,41 @@ export async function refuseDetour(cwd: string, named: string): Promise<void> {
 }
 
 /** Whether a variable of the environment is kept from the declaration. Undefined where it is trusted. */
-export function variableGate({ io, options }: Invocation): ((name: string) => boolean) | undefined {
-  if (options.untrusted !== true) return undefined;
-  const allowed = (io.env.HOSTFORM_ENV_ALLOW ?? "").split(/[\s,]+/);
+export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
+  if (source.untrusted !== true) return undefined;
+  const allowed = (source.env.HOSTFORM_ENV_ALLOW ?? "").split(/[\s,]+/);
   return (name) => !allowed.includes(name);
 }
 
 /** The environment as the declaration sees it: the one place where it is filtered. */
-export function declaredEnvironment(invocation: Invocation): GuardedIo["env"] {
-  const refuses = variableGate(invocation);
-  const { env } = invocation.io;
+export function declaredEnvironment(source: ProjectSource): ProjectSource["env"] {
+  const refuses = variableGate(source);
+  const { env } = source;
   return refuses === undefined ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !refuses(name)));
 }
 
 /** What a file that the command line names must be; undefined: anything that can be read. */
-export function namedFiles(invocation: Invocation): Ownership | undefined {
-  return invocation.options.untrusted === true ? { roots: rootsOf(invocation), links: false } : undefined;
+export function namedFiles(source: ProjectSource): Ownership | undefined {
+  return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
 
 /** The folders of the project. */
-function rootsOf({ options, stack }: Invocation): string[] {
-  return stack === undefined ? [options.dir] : [stack.run.project ?? stack.folder, stack.root ?? stack.folder];
+function rootsOf(source: ProjectSource): string[] {
+  return source.stack === undefined
+    ? [source.dir]
+    : [source.stack.run.project ?? source.stack.folder, source.stack.root ?? source.stack.folder];
 }
 
 /** Refuses the state of this run where a project leads it elsewhere; `--state` may name any place. @throws HostformError `trust.file`. */
-export async function requireOwnState(invocation: Invocation, file: string): Promise<void> {
-  if (invocation.options.untrusted !== true) return;
-  const isNamed = invocation.options.stateNamed === true;
-  await requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(invocation), invocation, file);
+export async function requireOwnState(source: ProjectSource, file: string): Promise<void> {
+  if (source.untrusted !== true) return;
+  const isNamed = source.stateNamed === true;
+  await requireStateIn(isNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
 /** The file and what lies beside it are regular files in these folders, or not there. @param file absolute. */
-async function requireStateIn(roots: readonly string[], { io }: Invocation, file: string): Promise<void> {
-  const near = (one: string) => path.relative(io.cwd, one);
+async function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): Promise<void> {
+  const near = (one: string) => path.relative(source.cwd, one);
   if (!(await liesIn(roots, path.dirname(file)))) {
     fail("trust.file", `The state ${near(file)} lies outside the project`, { remedies: [FIX] });
   }
@@ -101,9 +108,9 @@ async function requireStateIn(roots: readonly string[], { io }: Invocation, file
 }
 
 /** Refuses a place of a state that is not a file of the project. @throws HostformError `trust.untrusted`, `trust.file`. */
-export async function requireOwnBackend(invocation: Invocation, { type, range }: Backend, file: string): Promise<void> {
-  if (invocation.options.untrusted !== true) return;
-  if (type === "local") return requireStateIn(rootsOf(invocation), invocation, file);
+export async function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): Promise<void> {
+  if (source.untrusted !== true) return;
+  if (type === "local") return requireStateIn(rootsOf(source), source, file);
   throw new HostformError([refusal(`names a state in the backend ${type}`, { range })]);
 }
 
@@ -111,16 +118,16 @@ export async function requireOwnBackend(invocation: Invocation, { type, range }:
  * What was read, with an error for everything that only a trusted declaration may have. Nothing of it is planned from then, and
  * a backend is not opened.
  */
-export async function withoutTrust(invocation: Invocation, read: Declaration): Promise<Declaration> {
-  if (invocation.options.untrusted !== true) return read;
-  const { declaration, unused } = withNamedState(invocation, read);
+export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
+  if (source.untrusted !== true) return read;
+  const { declaration, unused } = withNamedState(source, read);
   const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
   const found = [
     ...(typeof backend === "object"
       ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
       : []),
-    ...(readable === undefined ? [] : await refusalsIn(invocation, readable)),
+    ...(readable === undefined ? [] : await refusalsIn(source, readable)),
   ];
   return {
     ...declaration,
@@ -134,9 +141,9 @@ const STATE =
   "Name a copy of the state on the command line, with `--state FILE`: the backend is not used then. `hostform state pull` makes one where the declaration is trusted.";
 
 /** With `--state` the backend of an untrusted declaration is passed over: the state is where the command line says. */
-function withNamedState({ options }: Invocation, read: Declaration) {
+function withNamedState(source: ProjectSource, read: Declaration) {
   const { backend, desired, partial } = read;
-  if (typeof backend !== "object" || options.stateNamed !== true) return { declaration: read, unused: [] };
+  if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
   const without = (one: Desired | undefined) => {
     const { backend: _, ...rest } = one ?? {};
     return one && (rest as Desired);
@@ -152,10 +159,10 @@ function withNamedState({ options }: Invocation, read: Declaration) {
   return { declaration, unused: [unused] };
 }
 
-async function refusalsIn(invocation: Invocation, { providers, resources }: Desired): Promise<Diagnostic[]> {
-  const outputs = await Promise.all(resources.map((resource) => outputRefusals(invocation, resource)));
+async function refusalsIn(source: ProjectSource, { providers, resources }: Desired): Promise<Diagnostic[]> {
+  const outputs = await Promise.all(resources.map((resource) => outputRefusals(source, resource)));
   return [
-    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, invocation)),
+    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, source)),
     ...resources.flatMap(sourceRefusals),
     ...outputs.flat(),
   ];
@@ -184,17 +191,17 @@ const WORDS =
 /** Decision 0031 has a reason for each setting. */
 function providerRefusals(
   { alias, range, moneyScale, statusWords = {}, ...settings }: ProviderConfig,
-  { io, stack }: Invocation,
+  source: ProjectSource,
 ): Diagnostic[] {
   const given = Object.entries(settings).filter(([name, value]) => {
     // What a stack's provider has by default, too.
-    if (stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
+    if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
   const refused = given.map(([name]) =>
     refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
   );
-  if (moneyScale !== undefined && String(moneyScale) !== io.env.HOSTING_MONEY_SCALE)
+  if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
     refused.push(refusal(`says how amounts are written (money_scale) for the provider ${alias}`, { range }, SCALE));
   const others = Object.entries(statusWords).filter(([word, phase]) => {
     const usual = phaseOfWord(word, { statusWords: {} });
@@ -221,7 +228,7 @@ function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnost
 
 /** A secret may go to a file of the project; to no command, and to no place that is not written out. */
 async function outputRefusals(
-  invocation: Invocation,
+  source: ProjectSource,
   { address, config, locate }: DesiredResource,
 ): Promise<Diagnostic[]> {
   const { secret_output: output } = config;
@@ -230,7 +237,7 @@ async function outputRefusals(
   const paths = pathsOf(output);
   if (paths === undefined)
     return [refusal("names a command, or a place that is not written out (secret_output)", place)];
-  const { dir } = invocation.options;
+  const { dir } = source;
   const inside = await Promise.all(paths.map((one) => liesIn([dir], path.resolve(dir, one))));
   return inside.every(Boolean) ? [] : [refusal("names a file outside the project (secret_output)", place)];
 }

@@ -2,14 +2,15 @@
  * Runs the command lines of a page in this process. A wrapper in the shell names its process, of which Linux shows all that a
  * command has from outside: arguments, environment, folder and streams.
  */
+
 import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { runCli } from "../../src/cli/cli.ts";
 import { runShell } from "../../src/cli/system-io.ts";
+import type { Io } from "../../src/cli/terminal.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
 import { captureCommand } from "../../src/core/record/index.ts";
-import type { Io } from "../../src/project/invocation.ts";
 import { fakeIo } from "../support/io.ts";
 
 export const canServeCommands = process.platform === "linux";

@@ -3,8 +3,8 @@ import path from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../../src/cli/program.ts";
+import type { GuardedIo } from "../../src/cli/terminal.ts";
 import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
-import type { GuardedIo } from "../../src/project/invocation.ts";
 import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { root } from "./markdown.ts";
 

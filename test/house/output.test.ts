@@ -19,7 +19,7 @@ function using(pattern: RegExp): string[] {
 // a terminal. These tests hold the list of what does not.
 describe("output", () => {
   it("is found at all", () => {
-    expect(using(/\bio\.out\(/).length).toBeGreaterThan(10);
+    expect(using(/\bterminal\.out\(/).length).toBeGreaterThan(10);
   });
 
   it("reaches the streams of the process in few places: the real ones of the guard, before anything is loaded, and where Terraform reads", () => {
@@ -49,7 +49,7 @@ describe("output", () => {
       "cli/sandbox.ts",
       "cli/service.ts",
       "cli/state.ts",
-      "project/invocation.ts",
+      "cli/terminal.ts",
     ]);
   });
 

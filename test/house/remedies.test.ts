@@ -1,4 +1,5 @@
 /** Every snippet of a remedy, read out of the sources, goes through the real parser of its language. */
+
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,9 +8,9 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
 import { buildProgram } from "../../src/cli/program.ts";
+import type { GuardedIo } from "../../src/cli/terminal.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
-import type { GuardedIo } from "../../src/project/invocation.ts";
 import { noTerraform } from "../support/terraform.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");

@@ -2,12 +2,13 @@
  * A host that fills the gaps of the specification in ways that were drawn, and a user's machine beside it: a folder, a clock
  * that only sleeps move, the command line in process. Needs no test runner.
  */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { runCli } from "../../src/cli/cli.ts";
+import type { Io } from "../../src/cli/terminal.ts";
 import type { State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
-import type { Io } from "../../src/project/invocation.ts";
 import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { Draw } from "../../src/sandbox/profile/draw.ts";
 import { type Deviation, serverOptions } from "../../src/sandbox/profile/drawn.ts";

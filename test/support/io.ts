@@ -1,5 +1,5 @@
+import type { Io } from "../../src/cli/terminal.ts";
 import { type Clock, systemClock } from "../../src/core/model/index.ts";
-import type { Io } from "../../src/project/invocation.ts";
 
 /** What a test says about the outside of a command; the rest is quiet: no terminal, nobody to answer, no input. */
 export interface FakeIoParts {

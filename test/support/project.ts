@@ -2,21 +2,22 @@
  * A project in a folder of its own, with a sandbox as its host and a clock that only sleeps move: what conformance tests
  * and journeys work on. Everything is closed and removed after the test.
  */
+
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
-import { guardIo } from "../../src/cli/guarded-io.ts";
+import type { Io } from "../../src/cli/terminal.ts";
 import type { Change, Plan, ResourceState, State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
-import { type Invocation, type Io, looksOf } from "../../src/project/invocation.ts";
 import { type RunOptions, withPlan } from "../../src/project/plan.ts";
 import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/notation.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
+import { openedOn } from "./opened.ts";
 import { type Pinned, profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** What a command did. */
@@ -154,24 +155,9 @@ export class Project {
   /** Makes a plan, and sees to it that nothing but GETs was sent and the state stayed as it was. */
   async plan(options: Partial<RunOptions> = {}): Promise<Plan> {
     const [stored, before] = [await this.stateText(), this.control.requests().length];
-    const io = guardIo(this.#io([], []));
-    const invocation: Invocation = {
-      io,
-      options: {
-        dir: this.dir,
-        files: [],
-        state: this.statePath,
-        json: false,
-        color: false,
-        quiet: true,
-        verbose: false,
-        insecureHttp: false,
-        lockTimeoutMs: 0,
-      },
-      ...looksOf(io, false),
-    };
+    const { project } = openedOn(this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
     const wanted: RunOptions = { command: "plan", mode: "apply", targets: [], reorder: [], ...options };
-    const plan = await withPlan(invocation, wanted, async (run) => run.plan);
+    const plan = await withPlan(project, wanted, async (run) => run.plan);
     const sent = this.control.requests().slice(before);
     expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
     expect(await this.stateText()).toBe(stored);

@@ -15,8 +15,14 @@ export function registerLooking(registration: Registration): void {
     );
   const collection = (name: CollectionName, summary: string) =>
     looking(name, summary).action(
-      action(async (invocation, flags: object, id?: unknown) =>
-        (await import("../list.ts")).runCollection(invocation, flags, name, typeof id === "string" ? id : undefined),
+      action(async (terminal, project, flags: object, id?: unknown) =>
+        (await import("../list.ts")).runCollection(
+          terminal,
+          project,
+          flags,
+          name,
+          typeof id === "string" ? id : undefined,
+        ),
       ),
     );
 
@@ -34,8 +40,8 @@ export function registerLooking(registration: Registration): void {
     looking("grants", "list with whom a service is shared")
       .argument("<service>", "an id, or an address such as hosting_service.acme-www")
       .action(
-        action(async (invocation, flags: object, service: string) =>
-          (await import("../list.ts")).runGrants(invocation, flags, service),
+        action(async (terminal, project, flags: object, service: string) =>
+          (await import("../list.ts")).runGrants(terminal, project, flags, service),
         ),
       ),
     [["hostform grants hosting_service.acme-www", "the id is taken from the state"]],
@@ -53,8 +59,8 @@ export function registerLooking(registration: Registration): void {
     looking("check", "ask whether domains can be registered", domains)
       .argument("<names...>")
       .action(
-        action(async (invocation, flags: object, names: string[]) =>
-          (await import("../list.ts")).runDomainsCheck(invocation, flags, names),
+        action(async (terminal, project, flags: object, names: string[]) =>
+          (await import("../list.ts")).runDomainsCheck(terminal, project, flags, names),
         ),
       ),
     [["hostform domains check acme.example acme.test", "several at once"]],
@@ -80,8 +86,8 @@ export function registerOnce({ command, action }: Registration): void {
       .option("--generate", "the API makes one (Root VPS, Virtual Desktop); it is printed once")
       .option(...PROVIDER)
       .action(
-        action(async (invocation, flags: object, address: string) =>
-          (await import("../service.ts")).runPassword(invocation, flags, address),
+        action(async (terminal, project, flags: object, address: string) =>
+          (await import("../service.ts")).runPassword(terminal, project, flags, address),
         ),
       ),
     [
@@ -95,8 +101,8 @@ export function registerOnce({ command, action }: Registration): void {
       .option("--open", "open it in the browser instead of printing it")
       .option(...PROVIDER)
       .action(
-        action(async (invocation, flags: object, address: string) =>
-          (await import("../service.ts")).runSso(invocation, flags, address),
+        action(async (terminal, project, flags: object, address: string) =>
+          (await import("../service.ts")).runSso(terminal, project, flags, address),
         ),
       ),
     [["hostform sso hosting_service.acme-www --open", "straight into the panel"]],
@@ -117,7 +123,8 @@ export function registerContract({ command, action }: Registration): void {
       .option("--webhook-url <url>", "where that webhook leads (default: an address that does not exist)", given)
       .action(
         action(
-          async (invocation, flags: object) => (await import("../contract.ts")).runContract(invocation, flags),
+          async (terminal, project, flags: object) =>
+            (await import("../contract.ts")).runContract(terminal, project, flags),
           "none",
         ),
       ),

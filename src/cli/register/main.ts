@@ -18,7 +18,7 @@ export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
-      action(async (invocation) => (await import("../plan.ts")).runValidate(invocation), "each"),
+      action(async (terminal, project) => (await import("../plan.ts")).runValidate(terminal, project), "each"),
     ),
     [
       ["hostform validate", "every mistake at its line"],
@@ -42,7 +42,10 @@ export function registerMain(registration: Registration): void {
         new Option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`").argParser(given),
       )
       .action(
-        action(async (invocation, flags: object) => (await import("../plan.ts")).runPlan(invocation, flags), "each"),
+        action(
+          async (terminal, project, flags: object) => (await import("../plan.ts")).runPlan(terminal, project, flags),
+          "each",
+        ),
       ),
     [
       ["hostform plan", "what differs from the declaration"],
@@ -56,8 +59,8 @@ export function registerMain(registration: Registration): void {
       .argument("[plan]", "a file that `plan --out` has saved: does what it says, or nothing, without asking")
       .action(
         action(
-          async (invocation, flags: object, file?: string) =>
-            (await import("../apply.ts")).runApply(invocation, "apply", flags, file),
+          async (terminal, project, flags: object, file?: string) =>
+            (await import("../apply.ts")).runApply(terminal, project, "apply", flags, file),
           "each",
         ),
       ),
@@ -72,7 +75,8 @@ export function registerMain(registration: Registration): void {
   examples(
     applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
       action(
-        async (invocation, flags: object) => (await import("../apply.ts")).runApply(invocation, "destroy", flags),
+        async (terminal, project, flags: object) =>
+          (await import("../apply.ts")).runApply(terminal, project, "destroy", flags),
         "each",
       ),
     ),
@@ -83,8 +87,8 @@ export function registerMain(registration: Registration): void {
       .argument("<address>", "the resource that declares it")
       .argument("<id>", "its id; for a grant its id or e-mail, or SERVICE_ID/GRANT_ID")
       .action(
-        action(async (invocation, _flags: object, address: string, id: string) =>
-          (await import("../import.ts")).runImport(invocation, address, id),
+        action(async (terminal, project, _flags: object, address: string, id: string) =>
+          (await import("../import.ts")).runImport(terminal, project, address, id),
         ),
       ),
     [
@@ -100,8 +104,8 @@ export function registerMain(registration: Registration): void {
       .option("--wait", "look again until the account shows it")
       .addOption(new Option("--wait-timeout <time>", "how long to look (default: 10m)").argParser(duration))
       .action(
-        action(async (invocation, flags: object, address?: string) =>
-          (await import("../resolve.ts")).runResolve(invocation, flags, address),
+        action(async (terminal, project, flags: object, address?: string) =>
+          (await import("../resolve.ts")).runResolve(terminal, project, flags, address),
         ),
       ),
     [
@@ -165,7 +169,9 @@ export function registerWatch({ command, action }: Registration, group: string):
   addSecretOptions(watch, EVENTS);
   examples(
     addGuardOptions(watch).action(
-      action(async (invocation, flags: object) => (await import("../watch.ts")).runWatch(invocation, flags)),
+      action(async (terminal, project, flags: object) =>
+        (await import("../watch.ts")).runWatch(terminal, project, flags),
+      ),
     ),
     [
       ["hostform watch", "report what differs from the declaration, as it comes up"],

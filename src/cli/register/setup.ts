@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
-import { type Invocation, printJson } from "../../project/invocation.ts";
 import { collect, examples, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
@@ -20,7 +20,10 @@ export function registerSetup({ program, command, action }: Registration): void 
       .option("--money-scale <digits>", "digits of amounts behind the point; 2 where the API counts cents")
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
       .action(
-        action(async (invocation, flags: object) => (await import("../init.ts")).runInit(invocation, flags), "none"),
+        action(
+          async (terminal, project, flags: object) => (await import("../init.ts")).runInit(terminal, project, flags),
+          "none",
+        ),
       ),
     [
       ["hostform init", "asks"],
@@ -75,8 +78,8 @@ export function registerSetup({ program, command, action }: Registration): void 
       )
       .action(
         action(
-          async (invocation, flags: object, words: string[]) =>
-            (await import("../sandbox.ts")).runSandbox(invocation, flags, words),
+          async (terminal, project, flags: object, words: string[]) =>
+            (await import("../sandbox.ts")).runSandbox(terminal, project, flags, words),
           "none",
         ),
       ),
@@ -90,8 +93,8 @@ export function registerSetup({ program, command, action }: Registration): void 
       .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
       .action(
         action(
-          async (invocation, _flags: object, shell: "bash" | "zsh" | "fish") =>
-            (await import("../completion.ts")).runCompletion(invocation, program, shell),
+          async (terminal, _project, _flags: object, shell: "bash" | "zsh" | "fish") =>
+            (await import("../completion.ts")).runCompletion(terminal, program, shell),
           "none",
         ),
       ),
@@ -104,10 +107,10 @@ export function registerSetup({ program, command, action }: Registration): void 
 }
 
 /** `hostform version`. */
-export async function runVersion(invocation: Invocation): Promise<number> {
+export async function runVersion(terminal: Terminal): Promise<number> {
   const platform = `${process.platform}-${process.arch}`;
-  if (invocation.options.json) {
-    printJson(invocation, { version: VERSION, node: process.versions.node, platform });
-  } else invocation.io.out(`hostform ${VERSION} (Node ${process.versions.node}, ${platform})\n`);
+  if (terminal.json) {
+    printJson(terminal, { version: VERSION, node: process.versions.node, platform });
+  } else terminal.out(`hostform ${VERSION} (Node ${process.versions.node}, ${platform})\n`);
   return 0;
 }

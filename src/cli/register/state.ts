@@ -11,8 +11,8 @@ export function registerState({ command, action }: Registration): void {
       .argument("[name]", "this one only, also when it is sensitive")
       .option("--raw", "the value of one output and nothing else")
       .action(
-        action(async (invocation, flags: object, name?: string) =>
-          (await import("../output.ts")).runOutput(invocation, flags, name),
+        action(async (terminal, project, flags: object, name?: string) =>
+          (await import("../output.ts")).runOutput(terminal, project, flags, name),
         ),
       ),
     [
@@ -27,8 +27,8 @@ export function registerState({ command, action }: Registration): void {
       .argument("[address-prefix]", "only addresses that begin like this")
       .option("--long", "a table with ids and accounts too")
       .action(
-        action(async (invocation, flags: object, prefix?: string) =>
-          (await import("../state.ts")).runStateList(invocation, flags, prefix),
+        action(async (terminal, project, flags: object, prefix?: string) =>
+          (await import("../state.ts")).runStateList(terminal, project, flags, prefix),
         ),
       ),
     [["hostform state list hosting_grant.", "all grants"]],
@@ -38,8 +38,8 @@ export function registerState({ command, action }: Registration): void {
       .argument("<address>")
       .option("--reveal", "show the secret values too")
       .action(
-        action(async (invocation, flags: object, address: string) =>
-          (await import("../state.ts")).runStateShow(invocation, flags, address),
+        action(async (terminal, project, flags: object, address: string) =>
+          (await import("../state.ts")).runStateShow(terminal, project, flags, address),
         ),
       ),
     [["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]],
@@ -48,8 +48,8 @@ export function registerState({ command, action }: Registration): void {
     command("rm", "forget resources; they stay in the account", PARTS, state)
       .argument("<addresses...>")
       .action(
-        action(async (invocation, _flags: object, addresses: string[]) =>
-          (await import("../state.ts")).runStateRm(invocation, addresses),
+        action(async (terminal, project, _flags: object, addresses: string[]) =>
+          (await import("../state.ts")).runStateRm(terminal, project, addresses),
         ),
       ),
     [["hostform state rm hosting_grant.acme-www", "all grants of that name"]],
@@ -59,15 +59,15 @@ export function registerState({ command, action }: Registration): void {
       .argument("<from>")
       .argument("<to>")
       .action(
-        action(async (invocation, _flags: object, from: string, to: string) =>
-          (await import("../state.ts")).runStateMv(invocation, from, to),
+        action(async (terminal, project, _flags: object, from: string, to: string) =>
+          (await import("../state.ts")).runStateMv(terminal, project, from, to),
         ),
       ),
     [["hostform state mv hosting_service.acme hosting_service.acme-www", "after the rename"]],
   );
   examples(
     command("pull", "print the state file, secrets included", PARTS, state).action(
-      action(async (invocation) => (await import("../state.ts")).runStatePull(invocation)),
+      action(async (terminal, project) => (await import("../state.ts")).runStatePull(terminal, project)),
     ),
     [["hostform state pull > backup.tfstate", "a copy"]],
   );
@@ -76,27 +76,27 @@ export function registerState({ command, action }: Registration): void {
       .argument("[file]", "a state file, or - for standard input", "-")
       .option("--force", "also when it is older, or of another project")
       .action(
-        action(async (invocation, flags: object, file: string) =>
-          (await import("../state.ts")).runStatePush(invocation, flags, file),
+        action(async (terminal, project, flags: object, file: string) =>
+          (await import("../state.ts")).runStatePush(terminal, project, flags, file),
         ),
       ),
     [["hostform state push backup.tfstate --force", "go back to a copy"]],
   );
   examples(
     command("encrypt", "encrypt the state with the key in the environment", PARTS, state).action(
-      action(async (invocation) => (await import("../state.ts")).runStateEncrypt(invocation)),
+      action(async (terminal, project) => (await import("../state.ts")).runStateEncrypt(terminal, project)),
     ),
     [["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "from now on it is needed by every command"]],
   );
   examples(
     command("decrypt", "write the state in the clear", PARTS, state).action(
-      action(async (invocation) => (await import("../state.ts")).runStateDecrypt(invocation)),
+      action(async (terminal, project) => (await import("../state.ts")).runStateDecrypt(terminal, project)),
     ),
     [["hostform state decrypt", "for Terraform, which cannot read an encrypted one"]],
   );
   examples(
     command("rotate-key", "encrypt the state with another key", PARTS, state).action(
-      action(async (invocation) => (await import("../state.ts")).runStateRotateKey(invocation)),
+      action(async (terminal, project) => (await import("../state.ts")).runStateRotateKey(terminal, project)),
     ),
     [["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one is where it always is"]],
   );
@@ -105,8 +105,8 @@ export function registerState({ command, action }: Registration): void {
       .argument("[lock-id]", "free this lock only; needed where a backend does not say who holds it")
       .option("--yes", "do not ask")
       .action(
-        action(async (invocation, flags: object, id?: string) =>
-          (await import("../state.ts")).runForceUnlock(invocation, flags, id),
+        action(async (terminal, project, flags: object, id?: string) =>
+          (await import("../state.ts")).runForceUnlock(terminal, project, flags, id),
         ),
       ),
     [["hostform force-unlock", "shows who holds it, then asks"]],
@@ -130,7 +130,8 @@ export function registerTerraform({ command, action }: Registration): void {
       .option("--force", "replace a file that says something else")
       .action(
         action(
-          async (invocation, flags: object) => (await import("../export.ts")).runExport(invocation, flags),
+          async (terminal, project, flags: object) =>
+            (await import("../export.ts")).runExport(terminal, project, flags),
           "none",
         ),
       ),
@@ -152,7 +153,8 @@ export function registerTerraform({ command, action }: Registration): void {
       .option("--force", "replace another build of the same version")
       .action(
         action(
-          async (invocation, flags: object) => (await import("../terraform.ts")).runTerraformInstall(invocation, flags),
+          async (terminal, project, flags: object) =>
+            (await import("../terraform.ts")).runTerraformInstall(terminal, project, flags),
           "none",
         ),
       ),
@@ -163,7 +165,7 @@ export function registerTerraform({ command, action }: Registration): void {
   );
   examples(
     command("schema", "print the provider's schema", "Commands:", terraform).action(
-      action(async (invocation) => (await import("../terraform.ts")).runTerraformSchema(invocation), "none"),
+      action(async (terminal) => (await import("../terraform.ts")).runTerraformSchema(terminal), "none"),
     ),
     [["hostform terraform schema", "in the form of terraform providers schema -json"]],
   );

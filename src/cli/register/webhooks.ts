@@ -27,8 +27,8 @@ export function registerWebhooks({ command, action }: Registration): void {
     .allowExcessArguments()
     .option("--provider <alias>", "the account to look at (default: default)")
     .action(
-      action(async (invocation, flags: object) =>
-        (await import("../list.ts")).runCollection(invocation, flags, "webhooks", undefined),
+      action(async (terminal, project, flags: object) =>
+        (await import("../list.ts")).runCollection(terminal, project, flags, "webhooks", undefined),
       ),
     );
   // A command of its own and a group at once: a part that is misspelt must not list.
@@ -62,8 +62,8 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option("--register [url]", "subscribe this address, or the one given, until the end")
       .option("--provider <alias>", "the account for --register (default: default)")
       .action(
-        action(async (invocation, flags: object) =>
-          (await import("../webhooks/listen.ts")).runListen(invocation, flags),
+        action(async (terminal, project, flags: object) =>
+          (await import("../webhooks/listen.ts")).runListen(terminal, project, flags),
         ),
       ),
     [
@@ -78,8 +78,8 @@ export function registerWebhooks({ command, action }: Registration): void {
         new Option("--signature <hex>", "what stood in X-Service-Signature").argParser(given).makeOptionMandatory(),
       )
       .action(
-        action(async (invocation, flags: never, file: string) =>
-          (await import("../webhooks/verify.ts")).runVerify(invocation, flags, file),
+        action(async (terminal, project, flags: never, file: string) =>
+          (await import("../webhooks/verify.ts")).runVerify(terminal, project, flags, file),
         ),
       ),
     [['hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret', "exit code 0: it fits"]],
@@ -92,8 +92,8 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option("--webhook <id>", "to this subscription alone")
       .option(...CONTROL)
       .action(
-        action(async (invocation, flags: object, event: string) =>
-          (await import("../webhooks/sandbox.ts")).runTrigger(invocation, flags, event),
+        action(async (terminal, project, flags: object, event: string) =>
+          (await import("../webhooks/sandbox.ts")).runTrigger(terminal, project, flags, event),
         ),
       ),
     [["hostform webhooks trigger invoice.paid --invoice 5001", "whether or not it was paid"]],
@@ -104,8 +104,8 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option(...CONTROL)
       .action(
         action(
-          async (invocation, flags: object, id?: string) =>
-            (await import("../webhooks/sandbox.ts")).runDeliveries(invocation, flags, id),
+          async (terminal, project, flags: object, id?: string) =>
+            (await import("../webhooks/sandbox.ts")).runDeliveries(terminal, project, flags, id),
           "none",
         ),
       ),
@@ -117,8 +117,8 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option(...CONTROL)
       .action(
         action(
-          async (invocation, flags: object, id: string) =>
-            (await import("../webhooks/sandbox.ts")).runReplay(invocation, flags, id),
+          async (terminal, project, flags: object, id: string) =>
+            (await import("../webhooks/sandbox.ts")).runReplay(terminal, project, flags, id),
           "none",
         ),
       ),

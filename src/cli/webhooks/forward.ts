@@ -4,11 +4,12 @@ import { VERSION } from "../../core/api/index.ts";
 import { networkFailure } from "../../core/api/network-failure.ts";
 import { connectionPool } from "../../core/api/proxy.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
-import type { Invocation } from "../../project/invocation.ts";
 import { learnValue } from "../../project/known-secrets.ts";
+import type { Project } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName } from "../options.ts";
+import type { Terminal } from "../terminal.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
 /*
@@ -140,7 +141,8 @@ const FORWARD_MS = 10_000;
 
 /** What deliveries are handed on with. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
 export function forwarderOf(
-  { io, options }: Invocation,
+  terminal: Terminal,
+  project: Project,
   { forwardTo, forwardSecretEnv: name }: ForwardFlags,
   secrets: SigningSecrets | undefined,
 ): Forwarder | undefined {
@@ -150,8 +152,8 @@ export function forwarderOf(
       remedies: ["Give both, or neither."],
     });
   }
-  const url = forwardUrl(forwardTo, options.insecureHttp);
-  const shared = { url, clock: io.clock, env: io.env, timeoutMs: FORWARD_MS };
+  const url = forwardUrl(forwardTo, project.source.insecureHttp);
+  const shared = { url, clock: terminal.clock, env: project.source.env, timeoutMs: FORWARD_MS };
   if (name === undefined) {
     if (secrets !== undefined)
       return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
@@ -159,8 +161,8 @@ export function forwarderOf(
       remedies: [`Name one that it verifies with: --forward-secret-env NAME. (Or give ${SECRET_OPTIONS}.)`],
     });
   }
-  const secret = io.env[name]?.trim();
-  learnValue(io.redaction, io.env[name]);
+  const secret = project.source.env[name]?.trim();
+  learnValue(project.redaction, project.source.env[name]);
   if (!secret) {
     refuseSecretAsName("--forward-secret-env", name);
     fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {

@@ -12,10 +12,13 @@ import {
   fail,
   HostformError,
 } from "../../core/model/index.ts";
-import { type Invocation, say } from "../../project/invocation.ts";
 import { type Provider, withProvider } from "../../project/providers.ts";
+import type { Redaction } from "../../project/redaction.ts";
+import type { Project } from "../../project/source.ts";
 import { plural, renderDiagnostics } from "../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
+import type { Terminal } from "../terminal.ts";
+import { say } from "../terminal.ts";
 import { type Forwarder, forwarderOf } from "./forward.ts";
 import { DeliveryLog, takeDelivery } from "./receive.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
@@ -49,7 +52,7 @@ const GRACE_MS = 15_000;
  * application: the same bytes, signed anew. What the application does not take, the sender is to send again.
  * @returns 0 after Ctrl-C; 1 when a subscription that was made could not be removed.
  */
-export async function runListen(invocation: Invocation, flags: ListenFlags): Promise<number> {
+export async function runListen(terminal: Terminal, project: Project, flags: ListenFlags): Promise<number> {
   const { register, provider = "default" } = flags;
   if (register === undefined && !namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
@@ -57,12 +60,12 @@ export async function runListen(invocation: Invocation, flags: ListenFlags): Pro
       remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this address until the end.`],
     });
   }
-  const secrets = namesSecrets(flags) ? await openSecrets(invocation, flags) : undefined;
-  const forwarder = forwarderOf(invocation, flags, secrets);
-  const listener = new Listener(invocation, flags, secrets, forwarder);
+  const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
+  const forwarder = forwarderOf(terminal, project, flags, secrets);
+  const listener = new Listener(terminal, project, flags, secrets, forwarder);
   try {
     if (register === undefined) return await listener.run();
-    return await withProvider(invocation, provider, (account, signal) => listener.run({ account, signal, register }));
+    return await withProvider(project, provider, (account, signal) => listener.run({ account, signal, register }));
   } finally {
     await forwarder?.close();
   }
@@ -76,34 +79,36 @@ interface Registering {
 }
 
 class Listener {
-  readonly #invocation: Invocation;
+  readonly #terminal: Terminal;
+  readonly #project: Project;
   readonly #flags: ListenFlags;
   readonly #secrets: SigningSecrets | undefined;
   readonly #forwarder: Forwarder | undefined;
   readonly #log: DeliveryLog;
 
   constructor(
-    invocation: Invocation,
+    terminal: Terminal,
+    project: Project,
     flags: ListenFlags,
     secrets: SigningSecrets | undefined,
     forwarder: Forwarder | undefined,
   ) {
-    this.#invocation = invocation;
+    this.#terminal = terminal;
+    this.#project = project;
     this.#flags = flags;
     this.#secrets = secrets;
     this.#forwarder = forwarder;
-    this.#log = new DeliveryLog(invocation);
+    this.#log = new DeliveryLog(terminal);
   }
 
   async run(registering?: Registering): Promise<number> {
-    const { io } = this.#invocation;
     const { remember, maxAge } = this.#flags;
-    const { clock } = io;
+    const { clock } = this.#terminal;
     const memory =
       remember === undefined
         ? memoryOf({ clock })
-        : await fileMemoryOf({ file: path.resolve(io.cwd, remember), clock });
-    const stops = stopsOf(this.#invocation);
+        : await fileMemoryOf({ file: path.resolve(this.#project.source.cwd, remember), clock });
+    const stops = stopsOf(this.#terminal);
     // What comes before the subscription's secret is known waits for it.
     const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
     subscribed.catch(() => {});
@@ -137,7 +142,8 @@ class Listener {
         if (registering !== undefined) {
           const url = this.#address(registering, receiver);
           subscription = await subscribe(
-            this.#invocation,
+            this.#terminal,
+            this.#project.redaction,
             registering.account.client.webhooks,
             { url, events },
             registering.signal,
@@ -152,7 +158,7 @@ class Listener {
       } finally {
         if (subscription !== undefined && registering !== undefined) {
           const { webhooks } = registering.account.client;
-          if (!(await unsubscribe(this.#invocation, webhooks, subscription.id, stops.now))) code = 1;
+          if (!(await unsubscribe(this.#terminal, webhooks, subscription.id, stops.now))) code = 1;
         }
       }
     } finally {
@@ -167,12 +173,12 @@ class Listener {
   async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
     if (underWay.size > 0 && !now.aborted) {
       const count = plural(underWay.size, "delivery", "deliveries");
-      say(this.#invocation, `Waiting for ${count} under way; Ctrl-C again breaks off.`);
+      say(this.#terminal, `Waiting for ${count} under way; Ctrl-C again breaks off.`);
     }
     const ended = new AbortController();
     const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
       const answered = Promise.all(underWay);
-      await Promise.race([answered, this.#invocation.io.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
+      await Promise.race([answered, this.#terminal.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
     });
     const cutting = new AbortController();
     void cut.then(() => cutting.abort());
@@ -192,7 +198,7 @@ class Listener {
     }
     // All addresses of this machine are none that anybody could send to.
     const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
-    const base = account.config.baseUrl ?? this.#invocation.io.env.HOSTING_BASE_URL ?? "";
+    const base = account.config.baseUrl ?? this.#project.source.env.HOSTING_BASE_URL ?? "";
     if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
     return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach an address on it", {
       detail: `--register alone would subscribe ${url}/.`,
@@ -211,26 +217,25 @@ class Listener {
   }
 
   #announce({ url }: Receiver, subscription: Subscription | undefined): void {
-    const { io } = this.#invocation;
     const target = this.#forwarder?.shown;
     this.#log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
-    if (this.#invocation.options.json) return;
+    if (this.#terminal.json) return;
     const lines = [
       `Receiving deliveries at ${url} until Ctrl-C.`,
       ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
       ...(target === undefined ? [] : [`Each is handed on to ${target}.`]),
       ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
     ];
-    say(this.#invocation, lines.join("\n"));
-    io.flush();
+    say(this.#terminal, lines.join("\n"));
+    this.#terminal.flush();
   }
 
   #farewell(): void {
     const { taken, refused } = this.#log.counts;
     this.#log.note({ type: "stopped", taken, refused });
-    if (this.#invocation.options.json) return;
+    if (this.#terminal.json) return;
     const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
-    say(this.#invocation, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
+    say(this.#terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
   }
 }
 
@@ -255,7 +260,8 @@ export interface Wanted {
  * @throws HostformError `webhooks.subscription` when no secret came; else what the API said.
  */
 export async function subscribe(
-  invocation: Invocation,
+  terminal: Terminal,
+  redaction: Redaction,
   webhooks: Webhooks,
   { url, events }: Wanted,
   signal: AbortSignal,
@@ -265,7 +271,7 @@ export async function subscribe(
   const before = await same({ signal });
   if (before.length > 0) {
     say(
-      invocation,
+      terminal,
       `Warning: ${before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`} to ${url} (${before.join(", ")}); what they send is refused, unless their secrets are given.`,
     );
   }
@@ -274,13 +280,13 @@ export async function subscribe(
     // Not interrupted: what it made has to be known, to be removed.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
-    if (error instanceof ApiError && error.reached === "maybe") await removeNew(invocation, webhooks, same, before);
+    if (error instanceof ApiError && error.reached === "maybe") await removeNew(terminal, webhooks, same, before);
     throw error;
   }
-  invocation.io.redaction.learn(made?.secret);
+  redaction.learn(made?.secret);
   if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
-  if (made?.id != null) await unsubscribe(invocation, webhooks, made.id);
-  else await removeNew(invocation, webhooks, same, before);
+  if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
+  else await removeNew(terminal, webhooks, same, before);
   return fail("webhooks.subscription", "The API's answer to the registration holds no signing secret", {
     detail: "Without it no delivery could be verified. The subscription was removed again.",
     remedies: ["Register the webhook in the dashboard, and give its secret with --secret-env or --secret-file."],
@@ -289,7 +295,7 @@ export async function subscribe(
 
 /** Removes the one that leads to the address now and did not before. Of two, one is somebody else's, and nothing says which. */
 async function removeNew(
-  invocation: Invocation,
+  terminal: Terminal,
   webhooks: Webhooks,
   same: (call: object) => Promise<string[]>,
   before: readonly string[],
@@ -297,12 +303,12 @@ async function removeNew(
   try {
     const made = (await same({})).filter((id) => !before.includes(id));
     const [only] = made;
-    if (made.length === 1 && only !== undefined) await unsubscribe(invocation, webhooks, only);
+    if (made.length === 1 && only !== undefined) await unsubscribe(terminal, webhooks, only);
     else if (made.length > 1) {
-      warn(invocation, `One of the subscriptions ${made.join(" and ")} may have been made here`, SEVERAL);
+      warn(terminal, `One of the subscriptions ${made.join(" and ")} may have been made here`, SEVERAL);
     }
   } catch (error) {
-    warn(invocation, "It is not known whether a subscription was made", error);
+    warn(terminal, "It is not known whether a subscription was made", error);
   }
 }
 
@@ -312,7 +318,7 @@ async function removeNew(
  * @returns whether it is gone.
  */
 export async function unsubscribe(
-  invocation: Invocation,
+  terminal: Terminal,
   webhooks: Webhooks,
   id: string,
   signal?: AbortSignal,
@@ -322,7 +328,7 @@ export async function unsubscribe(
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return true;
-    warn(invocation, `The subscription ${id} may still be there`, error);
+    warn(terminal, `The subscription ${id} may still be there`, error);
     return false;
   }
 }
@@ -331,7 +337,7 @@ const SEVERAL =
   "They are new, and lead to the same address. Nothing says which of them is somebody else's, so none was removed.";
 
 /** @param reason a sentence, or what was thrown. */
-function warn({ io, errLook }: Invocation, summary: string, reason: unknown): void {
+function warn(terminal: Terminal, summary: string, reason: unknown): void {
   if (typeof reason !== "string" && !(reason instanceof HostformError) && errnoOf(reason) === undefined) throw reason;
   const warning: Diagnostic = {
     severity: "warning",
@@ -340,7 +346,7 @@ function warn({ io, errLook }: Invocation, summary: string, reason: unknown): vo
     detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
     remedies: ["`hostform webhooks` shows what there is; remove it in the dashboard."],
   };
-  io.err(renderDiagnostics([warning], errLook));
+  terminal.err(renderDiagnostics([warning], terminal.errLook));
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, remedyText } from "../../core/model/index.ts";
-import type { Invocation } from "../../project/invocation.ts";
 import { escapeText, jsonText, paint } from "../../report/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
 import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
+import type { Terminal } from "../terminal.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./server.ts";
 
@@ -172,25 +172,24 @@ const REFUSALS_MS = 1_000;
 const MOST_SHOWN = 4_000;
 
 export class DeliveryLog {
-  readonly #invocation: Invocation;
+  readonly #terminal: Terminal;
   readonly #refusals = new Map<string, { readonly at: number; untold: number }>();
   /** Deliveries that were taken, and requests that were refused. */
   readonly counts = { taken: 0, refused: 0 };
 
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
   }
 
   /** A document for programs, about the run itself. */
   note(document: { readonly type: string; readonly [field: string]: unknown }): void {
-    if (this.#invocation.options.json) this.#document(document);
+    if (this.#terminal.json) this.#document(document);
   }
 
   delivery(told: Told): void {
-    const { io, options } = this.#invocation;
     const { event, outcome, again, answered, forwarded, body, identity } = told;
     if (outcome !== "busy") this.counts.taken += 1;
-    if (options.json) {
+    if (this.#terminal.json) {
       this.#document({
         type: "delivery",
         at: this.#now(),
@@ -200,20 +199,19 @@ export class DeliveryLog {
         ...summaryJson(event),
         identity,
         ...(forwarded && { forward: forwardJson(forwarded) }),
-        ...(options.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
+        ...(this.#terminal.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
       });
       return;
     }
-    if (outcome === "left out" && !options.verbose) return;
+    if (outcome === "left out" && !this.#terminal.verbose) return;
     const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(told)];
-    io.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
-    if (options.verbose) io.out(bodyLines(body));
+    this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
+    if (this.#terminal.verbose) this.#terminal.out(bodyLines(body));
   }
 
   refused({ code, status, message, diagnostics }: WebhookError): void {
-    const { io, options } = this.#invocation;
     this.counts.refused += 1;
-    const now = io.clock.now();
+    const now = this.#terminal.clock.now();
     const last = this.#refusals.get(code);
     if (last !== undefined && now - last.at < REFUSALS_MS) {
       last.untold += 1;
@@ -221,24 +219,24 @@ export class DeliveryLog {
     }
     this.#refusals.set(code, { at: now, untold: 0 });
     const untold = last?.untold ?? 0;
-    if (options.json) {
+    if (this.#terminal.json) {
       this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: untold });
       return;
     }
     const more = untold === 0 ? "" : ` (and ${untold} more before)`;
     // What to do about it is worth saying once.
     const fix = last === undefined ? ` ${remedyText(diagnostics[0]?.remedies) ?? ""}` : "";
-    io.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
+    this.#terminal.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
   }
 
   /** Something on this side that stood in the way of a delivery. */
   broken(sentence: string): void {
-    if (this.#invocation.options.json) this.#document({ type: "broken", at: this.#now(), message: sentence });
-    else this.#invocation.io.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
+    if (this.#terminal.json) this.#document({ type: "broken", at: this.#now(), message: sentence });
+    else this.#terminal.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
   }
 
   get #paint() {
-    return paint(this.#invocation.outLook.color);
+    return paint(this.#terminal.outLook.color);
   }
 
   #words({ outcome, again, answered, forwarded }: Told): string {
@@ -252,12 +250,12 @@ export class DeliveryLog {
   }
 
   #document(document: object): void {
-    this.#invocation.io.out(`${jsonText(document)}\n`);
+    this.#terminal.out(`${jsonText(document)}\n`);
   }
 
   /** `2026-11-22T08:05:24Z` */
   #now(): string {
-    return new Date(this.#invocation.io.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    return new Date(this.#terminal.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   }
 }
 

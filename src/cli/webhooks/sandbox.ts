@@ -3,9 +3,11 @@ import { isLoopback } from "../../core/api/base-url.ts";
 import { networkFailure } from "../../core/api/network-failure.ts";
 import { fail, isObject } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
-import { type Invocation, printJson, say } from "../../project/invocation.ts";
+import type { Project } from "../../project/source.ts";
 import { escapeLine, escapeText, plural, renderTable } from "../../report/index.ts";
 import { serviceTarget } from "../service.ts";
+import type { Terminal } from "../terminal.ts";
+import { printJson, say } from "../terminal.ts";
 
 export interface TriggerFlags extends ControlFlags {
   readonly service?: string;
@@ -17,71 +19,86 @@ export interface TriggerFlags extends ControlFlags {
 const [LOOKS, LOOK_MS] = [200, 50];
 
 /** `hostform webhooks trigger EVENT`: has a sandbox send an event now, whether or not it has happened. */
-export async function runTrigger(invocation: Invocation, flags: TriggerFlags, event: string): Promise<number> {
+export async function runTrigger(
+  terminal: Terminal,
+  project: Project,
+  flags: TriggerFlags,
+  event: string,
+): Promise<number> {
   const { invoice, webhook } = flags;
-  const service =
-    flags.service === undefined ? undefined : (await serviceTarget(invocation, flags.service, undefined)).id;
+  const service = flags.service === undefined ? undefined : (await serviceTarget(project, flags.service, undefined)).id;
   const body = {
     event,
     ...(service !== undefined && { service_id: idOf("the id of a service", service) }),
     ...(invoice !== undefined && { invoice_id: idOf("the id of an invoice", invoice) }),
     ...(webhook !== undefined && { webhook_id: idOf("the id of a webhook", webhook) }),
   };
-  const sent = deliveriesIn(await askControl(invocation, flags, { method: "POST", path: "/events/trigger", body }));
-  print(invocation, await attempted(invocation, flags, sent), "Nothing was sent.");
+  const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path: "/events/trigger", body }));
+  print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
   return 0;
 }
 
 /** `hostform webhooks deliveries [ID]`: what a sandbox has sent, newest first, or one delivery with every attempt. */
-export async function runDeliveries(invocation: Invocation, flags: ControlFlags, id?: string): Promise<number> {
+export async function runDeliveries(
+  terminal: Terminal,
+  project: Project,
+  flags: ControlFlags,
+  id?: string,
+): Promise<number> {
   if (id === undefined) {
-    const all = deliveriesIn(await askControl(invocation, flags, { method: "GET", path: "/deliveries" }));
+    const all = deliveriesIn(await askControl(project, flags, { method: "GET", path: "/deliveries" }));
     print(
-      invocation,
+      terminal,
       all.toSorted((a, b) => b.id - a.id),
       "Nothing was sent yet.",
     );
     return 0;
   }
   const path = `/deliveries/${idOf("the id of a delivery", id)}`;
-  const [delivery] = deliveriesIn(await askControl(invocation, flags, { method: "GET", path }));
+  const [delivery] = deliveriesIn(await askControl(project, flags, { method: "GET", path }));
   if (delivery === undefined) return 0;
-  if (invocation.options.json) printJson(invocation, [delivery]);
-  else invocation.io.out(inFull(invocation, delivery));
+  if (terminal.json) printJson(terminal, [delivery]);
+  else terminal.out(inFull(terminal, delivery));
   return 0;
 }
 
 /** `hostform webhooks replay ID`: has a sandbox send a delivery again, the same bytes, as one of its own. */
-export async function runReplay(invocation: Invocation, flags: ControlFlags, id: string): Promise<number> {
+export async function runReplay(
+  terminal: Terminal,
+  project: Project,
+  flags: ControlFlags,
+  id: string,
+): Promise<number> {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
-  const sent = deliveriesIn(await askControl(invocation, flags, { method: "POST", path }));
-  print(invocation, await attempted(invocation, flags, sent), "Nothing was sent.");
+  const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path }));
+  print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
   return 0;
 }
 
 /** The same deliveries once each was attempted, so that what came back can be shown; as they are after a while. */
 async function attempted(
-  invocation: Invocation,
+  terminal: Terminal,
+  project: Project,
   flags: ControlFlags,
   sent: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
   let now = sent;
   for (let look = 0; look < LOOKS && now.some(({ attempts }) => attempts.length === 0); look++) {
-    await invocation.io.clock.sleep(LOOK_MS);
+    await terminal.clock.sleep(LOOK_MS);
     now = await Promise.all(
       now.map(async (one) => {
         if (one.attempts.length > 0) return one;
         const path = `/deliveries/${one.id}`;
-        return deliveriesIn(await askControl(invocation, flags, { method: "GET", path }))[0] ?? one;
+        return deliveriesIn(await askControl(project, flags, { method: "GET", path }))[0] ?? one;
       }),
     );
   }
   return now;
 }
 
-function print(invocation: Invocation, deliveries: readonly Delivery[], empty: string): void {
-  if (invocation.options.json) {
-    printJson(invocation, deliveries);
+function print(terminal: Terminal, deliveries: readonly Delivery[], empty: string): void {
+  if (terminal.json) {
+    printJson(terminal, deliveries);
     return;
   }
   const columns = [
@@ -93,14 +110,14 @@ function print(invocation: Invocation, deliveries: readonly Delivery[], empty: s
     { header: "ATTEMPTS", cell: ({ attempts }: Delivery) => attempts.length },
     { header: "LAST ANSWER", cell: (one: Delivery) => answerOf(one.attempts.at(-1)) },
   ];
-  invocation.io.out(renderTable(deliveries, columns, { ...invocation.outLook, empty }));
+  terminal.out(renderTable(deliveries, columns, { ...terminal.outLook, empty }));
   const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
-  if (pending > 0) say(invocation, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
+  if (pending > 0) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
 }
 
 const answerOf = (attempt: Delivery["attempts"][number] | undefined) => attempt?.status ?? attempt?.error ?? null;
 
-function inFull({ outLook }: Invocation, { attempts, body, ...delivery }: Delivery): string {
+function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): string {
   const fields = Object.entries(delivery).filter(([, value]) => value !== null);
   const table = renderTable(
     fields,
@@ -108,7 +125,7 @@ function inFull({ outLook }: Invocation, { attempts, body, ...delivery }: Delive
       { header: "FIELD", cell: ([name]) => name },
       { header: "VALUE", cell: ([, value]) => String(value), align: "left" },
     ],
-    { ...outLook, empty: "" },
+    { ...terminal.outLook, empty: "" },
   );
   const tries = renderTable(
     attempts,
@@ -117,7 +134,7 @@ function inFull({ outLook }: Invocation, { attempts, body, ...delivery }: Delive
       { header: "ANSWER", cell: ({ status }) => status, align: "left" },
       { header: "ERROR", cell: ({ error }) => error },
     ],
-    { ...outLook, empty: "It was not tried yet." },
+    { ...terminal.outLook, empty: "It was not tried yet." },
   );
   return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
 }
@@ -170,12 +187,12 @@ const TIMEOUT_MS = 30_000;
  * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
  */
 export function askControl(
-  invocation: Invocation,
+  project: Project,
   { controlUrl }: ControlFlags,
   { method, path, body }: { readonly method: Dispatcher.HttpMethod; readonly path: string; readonly body?: object },
 ): Promise<unknown> {
-  const base = addressOf(controlUrl ?? invocation.io.env[VARIABLE]);
-  return interruptible(invocation, async (signal) => {
+  const base = addressOf(controlUrl ?? project.source.env[VARIABLE]);
+  return interruptible(project.host, async (signal) => {
     try {
       const answer = await request(new URL(path, base), {
         method,

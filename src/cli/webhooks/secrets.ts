@@ -13,10 +13,11 @@ import {
 } from "../../core/model/index.ts";
 import { selectResources } from "../../core/record/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
-import { type Invocation, say } from "../../project/invocation.ts";
 import { learnValue } from "../../project/known-secrets.ts";
+import type { Redaction } from "../../project/redaction.ts";
+import type { Log, Project } from "../../project/source.ts";
 import { readState } from "../../project/state.ts";
-import { escapeLine, renderDiagnostics } from "../../report/index.ts";
+import { escapeLine } from "../../report/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 
 /*
@@ -38,7 +39,7 @@ export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhoo
 
 /** The secrets that deliveries may be signed with. */
 export class SigningSecrets {
-  readonly #invocation: Invocation;
+  readonly #log: Log;
   readonly #sources: readonly SecretSource[];
   /** What each source held when it could last be read. */
   readonly #last: (readonly SigningSecret[])[] = [];
@@ -46,8 +47,8 @@ export class SigningSecrets {
   readonly #failing = new Set<number>();
   #reading: Promise<readonly SigningSecret[]> | undefined;
 
-  constructor(invocation: Invocation, sources: readonly SecretSource[]) {
-    this.#invocation = invocation;
+  constructor(log: Log, sources: readonly SecretSource[]) {
+    this.#log = log;
     this.#sources = sources;
   }
 
@@ -88,10 +89,9 @@ export class SigningSecrets {
   }
 
   #warn({ diagnostics }: HostformError): void {
-    const { io, options, errLook } = this.#invocation;
     const detail = "What it held before goes on being accepted.";
     const warnings = diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
-    if (!options.quiet) io.err(renderDiagnostics(warnings, errLook));
+    this.#log.warn(warnings);
   }
 }
 
@@ -104,7 +104,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
  * Opens the places that the options name, and reads them once.
  * @throws HostformError `webhooks.secret` when none is named; `secret.source`, `usage`, `plan.address` for one that holds none.
  */
-export async function openSecrets(invocation: Invocation, flags: SecretFlags): Promise<SigningSecrets> {
+export async function openSecrets(project: Project, flags: SecretFlags): Promise<SigningSecrets> {
   if (!namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
       remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
@@ -112,11 +112,11 @@ export async function openSecrets(invocation: Invocation, flags: SecretFlags): P
   }
   const { secretEnv = [], secretFile = [], webhook = [] } = flags;
   const sources = [
-    ...secretEnv.map((name) => variableSource(invocation, name)),
-    ...secretFile.map((file) => fileSource(invocation, file)),
-    ...webhook.map((address) => stateSource(invocation, address)),
+    ...secretEnv.map((name) => variableSource(project, name)),
+    ...secretFile.map((file) => fileSource(project, file)),
+    ...webhook.map((address) => stateSource(project, address)),
   ];
-  const secrets = new SigningSecrets(invocation, sources);
+  const secrets = new SigningSecrets(project.log, sources);
   await secrets.open();
   return secrets;
 }
@@ -141,11 +141,11 @@ const STATE_MS = 2_000;
 const MOST_BYTES = 1024 * 1024;
 
 /** One secret, whole: what an environment holds does not change while we run. */
-export function variableSource({ io }: Invocation, name: string): SecretSource {
+export function variableSource(project: Project, name: string): SecretSource {
   const place = `the environment variable ${name}`;
   return async () => {
-    const secret = io.env[name]?.trim();
-    learnValue(io.redaction, io.env[name]);
+    const secret = project.source.env[name]?.trim();
+    learnValue(project.redaction, project.source.env[name]);
     if (!secret) {
       refuseSecretAsName("--secret-env", name);
       const state = secret === undefined ? "It is not set." : "It is empty.";
@@ -158,24 +158,24 @@ export function variableSource({ io }: Invocation, name: string): SecretSource {
 }
 
 /** A file of secrets; its path is relative to the working folder. */
-export function fileSource(invocation: Invocation, file: string): SecretSource {
+export function fileSource(project: Project, file: string): SecretSource {
   let first = true;
   return async () => {
     const place = `the file ${escapeLine(file)}`;
-    const { text, readableByOthers } = await contentOf(path.resolve(invocation.io.cwd, file), place);
+    const { text, readableByOthers } = await contentOf(path.resolve(project.source.cwd, file), place);
     if (first && readableByOthers) {
-      say(invocation, `Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
+      project.log.say(`Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
     }
     first = false;
-    return secretsIn(invocation, text, place);
+    return secretsIn(project.redaction, text, place);
   };
 }
 
 /** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
-function secretsIn({ io }: Invocation, text: string, place: string): SigningSecret[] {
+function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not a text in UTF-8.", "Write it in UTF-8.");
   const lines = linesOf(text);
-  for (const line of lines) learnValue(io.redaction, line);
+  for (const line of lines) learnValue(redaction, line);
   const unfit = unfitLines(lines);
   if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
   return lines.map((secret) => ({ secret, place }));
@@ -185,11 +185,11 @@ function secretsIn({ io }: Invocation, text: string, place: string): SigningSecr
  * The secret of a recorded webhook, and while it is being replaced, that of the one before it. Where a `secret_output` has
  * taken it out of the state, the file holds only the newest: what was read there before is remembered for so long.
  */
-export function stateSource(invocation: Invocation, address: string): SecretSource {
-  const read = stateReader(invocation, address);
+export function stateSource(project: Project, address: string): SecretSource {
+  const read = stateReader(project, address);
   const held: HeldSecrets = new Map();
   const look = async (resources: readonly ResourceState[]) =>
-    Promise.all(resources.map((resource) => secretsOfWebhook(invocation, resource, held)));
+    Promise.all(resources.map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
     let found = await look(await read(false));
     // A file with another secret in it: only the state as it is now tells whether the one before still counts.
@@ -199,14 +199,14 @@ export function stateSource(invocation: Invocation, address: string): SecretSour
 }
 
 /** Reads the webhooks of the state that an address names: anew when that is asked for, or was a while ago. */
-function stateReader(invocation: Invocation, address: string): (anew: boolean) => Promise<readonly ResourceState[]> {
-  const quiet: Invocation = { ...invocation, options: { ...invocation.options, quiet: true } };
+function stateReader(project: Project, address: string): (anew: boolean) => Promise<readonly ResourceState[]> {
+  const quiet: Project = { ...project, log: { ...project.log, warn: () => undefined } };
   let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
   return async (anew) => {
-    const now = invocation.io.clock.now();
+    const now = project.host.clock.now();
     if (anew || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const state = await readState(first ? invocation : quiet);
+      const state = await readState(first ? project : quiet);
       first = false;
       known = { at: now, resources: webhooksOf(selectResources(state, address), address) };
     }
@@ -226,7 +226,7 @@ function webhooksOf(resources: readonly ResourceState[], address: string): reado
 type HeldSecrets = Map<string, { readonly now: readonly SigningSecret[]; readonly before: readonly SigningSecret[] }>;
 
 async function secretsOfWebhook(
-  invocation: Invocation,
+  project: Project,
   { address, attributes, private: mark }: ResourceState,
   held: HeldSecrets,
 ): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
@@ -235,7 +235,7 @@ async function secretsOfWebhook(
   const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
   const secret = textAt(attributes, "secret");
   if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
-  const now = await secretsOfOutput(invocation, address, attributes.secret_output);
+  const now = await secretsOfOutput(project, address, attributes.secret_output);
   const last = held.get(address);
   const changed = last !== undefined && !sameSecrets(last.now, now);
   const earlier = changed ? last.now : (last?.before ?? []);
@@ -249,21 +249,21 @@ const sameSecrets = (a: readonly SigningSecret[], b: readonly SigningSecret[]) =
 
 /** The secret where `secret_output` has put it, as far as it can be read back from there. */
 async function secretsOfOutput(
-  invocation: Invocation,
+  project: Project,
   address: string,
   output: Json | undefined,
 ): Promise<readonly SigningSecret[]> {
-  const { dir } = invocation.options;
+  const { dir } = project.source;
   if (isObject(output) && typeof output.file === "string") {
     const place = `the file ${escapeLine(output.file)}`;
-    return secretsIn(invocation, (await contentOf(path.resolve(dir, output.file), place)).text, place);
+    return secretsIn(project.redaction, (await contentOf(path.resolve(dir, output.file), place)).text, place);
   }
   if (isObject(output) && isObject(output.env_file)) {
     const { path: file, name } = output.env_file;
     if (typeof file === "string" && typeof name === "string") {
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
-      learnValue(invocation.io.redaction, secret);
+      learnValue(project.redaction, secret);
       if (!secret) unreadable(place, "There is no such line, or it is empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }

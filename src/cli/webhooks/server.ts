@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errnoOf, HostformError, isObject } from "../../core/model/index.ts";
-import type { Invocation } from "../../project/invocation.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** A server that receives deliveries. */
 export interface Receiver {
@@ -118,9 +118,9 @@ function named({ data }: WebhookEvent, record: string, field: string): string {
 }
 
 /** Ctrl-C: the first one ends the run in good order (`soon`), a second one at once (`now`). */
-export function stopsOf({ io }: Invocation) {
+export function stopsOf(terminal: Terminal) {
   const [soon, now] = [new AbortController(), new AbortController()];
-  const end = io.onInterrupt(() => {
+  const end = terminal.onInterrupt(() => {
     if (soon.signal.aborted) now.abort();
     soon.abort();
   });
@@ -131,7 +131,7 @@ export function stopsOf({ io }: Invocation) {
     /** Does work that is told to end at once when the time is up. */
     async atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void> {
       const done = new AbortController();
-      const timer = io.clock.sleep(milliseconds, done.signal).then(
+      const timer = terminal.clock.sleep(milliseconds, done.signal).then(
         () => now.abort(),
         () => {},
       );

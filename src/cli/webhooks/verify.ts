@@ -2,9 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import { errnoOf, fail, type Remedy } from "../../core/model/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
-import { type Invocation, printJson, say } from "../../project/invocation.ts";
+import type { Project } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
+import type { Terminal } from "../terminal.ts";
+import { printJson, say } from "../terminal.ts";
 import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
 import { summaryJson, summaryOf } from "./server.ts";
@@ -22,10 +24,15 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * Sends nothing.
  * @returns 0 when it fits. @throws HostformError `webhooks.bad_signature` when it does not.
  */
-export async function runVerify(invocation: Invocation, flags: VerifyFlags, file: string): Promise<number> {
-  const { io, options } = invocation;
-  const secrets = await (await openSecrets(invocation, flags)).current();
-  const body = file === "-" ? await io.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(io.cwd, file));
+export async function runVerify(
+  terminal: Terminal,
+  project: Project,
+  flags: VerifyFlags,
+  file: string,
+): Promise<number> {
+  const secrets = await (await openSecrets(project, flags)).current();
+  const body =
+    file === "-" ? await terminal.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(project.source.cwd, file));
   if (body.length === 0)
     fail("usage", "There is no body to verify: it is empty", { remedies: ["Name the file it is kept in."] });
   if (body.length > MOST_BYTES) {
@@ -42,10 +49,10 @@ export async function runVerify(invocation: Invocation, flags: VerifyFlags, file
   }
   const event = eventOf(body);
   const told = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
-  if (options.json) printJson(invocation, { fits: true, secret_from: fitting.place, ...told });
-  else io.out(`The signature fits, with the secret from ${fitting.place}.\n`);
-  if ("problem" in event) say(invocation, `The body is not an event, though: ${event.problem}`);
-  else if (!options.json) io.out(`${summaryOf(event)}\n`);
+  if (terminal.json) printJson(terminal, { fits: true, secret_from: fitting.place, ...told });
+  else terminal.out(`The signature fits, with the secret from ${fitting.place}.\n`);
+  if ("problem" in event) say(terminal, `The body is not an event, though: ${event.problem}`);
+  else if (!terminal.json) terminal.out(`${summaryOf(event)}\n`);
   return 0;
 }
 

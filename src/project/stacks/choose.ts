@@ -13,11 +13,10 @@ import {
 } from "../../core/model/index.ts";
 import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
-import type { Invocation } from "../invocation.ts";
+import type { Project, ProjectSource } from "../source.ts";
 import { namedFiles, requireOwnFile, variableGate } from "../trust.ts";
 import { load, loadIfPossible, stacksAt } from "./files.ts";
 import {
-  type ActiveStack,
   inOrder,
   type LoadedStack,
   type Purpose,
@@ -41,12 +40,12 @@ export interface Chosen {
  * Runs the app if there is one, reads the manifest and the files of the selected stacks. Nothing is asked of the account.
  * @throws HostformError with what is wrong with them.
  */
-export async function chooseStacks(invocation: Invocation, source: StackSource, purpose: Purpose): Promise<Chosen> {
-  const near = nearTo(invocation);
-  refuseTerraformArguments(invocation.io.env, purpose);
-  const at = source.app === undefined ? source.path : await synthesize(invocation, source.app);
+export async function chooseStacks(project: Project, source: StackSource, purpose: Purpose): Promise<Chosen> {
+  const near = nearTo(project.source);
+  refuseTerraformArguments(project.source.env, purpose);
+  const at = source.app === undefined ? source.path : await synthesize(project, source.app);
   if (at === undefined) return fail("usage", "Which stack?", { remedies: ["Pass --app or --stack."] });
-  const opened = await stacksAt(at, near, invocation.options.untrusted !== true);
+  const opened = await stacksAt(at, near, project.source.untrusted !== true);
   const only = source.only.length === 0 && opened.meant !== undefined ? [opened.meant.name] : source.only;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);
@@ -57,8 +56,7 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
   const loaded = await Promise.all(others.map((stack) => loadIfPossible(stack, near)));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
   // Whoever looks at a state, or puts it right, may do so all the same.
-  if (purpose !== "other" && invocation.options.stateNamed !== true)
-    refuseSharedStates(all, invocation.io.env, near(at));
+  if (purpose !== "other" && project.source.stateNamed !== true) refuseSharedStates(all, project.source.env, near(at));
   const options = source.variables;
   refuseUndeclared(stacks, options);
   return {
@@ -66,7 +64,7 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
     run: {
       purpose,
       source: at,
-      project: invocation.options.dir,
+      project: project.source.dir,
       all,
       selected: stacks.length,
       options,
@@ -75,20 +73,21 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
   };
 }
 
-/** The invocation that works on one of the stacks: in its folder, with its state. */
-export async function invocationOn(invocation: Invocation, stack: LoadedStack, run: StackRun): Promise<Invocation> {
-  const { io, options } = invocation;
-  const near = nearTo(invocation);
-  await refuseWorkspaces(stack.folder, io.env, near(stack.folder));
+/** Where one of the stacks is: in its folder, with its state. */
+export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: StackRun): Promise<ProjectSource> {
+  const near = nearTo(source);
+  await refuseWorkspaces(stack.folder, source.env, near(stack.folder));
   const { backend } = stack.outline;
   const state = stateFile(stack.folder, backend?.type === "local" ? backend.settings : {});
-  const active: Invocation & { readonly stack: ActiveStack } = {
-    ...invocation,
-    options: { ...options, dir: stack.folder, files: [], state: options.stateNamed === true ? options.state : state },
+  const active = {
+    ...source,
+    dir: stack.folder,
+    files: [],
+    state: source.stateNamed === true ? source.state : state,
     stack: { ...stack, run, given: [], diagnostics: [] },
   };
   const { given, diagnostics } = await givenVariables(stack, optionsFor(stack, run), {
-    env: io.env,
+    env: source.env,
     near,
     refuses: variableGate(active),
     named: namedFiles(active),
@@ -118,8 +117,8 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   }
 }
 
-function nearTo({ io }: Invocation): (file: string) => string {
-  return (file) => path.relative(io.cwd, file) || ".";
+function nearTo(source: ProjectSource): (file: string) => string {
+  return (file) => path.relative(source.cwd, file) || ".";
 }
 
 /** How much of what an app wrote last is shown when it fails. */
@@ -132,19 +131,18 @@ const MOST_KEPT = 16 * 1024;
  * @returns the output folder, absolute.
  * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
  */
-export async function synthesize(invocation: Invocation, app: string): Promise<string> {
-  const { io, options } = invocation;
-  const settings = await settingsOf(options.dir);
-  const output = path.resolve(options.dir, settings.output ?? "cdktf.out");
+export async function synthesize(project: Project, app: string): Promise<string> {
+  const settings = await settingsOf(project.source.dir);
+  const output = path.resolve(project.source.dir, settings.output ?? "cdktf.out");
   const manifest = path.join(output, "manifest.json");
   const before = await writtenAt(manifest);
   await mkdir(path.dirname(output), { recursive: true });
   let last = "";
-  const failure = await interruptible(invocation, (signal) =>
-    io.shell(app, {
-      cwd: options.dir,
+  const failure = await interruptible(project.host, (signal) =>
+    project.host.shell(app, {
+      cwd: project.source.dir,
       env: {
-        ...childEnvironment(io.env),
+        ...childEnvironment(project.source.env),
         CDKTF_OUTDIR: output,
         // Errors of constructs then stand in the manifest, with their places.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
@@ -153,20 +151,20 @@ export async function synthesize(invocation: Invocation, app: string): Promise<s
       signal,
       onOutput: (text) => {
         last = (last + text).slice(-MOST_KEPT);
-        if (!options.quiet) io.err(text);
+        project.log.output(text);
       },
     }),
   );
   if (failure !== undefined) {
     // What has just passed on the terminal is not repeated, but for the words that say what is wrong.
-    const detail = options.quiet || options.json ? endOf(last) : complaintIn(last);
+    const detail = project.log.showsOutput ? complaintIn(last) : endOf(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
       remedies: ["Run it by itself, and mend what it complains of. Nothing was asked of the account."],
     });
   }
   if ((await writtenAt(manifest)) === before) {
-    const shown = path.relative(io.cwd, manifest);
+    const shown = path.relative(project.source.cwd, manifest);
     fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
       detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
       remedies: [

@@ -17,8 +17,8 @@ import { createStateStore } from "../../core/record/index.ts";
 import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
 import { stateBackend, stateEncryption } from "../backend.ts";
-import type { Invocation } from "../invocation.ts";
 import { announcing } from "../known-secrets.ts";
+import type { Project } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
 import { type ActiveStack, type LoadedStack, placeName, type SiblingOutputs, stateFile } from "./stack.ts";
 import { secretsIn } from "./variables.ts";
@@ -28,20 +28,19 @@ import { secretsIn } from "./variables.ts";
  * before it. Secrets among them are announced before anything can be shown.
  * @returns what a declaration in YAML gives; mistakes are in it, nothing is thrown for them.
  */
-export async function readStack(invocation: Invocation, stack: ActiveStack): Promise<Declaration> {
-  const { io } = invocation;
-  io.redaction.learn(...secretsIn(stack.outline, stack.given));
-  const siblings = await readSiblings(invocation, stack, remoteStatesOf(stack.files));
+export async function readStack(project: Project, stack: ActiveStack): Promise<Declaration> {
+  project.redaction.learn(...secretsIn(stack.outline, stack.given));
+  const siblings = await readSiblings(project, stack, remoteStatesOf(stack.files));
   const declaration = parseStack(stack.files, {
     kinds,
-    env: io.env,
+    env: project.source.env,
     schemas: await schemas(),
     variables: stack.given,
     siblings: siblings.outputs,
     siblingTypes: siblings.types,
     folder: stack.folder,
   });
-  io.redaction.learn(...(declaration.secrets ?? []));
+  project.redaction.learn(...(declaration.secrets ?? []));
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];
   const { desired, partial = desired, diagnostics, backend } = declaration;
   return {
@@ -53,7 +52,7 @@ export async function readStack(invocation: Invocation, stack: ActiveStack): Pro
   };
 }
 
-/** A state on this disk is where the options of the invocation say: `--state` may name another file. */
+/** A state on this disk is where the source of the project says: `--state` may name another file. */
 function onDisk(backend: Declaration["backend"]): Backend | undefined | "unclear" {
   return typeof backend === "object" && backend.type === "local" ? undefined : backend;
 }
@@ -114,7 +113,7 @@ export interface Siblings {
  * What cannot be read is told, and counts as unknown, so that all else can still be checked.
  */
 export async function readSiblings(
-  invocation: Invocation,
+  project: Project,
   stack: ActiveStack,
   states: readonly RemoteState[],
 ): Promise<Siblings> {
@@ -123,7 +122,7 @@ export async function readSiblings(
   const diagnostics: Diagnostic[] = [];
   for (const state of states) {
     try {
-      const found = await outputsOf(invocation, stack, state);
+      const found = await outputsOf(project, stack, state);
       outputs.set(state.name, found.values);
       types.set(state.name, found.types);
     } catch (error) {
@@ -143,17 +142,21 @@ interface Found {
   readonly types: SiblingOutputs["types"];
 }
 
-async function outputsOf(invocation: Invocation, stack: ActiveStack, state: RemoteState): Promise<Found> {
+async function outputsOf(project: Project, stack: ActiveStack, state: RemoteState): Promise<Found> {
   const { purpose, planned, all } = stack.run;
   const backend = backendOf(state);
-  await requireOwnBackend(invocation, { ...backend, range: state.range }, stateFile(stack.folder, backend.settings));
-  const { env } = invocation.io;
+  await requireOwnBackend(
+    project.source,
+    { ...backend, range: state.range },
+    stateFile(stack.folder, backend.settings),
+  );
+  const { env } = project.source;
   const place = placeName(stack.folder, backend, env);
   const sibling = all.find((one) => placeName(one.folder, one.outline.backend, env) === place);
   if (purpose === "validate") return unknownOutputs(sibling);
   const made = sibling && planned.get(sibling.name);
   if (made !== undefined) return over(defaultsOf(state), made);
-  const recorded = await recordedOutputs(invocation, backend);
+  const recorded = await recordedOutputs(project, backend);
   if (recorded !== undefined) return over(defaultsOf(state), recorded);
   // What is to be removed is removed whatever it was made from.
   if (purpose === "destroy") return unknownOutputs(sibling);
@@ -176,16 +179,16 @@ async function outputsOf(invocation: Invocation, stack: ActiveStack, state: Remo
 }
 
 /** @returns undefined when there is no state. */
-async function recordedOutputs(invocation: Invocation, backend: Backend): Promise<SiblingOutputs | undefined> {
-  const place = () => stateBackend(backend, invocation);
-  const store = announcing(createStateStore(place, randomUUID, stateEncryption(invocation)), invocation.io.redaction);
+async function recordedOutputs(project: Project, backend: Backend): Promise<SiblingOutputs | undefined> {
+  const place = () => stateBackend(backend, project);
+  const store = announcing(createStateStore(place, randomUUID, stateEncryption(project)), project.redaction);
   const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
   try {
     const { lineage, outputs = new Map() } = open.state;
     if (lineage === "") return undefined;
     // What somebody has declared as sensitive. CDKTF declares everything that stacks share so.
     for (const [name, { value, sensitive }] of outputs)
-      if (sensitive && !name.startsWith("cross-stack-output-")) invocation.io.redaction.learn(value);
+      if (sensitive && !name.startsWith("cross-stack-output-")) project.redaction.learn(value);
     return {
       values: Object.fromEntries([...outputs].map(([name, { value }]) => [name, value])),
       types: Object.fromEntries([...outputs].map(([name, { type }]) => [name, type])),

@@ -10,9 +10,9 @@ import {
   located,
   UNKNOWN,
 } from "../../core/model/index.ts";
-import type { Invocation } from "../invocation.ts";
+import type { Project } from "../source.ts";
 import { declaredEnvironment } from "../trust.ts";
-import { invocationOn } from "./choose.ts";
+import { sourceOn } from "./choose.ts";
 import { readStack } from "./read.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
 
@@ -34,16 +34,16 @@ interface Holder {
  * @throws HostformError `config.duplicate`, once for each.
  */
 export async function refuseSharedOrders(
-  invocation: Invocation,
+  project: Project,
   stacks: readonly LoadedStack[],
   run: StackRun,
 ): Promise<void> {
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    const desired = await desiredOf(invocation, stack, run);
+    const desired = await desiredOf(project, stack, run);
     if (desired === undefined) continue;
-    for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(invocation))) {
+    for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(project.source))) {
       const taken = orders.find(({ key }) => (holders.get(key)?.stack ?? stack.name) !== stack.name);
       const holder = taken && holders.get(taken.key);
       if (taken !== undefined && holder !== undefined) twice.push(shared(stack.name, resource, holder, taken.same));
@@ -55,10 +55,10 @@ export async function refuseSharedOrders(
 }
 
 /** The stack as far as it can be read without the ones before it. Undefined with a mistake in it. */
-async function desiredOf(invocation: Invocation, stack: LoadedStack, run: StackRun): Promise<Desired | undefined> {
+async function desiredOf(project: Project, stack: LoadedStack, run: StackRun): Promise<Desired | undefined> {
   try {
-    const own = await invocationOn(invocation, stack, { ...run, purpose: "validate" });
-    return own.stack && (await readStack(own, own.stack)).desired;
+    const source = await sourceOn(project.source, stack, { ...run, purpose: "validate" });
+    return source.stack && (await readStack({ ...project, source }, source.stack)).desired;
   } catch (error) {
     if (error instanceof HostformError) return undefined;
     throw error;

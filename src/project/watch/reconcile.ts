@@ -12,8 +12,8 @@ import {
 import type { MoneyScale } from "../../report/index.ts";
 import { carryOut, hasChanges } from "../apply.ts";
 import type { GuardFlags } from "../guards.ts";
-import type { Invocation } from "../invocation.ts";
 import { withPlan } from "../plan.ts";
+import type { Project } from "../source.ts";
 import { eventInItsTerms, resultInItsTerms } from "../told.ts";
 
 /** How one look at the account ended. */
@@ -52,10 +52,10 @@ export interface LookOptions {
  * and not a moment longer. A plan with errors is never applied.
  * @throws HostformError what `plan` and `apply` throw.
  */
-export function lookOnce(invocation: Invocation, options: LookOptions): Promise<Look> {
+export function lookOnce(project: Project, options: LookOptions): Promise<Look> {
   const { targets, autoApprove, guards } = options;
   const request = { command: "watch", mode: "apply", targets, reorder: [], guards, unattended: autoApprove } as const;
-  return withPlan(invocation, request, async (run) => {
+  return withPlan(project, request, async (run) => {
     const { plan, providers } = run;
     const looked = (end: Look["end"], result?: ApplyResult): Look => ({
       plan,
@@ -73,9 +73,9 @@ export function lookOnce(invocation: Invocation, options: LookOptions): Promise<
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const done = await options.applying(plan, run.interrupts.stop, (onEvent) =>
-      carryOut(invocation, run, {}, (event) => onEvent(eventInItsTerms(invocation, event))),
+      carryOut(project, run, {}, (event) => onEvent(eventInItsTerms(project.source, event))),
     );
-    const result = resultInItsTerms(invocation, done);
+    const result = resultInItsTerms(project.source, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
     return looked("incomplete", result);

@@ -12,9 +12,9 @@ import {
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
-import type { Invocation } from "../invocation.ts";
-import { loadProject } from "../project.ts";
-import { chooseStacks, invocationOn } from "../stacks/choose.ts";
+import { loadDeclaration } from "../project.ts";
+import type { Project } from "../source.ts";
+import { chooseStacks, sourceOn } from "../stacks/choose.ts";
 import { readState } from "../state.ts";
 import { inItsTerms } from "../told.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
@@ -72,7 +72,7 @@ const PASSING: ReadonlySet<string> = new Set([
 
 /** The loop: when it is time, or an event has named something, look; tell what is new; wait. */
 export class Watch {
-  readonly #invocation: Invocation;
+  readonly #project: Project;
   readonly #options: WatchOptions;
   readonly #reporter: WatchReporter;
   readonly #stop: AbortSignal;
@@ -97,13 +97,13 @@ export class Watch {
   #cut = false;
 
   /** @param stop aborted by Ctrl-C. */
-  constructor(invocation: Invocation, options: WatchOptions, reporter: WatchReporter, stop: AbortSignal) {
-    this.#invocation = invocation;
+  constructor(project: Project, options: WatchOptions, reporter: WatchReporter, stop: AbortSignal) {
+    this.#project = project;
     this.#options = options;
     this.#reporter = reporter;
     this.#stop = stop;
     this.#schedule = new Schedule(options.intervalMs, this.#now);
-    this.#declaration = new SettledDeclaration(invocation);
+    this.#declaration = new SettledDeclaration(project);
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
@@ -143,7 +143,7 @@ export class Watch {
   async #wait(ms: number): Promise<void> {
     this.#wake = new AbortController();
     const ended = AbortSignal.any([this.#stop, this.#wake.signal]);
-    await this.#invocation.io.clock.sleep(ms, ended).catch((error: unknown) => {
+    await this.#project.host.clock.sleep(ms, ended).catch((error: unknown) => {
       if (!ended.aborted) throw error;
     });
   }
@@ -168,7 +168,7 @@ export class Watch {
     const { autoApprove, guards } = this.#options;
     const own = autoApprove
       ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
-      : await readAnew(this.#invocation);
+      : await readAgain(this.#project);
     this.#reporter.began(told);
     let news = false;
     const look = await lookOnce(own, {
@@ -232,7 +232,7 @@ export class Watch {
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
     if (told.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
-    const diagnostics = inItsTerms(this.#invocation, error.diagnostics);
+    const diagnostics = inItsTerms(this.#project.source, error.diagnostics);
     this.#looks = told.look;
     this.#good = false;
     // What a person has to mend is not mended any later for being looked at; only the API is spared.
@@ -243,8 +243,8 @@ export class Watch {
 
   /** The state as it is now: another process may have recorded what an event names. */
   async #state(): Promise<State> {
-    const own = await readAnew(this.#invocation);
-    return readState({ ...own, options: { ...own.options, quiet: true } });
+    const own = await readAgain(this.#project);
+    return readState({ ...own, log: { ...own.log, warn: () => undefined } });
   }
 
   /** Milliseconds; undefined when this was the last look. */
@@ -255,7 +255,7 @@ export class Watch {
   }
 
   get #now(): number {
-    return this.#invocation.io.clock.now();
+    return this.#project.host.clock.now();
   }
 }
 
@@ -264,23 +264,23 @@ const SETTLE_MS = 3_000;
 /** A declaration that changes this often in succession is written by something that does not stop. */
 const MOST_READINGS = 12;
 
-/** The declaration as it is now: an invocation of its own, as every command reads the declaration once. */
-export async function readAnew(invocation: Invocation): Promise<Invocation> {
-  const { stack } = invocation;
-  if (stack === undefined) return { ...invocation };
-  const source = { path: stack.run.source, only: [stack.name], variables: stack.run.options };
-  const { stacks, run } = await chooseStacks(invocation, source, stack.run.purpose);
+/** The declaration as it is now: a project of its own, as each reads its declaration once. */
+export async function readAgain(project: Project): Promise<Project> {
+  const { stack } = project.source;
+  if (stack === undefined) return { ...project };
+  const chosen = { path: stack.run.source, only: [stack.name], variables: stack.run.options };
+  const { stacks, run } = await chooseStacks(project, chosen, stack.run.purpose);
   const [only] = stacks;
-  return only === undefined ? { ...invocation } : invocationOn(invocation, only, run);
+  return only === undefined ? { ...project } : { ...project, source: await sourceOn(project.source, only, run) };
 }
 
 /** Reads the declaration, look after look, and holds back what is being written just now. */
 export class SettledDeclaration {
-  readonly #invocation: Invocation;
+  readonly #project: Project;
   #known = "";
 
-  constructor(invocation: Invocation) {
-    this.#invocation = invocation;
+  constructor(project: Project) {
+    this.#project = project;
   }
 
   /**
@@ -288,7 +288,7 @@ export class SettledDeclaration {
    * a file that an editor or a checkout is writing can be valid, and would mean that the other half is to be removed.
    * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
    */
-  async read(signal: AbortSignal, onWait: () => void): Promise<Invocation> {
+  async read(signal: AbortSignal, onWait: () => void): Promise<Project> {
     let { own, digest } = await this.#read();
     for (let readings = 0; digest !== this.#known; readings++) {
       if (readings === 0) onWait();
@@ -298,7 +298,7 @@ export class SettledDeclaration {
           remedies: ["Find out what writes it again and again; if a template makes it, write it once."],
         });
       }
-      await this.#invocation.io.clock.sleep(SETTLE_MS, signal);
+      await this.#project.host.clock.sleep(SETTLE_MS, signal);
       const again = await this.#read();
       if (again.digest === digest) this.#known = digest;
       ({ own, digest } = again);
@@ -306,11 +306,11 @@ export class SettledDeclaration {
     return own;
   }
 
-  async #read(): Promise<{ own: Invocation; digest: string }> {
-    const own = await readAnew(this.#invocation);
-    const { desired } = await loadProject(own);
+  async #read(): Promise<{ own: Project; digest: string }> {
+    const own = await readAgain(this.#project);
+    const { desired } = await loadDeclaration(own);
     // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
-    return { own, digest: digestOf([desired, own.stack?.files, own.stack?.given]) };
+    return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
   }
 }
 

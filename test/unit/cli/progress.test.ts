@@ -1,34 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { showProgress } from "../../../src/cli/apply.ts";
-import { guardIo } from "../../../src/cli/guarded-io.ts";
 import type { ApplyEvent, Outcome } from "../../../src/core/model/index.ts";
-import type { CommonOptions, Invocation } from "../../../src/project/invocation.ts";
 import { testClock } from "../../support/clock.ts";
-import { type FakeIo, fakeIo } from "../../support/io.ts";
+import { fakeIo } from "../../support/io.ts";
+import { openedOn } from "../../support/opened.ts";
 import { order, plan } from "../report/builders.ts";
 
-const OPTIONS: CommonOptions = {
-  dir: "/nowhere",
-  files: [],
-  state: "/nowhere/hosting.tfstate",
-  json: false,
-  color: false,
-  quiet: false,
-  verbose: false,
-  insecureHttp: false,
-  lockTimeoutMs: 0,
-};
-
-function invocation(parts: {
-  terminal: boolean;
-  quiet?: boolean;
-  env?: Record<string, string>;
-}): Invocation & { io: FakeIo } {
-  const { terminal, quiet = false, env = {} } = parts;
-  const fake = fakeIo({ terminal, columns: 80, clock: testClock(), env });
-  const io = { ...fake, ...guardIo(fake) };
-  const look = { color: false, ...(terminal && { width: 80 }) };
-  return { io, options: { ...OPTIONS, quiet }, outLook: look, errLook: look };
+/** The terminal of an apply, and what it was given. */
+function made(parts: { terminal: boolean; quiet?: boolean; env?: Record<string, string> }) {
+  const { terminal: isTerminal, quiet = false, env = {} } = parts;
+  const io = fakeIo({ terminal: isTerminal, columns: 80, clock: testClock(), env });
+  return { io, terminal: openedOn(io, { quiet }).terminal };
 }
 
 /** What a terminal shows after all that: lines go up by `ESC[nA` and the rest is cleared by `ESC[J`. */
@@ -52,13 +34,13 @@ const one = plan([order({ address: ADDRESS })]);
 
 describe("progress", () => {
   it("on a terminal keeps its lines above the status area, and leaves nothing of that behind", async () => {
-    const made = invocation({ terminal: true });
-    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+    const { io, terminal } = made({ terminal: true });
+    await showProgress(terminal, one, new AbortController().signal, async (onEvent) => {
       onEvent(start);
-      expect(screen(made.io.stderr()).join("\n")).toMatch(/Creating\.\.\.\n.*Creating\.\.\. \[0s\]\n0 of 1 done/);
+      expect(screen(io.stderr()).join("\n")).toMatch(/Creating\.\.\.\n.*Creating\.\.\. \[0s\]\n0 of 1 done/);
       onEvent(complete);
     });
-    expect(screen(made.io.stderr())).toEqual([
+    expect(screen(io.stderr())).toEqual([
       expect.stringContaining(`${ADDRESS}: Creating...`),
       expect.stringContaining(`${ADDRESS}: Creation complete after 1s [id=1]`),
       "",
@@ -66,36 +48,36 @@ describe("progress", () => {
   });
 
   it("says what Ctrl-C means, and no repainting takes that away", async () => {
-    const made = invocation({ terminal: true });
+    const { io, terminal } = made({ terminal: true });
     const stop = new AbortController();
-    await showProgress(made, one, stop.signal, async (onEvent) => {
+    await showProgress(terminal, one, stop.signal, async (onEvent) => {
       onEvent(start);
       stop.abort();
       onEvent({ type: "waiting", addresses: [ADDRESS], seconds: 1 });
       onEvent(complete);
     });
-    expect(screen(made.io.stderr()).join("\n")).toContain("Interrupted: nothing more is sent.");
+    expect(screen(io.stderr()).join("\n")).toContain("Interrupted: nothing more is sent.");
   });
 
   it.each([
     ["no terminal", { terminal: false }],
     ["CI", { terminal: true, env: { CI: "true" } }],
   ])("is plain lines with %s", async (_, parts) => {
-    const made = invocation(parts);
-    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+    const { io, terminal } = made(parts);
+    await showProgress(terminal, one, new AbortController().signal, async (onEvent) => {
       onEvent(start);
       onEvent(complete);
     });
-    expect(made.io.stderr().split("\n")).toHaveLength(3);
-    expect(made.io.stderr()).not.toContain("\u001b");
+    expect(io.stderr().split("\n")).toHaveLength(3);
+    expect(io.stderr()).not.toContain("\u001b");
   });
 
   it("is nothing with --quiet", async () => {
-    const made = invocation({ terminal: true, quiet: true });
-    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+    const { io, terminal } = made({ terminal: true, quiet: true });
+    await showProgress(terminal, one, new AbortController().signal, async (onEvent) => {
       onEvent(start);
       onEvent(complete);
     });
-    expect(made.io.stderr()).toBe("");
+    expect(io.stderr()).toBe("");
   });
 });

@@ -1,14 +1,13 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { type InstallFlags, runTerraformInstall, standingIn } from "../../../src/cli/terraform.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
 import { EXECUTABLE, packageFiles, platformOf } from "../../../src/fronts/terraform/package.ts";
-import { looksOf } from "../../../src/project/invocation.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
+import { openedOn } from "../../support/opened.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { runIn } from "./harness.ts";
 
@@ -37,20 +36,9 @@ interface Setting extends InstallFlags {
 
 async function install({ env = {}, platform = "linux", json = false, ...flags }: Setting = {}) {
   const io = fakeIo({ env: { HOME: home, ...env }, cwd: path.dirname(home) });
-  const options = {
-    dir: io.cwd,
-    files: [],
-    state: "",
-    json,
-    color: false,
-    quiet: false,
-    verbose: false,
-    insecureHttp: false,
-    lockTimeoutMs: 0,
-  };
-  const invocation = { io: guardIo(io), options, ...looksOf(io, false) };
-  const code = await runTerraformInstall(invocation, flags, { platform, arch: "x64", root });
-  invocation.io.flush();
+  const { terminal, project } = openedOn(io, { json });
+  const code = await runTerraformInstall(terminal, project, flags, { platform, arch: "x64", root });
+  terminal.flush();
   return { code, stdout: io.stdout(), stderr: io.stderr() };
 }
 

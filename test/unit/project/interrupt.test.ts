@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import type { Clock } from "../../../src/core/model/index.ts";
 import { Interrupts, RECORDING_MS, SUMMARY_MS } from "../../../src/project/interrupt.ts";
-import type { Invocation } from "../../../src/project/invocation.ts";
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
 
@@ -26,7 +25,7 @@ function begin() {
     for (const { at, end } of waiting) if (at <= now) end();
     await new Promise(setImmediate);
   };
-  return { run: () => new Interrupts({ io } as Invocation), press: fake.interrupt, pass, exits };
+  return { run: () => new Interrupts(io), press: fake.interrupt, pass, exits };
 }
 
 const told = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];

@@ -2,12 +2,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { guardIo } from "../../../src/cli/guarded-io.ts";
-import { type Invocation, looksOf } from "../../../src/project/invocation.ts";
 import { Providers } from "../../../src/project/providers.ts";
 import { testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
+import { openedOn } from "../../support/opened.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
 const BUDGET = 3;
@@ -17,22 +16,10 @@ async function started(env: Record<string, string>) {
   const clock = testClock();
   const sandbox = await startSandbox({ clock, rateLimit: BUDGET });
   const fake = fakeIo({ clock, env: { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...env } });
-  const io = guardIo(fake);
-  const options = {
-    dir: ".",
-    files: [],
-    state: "hosting.tfstate",
-    json: false,
-    color: false,
-    quiet: false,
-    verbose: false,
-    insecureHttp: false,
-    lockTimeoutMs: 0,
-  };
-  const invocation: Invocation = { io, options, ...looksOf(io, false) };
+  const { project } = openedOn(fake, {}, { dir: ".", state: "hosting.tfstate" });
   const look = async () => {
     const configs = new Map([["default", { alias: "default", requestsPerMinute: BUDGET }]]);
-    const providers = new Providers(configs, invocation, {});
+    const providers = new Providers(configs, project, {});
     const { client } = await providers.use("default");
     await client.webhooks.list().all();
     await providers.close();

@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
 import type { CaptureOptions, CommandEnd } from "../../../src/core/record/index.ts";
 import { secretsOf } from "../../../src/project/secrets.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
+import { openedOn } from "../../support/opened.ts";
 
 const SECRET = "correct horse battery";
 
@@ -24,14 +24,13 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
       return { stdout: "", stderr: "", ...end };
     },
   };
-  const io = guardIo(fake);
-  const options = { dir, state: path.join(dir, "hosting.tfstate") };
+  const { terminal, project } = openedOn(fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
   const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
-  const { readSource } = secretsOf({ io, options } as never, { files: [], providers });
+  const { readSource } = secretsOf(project, { files: [], providers });
   if (readSource === undefined) throw new Error("no reader");
   const shown = (text: string) => {
-    io.out(text);
-    io.flush();
+    terminal.out(text);
+    terminal.flush();
     return fake.stdout();
   };
   return { dir, runs, given, read: readSource, shown };

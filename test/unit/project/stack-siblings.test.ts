@@ -1,15 +1,14 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { UNKNOWN, type ValueObject } from "../../../src/core/model/index.ts";
 import type { RemoteState } from "../../../src/fronts/stacks/index.ts";
-import { type Invocation, looksOf } from "../../../src/project/invocation.ts";
 import { readSiblings } from "../../../src/project/stacks/read.ts";
 import type { ActiveStack, LoadedStack, Purpose } from "../../../src/project/stacks/stack.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { HttpBackend } from "../../support/http-backend.ts";
 import { fakeIo } from "../../support/io.ts";
+import { openedOn } from "../../support/opened.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -44,7 +43,6 @@ interface Case {
 }
 
 async function siblings(state: Partial<RemoteState>, { purpose = "apply", planned, all }: Case = {}) {
-  const io = guardIo(fakeIo({ cwd: folder }));
   const stack: ActiveStack = {
     ...loaded("team", { path: "team.tfstate" }),
     given: [],
@@ -59,12 +57,7 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
       planned: new Map(planned === undefined ? [] : [["sites", { values: planned, types: {} }]]),
     },
   };
-  const options = { dir: folder, files: [], state: "", json: false, color: false, quiet: false, verbose: false };
-  const invocation: Invocation = {
-    io,
-    options: { ...options, insecureHttp: false, lockTimeoutMs: 0 },
-    ...looksOf(io, false),
-  };
+  const { project } = openedOn(fakeIo({ cwd: folder }));
   const range = { file: "cdk.tf.json", line: 1, column: 1, endLine: 1, endColumn: 1 };
   const asked = {
     name: "sites",
@@ -73,7 +66,7 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
     config: { path: path.join(folder, "sites.tfstate") },
     ...state,
   };
-  const { outputs, diagnostics } = await readSiblings(invocation, stack, [asked]);
+  const { outputs, diagnostics } = await readSiblings(project, stack, [asked]);
   return { outputs: outputs.get("sites"), said: diagnostics.map(({ code, summary }) => `${code}: ${summary}`) };
 }
 
