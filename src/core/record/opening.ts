@@ -1,7 +1,7 @@
 import { type Diagnostic, HostformError } from "../model/index.ts";
 import type { Sealing } from "./encryption.ts";
 import { decodeState, emptyDocument, type StateDocument } from "./format.ts";
-import type { JournalPlace } from "./journal-file.ts";
+import type { JournalFile } from "./journal-file.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
 import { touchedBy, withChanges } from "./revise.ts";
@@ -12,7 +12,7 @@ export interface StateBackend {
   readonly text: StateText;
   readonly lock: StateLock;
   /** Where changes go between two writes of the whole state. Without it, each change writes the whole state. */
-  readonly journal?: JournalPlace;
+  readonly journal?: JournalFile;
   /**
    * Another program (Terraform) reads the state as well, and no journal of ours: each change writes the whole state, so that
    * what was begun stands there, too. The journal is only read, for what an earlier run may have left in it.

@@ -1,5 +1,5 @@
 import { encodeState, type StateDocument } from "./format.ts";
-import type { GrowingJournal, JournalPlace } from "./journal-file.ts";
+import type { JournalFile } from "./journal-file.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StateBackend } from "./opening.ts";
@@ -19,8 +19,8 @@ export class Recorder {
   readonly #uuid: () => string;
   #base: StateDocument;
   #durable: StateDocument;
-  /** The journal that this run began, and the lines of it. */
-  #writer: { readonly file: GrowingJournal; readonly lines: JournalLines } | undefined;
+  /** Of the journal that this run began; undefined while none can be added to. */
+  #lines: JournalLines | undefined;
   /** What the journal on disk holds beyond the state, and whose it is. */
   #unfolded: "nothing" | "recovered" | "ours";
   /** The journal cannot be added to: only the whole state can be written next. */
@@ -91,25 +91,26 @@ export class Recorder {
     await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }
 
-  async #append(document: StateDocument, journal: JournalPlace): Promise<void> {
+  async #append(document: StateDocument, journal: JournalFile): Promise<void> {
     const changes = changesBetween(this.#durable, document);
     try {
       if (!isEmpty(changes)) {
-        this.#writer ??= await this.#begin(journal);
+        this.#lines ??= await this.#begin(journal);
         this.#unfolded = "ours";
-        await this.#writer.file.append(this.#writer.lines.entry(changes), this.#verify);
+        await journal.append(this.#lines.entry(changes), this.#verify);
       }
     } catch (error) {
       this.#failed = true;
-      await this.#closeWriter();
+      await this.#closeJournal();
       throw error;
     }
     this.#durable = this.#placed(document, this.#base.state.serial);
   }
 
-  async #begin(journal: JournalPlace) {
-    const lines = await this.#lines();
-    return { lines, file: await journal.begin(lines.head(), this.#verify) };
+  async #begin(journal: JournalFile): Promise<JournalLines> {
+    const lines = await this.#newLines();
+    await journal.begin(lines.head(), this.#verify);
+    return lines;
   }
 
   async #fold(document: StateDocument): Promise<void> {
@@ -128,25 +129,24 @@ export class Recorder {
 
   /** The last line of the journal. Whatever happens next, nothing can be added to that journal. */
   async #announce(digest: string): Promise<void> {
-    const writer = this.#writer;
+    const { journal } = this.#backend;
+    const grown = this.#lines;
     this.#failed = true;
     // A state whose write failed may be there all the same.
     this.#announced = [...this.#announced, digest];
     try {
-      if (writer !== undefined) {
-        return await writer.file.append(writer.lines.entry({ fold: this.#announced }), this.#verify);
-      }
+      if (grown !== undefined) return await journal?.append(grown.entry({ fold: this.#announced }), this.#verify);
     } finally {
-      await this.#closeWriter();
+      await this.#closeJournal();
     }
-    const lines = await this.#lines();
+    const lines = await this.#newLines();
     const changes = changesBetween(this.#base, this.#durable);
-    await this.#backend.journal?.replace(lines.folding(changes, this.#announced), this.#verify);
+    await journal?.replace(lines.folding(changes, this.#announced), this.#verify);
   }
 
-  async #closeWriter(): Promise<void> {
-    await this.#writer?.file.close();
-    this.#writer = undefined;
+  async #closeJournal(): Promise<void> {
+    await this.#backend.journal?.close();
+    this.#lines = undefined;
   }
 
   /** The document as part of this state, whose lineage is chosen with the first write. */
@@ -161,7 +161,7 @@ export class Recorder {
     return { lineage: this.#base.state.lineage, serial };
   }
 
-  async #lines(): Promise<JournalLines> {
+  async #newLines(): Promise<JournalLines> {
     return new JournalLines(this.#head(), await this.#backend.sealing?.current());
   }
 

@@ -1,9 +1,10 @@
 import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
-import type { Encryption, Seal } from "./encryption.ts";
+import type { Encryption } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
 import type { StateText, Verify } from "./state-file.ts";
 import { parseStateFile } from "./state-json.ts";
+import { once } from "./state-key.ts";
 
 /** How a state is to be kept from now on. */
 export type Resealing =
@@ -74,12 +75,8 @@ function conversion(
   wanted: Resealing,
   name: string,
 ): (old: string, place: string) => Promise<Converted> {
-  let made: Promise<Seal> | undefined;
-  const newSeal = () => {
-    // One salt for the state and its backup: one key to derive.
-    made ??= (wanted.to === "key" ? wanted.encryption : encryption).fresh();
-    return made;
-  };
+  // One salt for the state and its backup: one key to derive.
+  const newSeal = once(() => (wanted.to === "key" ? wanted.encryption : encryption).fresh());
   return async (old, place) => {
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {

@@ -5,6 +5,7 @@ import type { StateBackend } from "./opening.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
 import { parsedJson } from "./state-json.ts";
 import type { StateKey } from "./state-key.ts";
+import { once } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
 interface Acceptance {
@@ -135,14 +136,6 @@ export function sealBackend<P extends StateBackend>(place: P, encryption: Encryp
 export async function unsealed(text: string, source: string, encryption: Encryption): Promise<string> {
   const sealed = parseSealed(text, source);
   return sealed === undefined ? text : openState(sealed, await encryption.from(sealed.key), source);
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** The newest form of an encrypted state that is understood here. */

@@ -82,13 +82,10 @@ export class StateFile implements StateText {
     if (this.#seen === undefined) await this.read();
     if (!this.#backedUp && this.#seen?.text !== undefined) {
       // As Terraform does: the state before the run, whatever the run writes.
-      await this.#replace(filesOfState(this.name).backup, this.#seen.text, verify);
+      await this.replace(filesOfState(this.name).backup, this.#seen.text, verify);
     }
     this.#backedUp = true;
-    const identity = await this.#replace(this.name, text, async () => {
-      await verify();
-      await this.unchanged();
-    });
+    const identity = await this.replace(this.name, text, verify);
     this.#seen = { identity, text };
     await this.#disk.syncFolder(dirname(this.name));
   }
@@ -101,7 +98,7 @@ export class StateFile implements StateText {
     const newText = text === undefined ? undefined : await change(text, this.name);
     // The copy first, durably: once the state has its new form, everything has.
     if (newCopy !== undefined && newCopy !== copy) {
-      await this.#replace(backup, newCopy, verify);
+      await this.replace(backup, newCopy, verify);
       await this.#disk.syncFolder(dirname(this.name));
     }
     this.#backedUp = true;
@@ -117,10 +114,16 @@ export class StateFile implements StateText {
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
   }
 
-  /** Puts the text at a path of the folder, which is not synced yet; gives the file's identity. */
-  #replace(path: string, text: string, allow: Verify): Promise<string | undefined> {
+  /**
+   * Puts a synced file at a path of the folder, which is not synced yet, unless another program wrote the state.
+   * @returns the file's identity. @throws what `verify` and `unchanged` throw; else the system's own error.
+   */
+  replace(path: string, text: string, verify: Verify): Promise<string | undefined> {
     const temporary = join(dirname(path), `.${basename(this.name)}.${this.#uuid()}.tmp`);
-    return replaceFile(this.#disk, { path, temporary }, text, allow);
+    return replaceFile(this.#disk, { path, temporary }, text, async () => {
+      await verify();
+      await this.unchanged();
+    });
   }
 
   nextRun(): void {

@@ -72,9 +72,9 @@ export function readStateKey(
   if (passphrase !== undefined) return parsePassphrase(passphrase, variables.passphrase);
   if (key !== undefined) return { from: "key", variable: variables.key, bytes: parseKey(key, variables.key) };
   if (command === undefined) return undefined;
-  const [variable, printed] = [variables.command, printing(command, variables.command, run)];
-  const bytes = async () => parseKey(await printed(), variable, true);
-  return { from: "key", variable, bytes };
+  const variable = variables.command;
+  if (command.trim() === "") refuseEmpty(variable);
+  return { from: "key", variable, bytes: once(async () => parseKey(await run(command, variable), variable, true)) };
 }
 
 /**
@@ -107,7 +107,9 @@ export async function readOldKeys(
   const [passphrases, own, printer] = [env[passphrase], env[key], env[command]];
   return [
     ...(own === undefined ? [] : keys(own, key)),
-    ...(printer === undefined ? [] : keys(await printing(printer, command, run)(), command, true)),
+    ...(printer === undefined
+      ? []
+      : keys(printer.trim() === "" ? refuseEmpty(command) : await run(printer, command), command, true)),
     ...(passphrases === undefined
       ? []
       : linesOf(passphrases, passphrase).map((line) => parsePassphrase(line, passphrase))),
@@ -118,13 +120,12 @@ const noCommand: KeyCommand = async (_, variable) => {
   throw new TypeError(`nothing runs the command in ${variable}`);
 };
 
-/** The output of a command, which is run at the first call alone. */
-function printing(command: string, variable: string, run: KeyCommand): () => Promise<string> {
-  if (command.trim() === "") refuseEmpty(variable);
-  let output: Promise<string> | undefined;
+/** Made at the first call alone. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
   return () => {
-    output ??= run(command, variable);
-    return output;
+    made ??= make();
+    return made;
   };
 }
 

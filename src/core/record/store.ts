@@ -4,7 +4,7 @@ import { type Clock, fail, HostformError, type State, systemClock } from "../mod
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
-import { createJournalFile } from "./journal-file.ts";
+import { JournalFile } from "./journal-file.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
@@ -157,7 +157,7 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
     }),
   );
   const text = new StateFile(path, disk, uuid);
-  const journal = createJournalFile(text, disk, uuid);
+  const journal = new JournalFile(text, disk);
   const { whole = false } = options;
   return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
 }

@@ -5,7 +5,7 @@ import {
   type StateBackend,
   StateFile,
 } from "../../../../src/core/record/index.ts";
-import { createJournalFile } from "../../../../src/core/record/journal-file.ts";
+import { JournalFile } from "../../../../src/core/record/journal-file.ts";
 import { countingUuids } from "./builders.ts";
 import { type FakeDisk, freeLock } from "./fake-disk.ts";
 
@@ -31,7 +31,7 @@ export const pushOn = (disk: FakeDisk, text: string, force = false) =>
 export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<StateBackend> = () => ({})): StateBackend {
   const uuid = countingUuids();
   const text = new StateFile(statePath, disk, uuid);
-  const journal = createJournalFile(text, disk, uuid);
+  const journal = new JournalFile(text, disk);
   return { text, journal, lock: freeLock(), ...more(text) };
 }
 
