@@ -20,7 +20,7 @@ export interface JsonPlace {
 }
 
 /** A member of an object, in the order of the text. A key may be there several times. */
-export interface JsonMember<T> {
+interface JsonMember<T> {
   readonly key: string;
   readonly place: JsonPlace;
   readonly value: T;

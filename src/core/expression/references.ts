@@ -19,7 +19,7 @@ import {
 // stands apart from the parser so that a project in YAML starts without it.
 
 /** A string taken apart: literal text and references in turn. */
-export type ReferenceParts = readonly (string | Reference)[];
+type ReferenceParts = readonly (string | Reference)[];
 
 const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;
 const RESOURCE =

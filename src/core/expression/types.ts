@@ -1,7 +1,7 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
 import type { Type } from "./value.ts";
 
-export type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
+type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
 /** The kind of a type, without its element types. */
 export function shapeOf(type: Type): Shape {

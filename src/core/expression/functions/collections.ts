@@ -20,7 +20,7 @@ import {
 } from "../value.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, type Parameter, textOf, texts } from "./definition.ts";
 
-const mapping = (name: string): Parameter => ({ name, type: "any", secret: true });
+const mapping = (name: string): Parameter => ({ name, type: "any", secret: "own" });
 
 const keys: Definition = {
   parameters: [{ ...mapping("inputMap"), unknown: true }],
@@ -31,11 +31,10 @@ const keys: Definition = {
     throw new ArgumentError(0, "must have map or object type");
   },
   run([given = NOTHING], type) {
-    const secret = given.secret === true;
     // The names of attributes are known even where the object is not.
     if (shapeOf(given.type) === "object")
-      return secretIf(tuple([...attributesOf(given.type).keys()].sort(compareText).map(text)), secret);
-    return secretIf(isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type), secret);
+      return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
+    return isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type);
   },
 };
 
@@ -50,16 +49,16 @@ const values: Definition = {
   },
   run([given = NOTHING], type) {
     const items = elementsOf(given);
-    return secretIf(shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items), given.secret === true);
+    return shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
   },
 };
 
 const lookup: Definition = {
   parameters: [
     { ...mapping("inputMap"), unknown: true },
-    { name: "key", type: "string", secret: true, unknown: true },
+    { name: "key", type: "string", secret: "own", unknown: true },
   ],
-  rest: { ...mapping("default"), unknown: true, untyped: true, nullable: true },
+  rest: { ...mapping("default"), secret: "parts", unknown: true, untyped: true, nullable: true },
   result(args) {
     const [given = NOTHING, key = NOTHING, preset] = args;
     if (args.length > 3) throw new CallError(`lookup() takes two or three arguments, got ${args.length}`);
@@ -78,18 +77,17 @@ const lookup: Definition = {
     return type;
   },
   run([given = NOTHING, key = NOTHING, preset], type) {
-    const secret = given.secret === true || key.secret === true;
-    if (!isKnown(given) || !isKnown(key)) return secretIf(unknown(type), secret);
+    if (!isKnown(given) || !isKnown(key)) return unknown(type);
     const found = entriesOf(given).find(([name]) => name === textOf(key));
-    if (found !== undefined) return secretIf(found[1], secret);
+    if (found !== undefined) return found[1];
     if (preset === undefined) throw new CallError(`lookup failed to find key ${JSON.stringify(textOf(key))}`);
-    return secretIf(convert(preset, type), secret);
+    return convert(preset, type);
   },
 };
 
 const merge: Definition = {
   parameters: [],
-  rest: { ...mapping("maps"), untyped: true, nullable: true },
+  rest: { ...mapping("maps"), secret: "parts", untyped: true, nullable: true },
   result(args) {
     const attributes = new Map<string, Type>();
     const types: Type[] = [];
@@ -119,10 +117,7 @@ const merge: Definition = {
 };
 
 const zipmap: Definition = {
-  parameters: [
-    { name: "keys", type: { list: "string" }, secret: true },
-    { name: "values", type: "any", secret: true },
-  ],
+  parameters: [{ name: "keys", type: { list: "string" } }, mapping("values")],
   result([names = NOTHING, items = NOTHING]) {
     const shape = shapeOf(items.type);
     if (shape === "list") return { map: elementType(items.type) };
@@ -133,11 +128,10 @@ const zipmap: Definition = {
     return { object: Object.fromEntries(keysGiven.map((key, i) => [key, types[i] ?? "any"])) };
   },
   run([names = NOTHING, items = NOTHING], type) {
-    const marked = [names, items, ...elementsOf(names)].some(({ secret }) => secret === true);
-    if (!isWhollyKnown(names)) return secretIf(unknown(type), marked);
+    if (!isWhollyKnown(names)) return unknown(type);
     const found = elementsOf(items);
     const entries = paired(names, found).map((key, i) => [key, found[i] ?? NOTHING] as const);
-    return secretIf(shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries), marked);
+    return shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries);
   },
 };
 
@@ -211,7 +205,7 @@ const has = (items: readonly Typed[], item: Typed): boolean => items.some((other
 
 const setproduct: Definition = {
   parameters: [],
-  rest: { name: "sets", type: "any", secret: true, unknown: true },
+  rest: { name: "sets", type: "any", secret: "own", unknown: true },
   result(args) {
     if (args.length < 2) throw new CallError("at least two arguments are required");
     const types = args.map(({ type }, i): Type => {
@@ -226,10 +220,8 @@ const setproduct: Definition = {
     return args.every(({ type }) => shapeOf(type) !== "set") ? { list: { tuple: types } } : { set: { tuple: types } };
   },
   run(args, type) {
-    const secret = args.some((arg) => arg.secret === true);
     const unsure = ({ type: of }: Typed) => shapeOf(of) === "set" || shapeOf(type) === "set";
-    if (args.some((arg) => !isKnown(arg) || (unsure(arg) && !isWhollyKnown(arg))))
-      return secretIf(unknown(type), secret);
+    if (args.some((arg) => !isKnown(arg) || (unsure(arg) && !isWhollyKnown(arg)))) return unknown(type);
     const element = elementType(type);
     const types = tupleTypes(element);
     const sizes = args.map((arg) => elementsOf(arg).length);
@@ -243,7 +235,7 @@ const setproduct: Definition = {
     if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
       throw new Refusal("setproduct() of values whose types differ is not supported", 0);
     const made = rows.map((row) => ({ ...tuple(row), type: element }));
-    return secretIf(shapeOf(type) === "list" ? list(element, made) : set(element, made), secret);
+    return shapeOf(type) === "list" ? list(element, made) : set(element, made);
   },
 };
 

@@ -33,20 +33,25 @@ import {
   textOf,
 } from "./definition.ts";
 
-const anything: Parameter = { name: "value", type: "any", nullable: true, unknown: true, untyped: true, secret: true };
+const anything: Parameter = {
+  name: "value",
+  type: "any",
+  nullable: true,
+  unknown: true,
+  untyped: true,
+  secret: "parts",
+};
 
 /** `tolist` and its like. */
 function conversion(wanted: Type): Definition {
   return {
     parameters: [{ ...anything, name: "v" }],
-    result([given]) {
-      const type = given?.type ?? "any";
-      if (!canConvert(type, wanted))
-        throw new ArgumentError(0, `cannot convert ${typeName(type)} to ${typeName(wanted)}`);
+    result([given = NOTHING]) {
+      if (!canConvert(given.type, wanted))
+        throw new ArgumentError(0, `cannot convert ${typeName(given.type)} to ${typeName(wanted)}`);
       return wanted;
     },
-    run([given]) {
-      if (given === undefined) return nullOf(wanted);
+    run([given = NOTHING]) {
       // As Terraform has it, of a list nothing is known but that it is one, not even what is known of the argument.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       try {
@@ -54,21 +59,19 @@ function conversion(wanted: Type): Definition {
       } catch (error) {
         if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
         const { content, type } = given;
-        if (typeof content === "string" && wanted === "bool")
-          throw new ArgumentError(
-            0,
-            `cannot convert ${JSON.stringify(content)} to bool; only the strings "true" or "false" are allowed`,
-          );
-        if (typeof content === "string" && wanted === "number")
-          throw new ArgumentError(
-            0,
-            `cannot convert ${JSON.stringify(content)} to number; given string must be a decimal representation of a number`,
-          );
-        throw new ArgumentError(0, `cannot convert ${typeName(type)} to ${typeName(wanted)}: ${error.message}`);
+        const hint = typeof content === "string" && typeof wanted === "string" ? HINTS[wanted] : undefined;
+        const what = hint === undefined ? typeName(type) : JSON.stringify(content);
+        throw new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${error.message}`}`);
       }
     },
   };
 }
+
+/** What is said of a text that is no such value. */
+const HINTS: Readonly<Record<string, string>> = {
+  bool: '; only the strings "true" or "false" are allowed',
+  number: "; given string must be a decimal representation of a number",
+};
 
 /** The first that is neither null nor the empty text. */
 const coalesce: Definition = {
@@ -131,7 +134,7 @@ const jsondecode: Definition = {
   run: ([given = NOTHING]) => decoded(textOf(given)),
 };
 
-const sameAsFirst: Definition["result"] = ([given]) => given?.type ?? "any";
+const sameAsFirst: Definition["result"] = ([given = NOTHING]) => given.type;
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   coalesce,
@@ -146,12 +149,12 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   nonsensitive: {
     parameters: [anything],
     result: sameAsFirst,
-    run: ([given]) => bare(given ?? nullOf("any")),
+    run: ([given = NOTHING]) => bare(given),
   },
   sensitive: {
     parameters: [anything],
     result: sameAsFirst,
-    run: ([given]) => secretIf(given ?? nullOf("any"), true),
+    run: ([given = NOTHING]) => secretIf(given, true),
   },
   tobool: conversion("bool"),
   tolist: conversion({ list: "any" }),

@@ -25,8 +25,11 @@ export interface Parameter {
   readonly unknown?: true;
   /** A null or unknown value without a type. */
   readonly untyped?: true;
-  /** The function itself sees to what becomes secret. Otherwise: the result is, when any part of an argument is. */
-  readonly secret?: true;
+  /**
+   * What makes the result secret, beside the parts that go into it: the mark of the argument itself (`own`), or what the
+   * function says (`parts`). Absent: any secret in the argument.
+   */
+  readonly secret?: "own" | "parts";
 }
 
 export interface Definition {
@@ -106,25 +109,25 @@ function converted(arg: Typed, index: number, type: Type): Typed {
 }
 
 function prepared(definition: Definition, parameterOf: (i: number) => Parameter, given: readonly Typed[]): Typed {
-  const marked = given.some((arg, i) => parameterOf(i).secret !== true && isSecret(arg));
-  const args = given.map((arg, i) => (parameterOf(i).secret === true ? arg : withoutSecrets(arg)));
-  let type: Type | undefined;
+  const marks = given.map((arg, i) => {
+    const { secret } = parameterOf(i);
+    return secret === "own" ? arg.secret : secret === undefined && isSecret(arg);
+  });
+  const args = given.map((arg, i) => (parameterOf(i).secret === undefined ? withoutSecrets(arg) : arg));
+  // What a function would do about secrets is open as long as it is not called: the result may be any part of them.
+  const open = (type: Type) => secretIf(unknown(type), given.some(isSecret));
+
   for (const [i, arg] of args.entries()) {
     const { nullable, untyped } = parameterOf(i);
     if (arg.content === null && nullable !== true) throw new ArgumentError(i, "argument must not be null");
-    if (arg.type === "any" && untyped !== true) {
-      // Terraform takes it for unknown, and it stays so for good.
-      if (arg.content === null) throw new Refusal("an argument that is null without a type is not supported", 0);
-      type = "any";
-      break;
-    }
+    if (arg.type !== "any" || untyped === true) continue;
+    if (arg.content !== null) return open("any");
+    // Terraform takes it for unknown, and it stays so for good.
+    throw new Refusal("an argument that is null without a type is not supported", 0);
   }
-  // What a function would do about secrets is open as long as it is not called: the result may be any part of them.
-  const maybe = given.some(isSecret);
-  if (type !== undefined) return secretIf(unknown(type), maybe);
-  type = typeof definition.result === "function" ? definition.result(args) : definition.result;
-  if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return secretIf(unknown(type), maybe);
-  return secretIf(definition.run(args, type), marked);
+  const type = typeof definition.result === "function" ? definition.result(args) : definition.result;
+  if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return open(type);
+  return secretIf(definition.run(args, type), ...marks);
 }
 
 /** A parameter that takes texts. */

@@ -63,7 +63,7 @@ const compact: Definition = {
 
 const concat: Definition = {
   parameters: [],
-  rest: { name: "seqs", type: "any", secret: true },
+  rest: { name: "seqs", type: "any", secret: "own" },
   result(args) {
     if (args.length === 0) throw new CallError("at least one argument is required");
     const types = args.map(({ type }) => type);
@@ -84,10 +84,7 @@ const concat: Definition = {
   },
   run(args, type) {
     const parts = shapeOf(type) === "list" ? args.map((arg) => convert(arg, type)) : args;
-    return secretIf(
-      sequence(type, parts.flatMap(elementsOf)),
-      args.some(({ secret }) => secret === true),
-    );
+    return sequence(type, parts.flatMap(elementsOf));
   },
 };
 
@@ -104,8 +101,8 @@ const distinct: Definition = {
 
 const chunklist: Definition = {
   parameters: [
-    { ...anyList, secret: true },
-    { name: "size", type: "number", secret: true },
+    { ...anyList, secret: "own" },
+    { name: "size", type: "number", secret: "own" },
   ],
   result: ([given = NOTHING]) => ({ list: given.type }),
   run([given = NOTHING, size = NOTHING], type) {
@@ -116,19 +113,18 @@ const chunklist: Definition = {
     const chunks: Typed[] = [];
     const step = count === 0 ? items.length : count;
     for (let at = 0; at < items.length; at += step) chunks.push(sequence(inner, items.slice(at, at + step)));
-    return secretIf(list(inner, chunks), given.secret === true || size.secret === true);
+    return list(inner, chunks);
   },
 };
 
 const flatten: Definition = {
-  parameters: [{ ...anything, secret: true }],
+  parameters: [{ ...anything, secret: "parts" }],
   result([given = NOTHING]) {
     if (!isWhollyKnown(given)) return "any";
     if (!isSequence(given.type)) throw new CallError("can only flatten lists, sets and tuples");
     return { tuple: flat(given).items.map(({ type }) => type) };
   },
   run([given = NOTHING]) {
-    if (!isSequence(given.type)) throw new CallError("can only flatten lists, sets and tuples");
     const { items, secret, known } = flat(given);
     return known ? secretIf(tuple(items), secret) : secretIf(unknown("any"), isSecret(given));
   },
@@ -153,7 +149,7 @@ function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret
 
 const slice: Definition = {
   parameters: [
-    { ...anything, secret: true },
+    { ...anything, secret: "own" },
     { name: "start_index", type: "number" },
     { name: "end_index", type: "number" },
   ],
@@ -172,7 +168,7 @@ const slice: Definition = {
   },
   run([given = NOTHING, start = NOTHING, end = NOTHING], type) {
     const [from, to] = bounds(given, start, end);
-    return secretIf(sequence(type, elementsOf(given).slice(from, to)), given.secret === true);
+    return sequence(type, elementsOf(given).slice(from, to));
   },
 };
 
@@ -189,17 +185,15 @@ function bounds(given: Typed, start: Typed, end: Typed): readonly [number, numbe
 }
 
 const reverse: Definition = {
-  parameters: [{ ...anything, secret: true }],
+  parameters: [{ ...anything, secret: "own" }],
   result([given = NOTHING]) {
     const shape = shapeOf(given.type);
     if (shape === "tuple") return { tuple: [...tupleTypes(given.type)].reverse() };
     if (shape === "list" || shape === "set") return { list: elementType(given.type) };
     throw new ArgumentError(0, `can only reverse list or tuple values, not ${typeName(given.type)}`);
   },
-  run: ([given = NOTHING], type) => secretIf(sequence(type, [...elementsOf(given)].reverse()), given.secret === true),
+  run: ([given = NOTHING], type) => sequence(type, [...elementsOf(given)].reverse()),
 };
-
-const EQUAL_KEYS = "keys and searchset must be of the same type";
 
 const matchkeys: Definition = {
   parameters: [
@@ -208,7 +202,8 @@ const matchkeys: Definition = {
     { ...anyList, name: "searchset" },
   ],
   result([values = NOTHING, keys = NOTHING, searched = NOTHING]) {
-    if (unify([keys.type, searched.type]) === undefined) throw new CallError(EQUAL_KEYS);
+    if (unify([keys.type, searched.type]) === undefined)
+      throw new CallError("keys and searchset must be of the same type");
     return values.type;
   },
   run([values = NOTHING, keys = NOTHING, searched = NOTHING], type) {
@@ -226,37 +221,34 @@ const matchkeys: Definition = {
   },
 };
 
-const EMPTY = "cannot use element function with an empty list";
-
 const length: Definition = {
-  parameters: [{ name: "value", type: "any", untyped: true, unknown: true, secret: true }],
+  parameters: [{ name: "value", type: "any", untyped: true, unknown: true, secret: "own" }],
   result([given = NOTHING]) {
     if (["number", "bool"].includes(shapeOf(given.type)))
       throw new CallError("argument must be a string, a collection type, or a structural type");
     return "number";
   },
   run([given = NOTHING]) {
-    const secret = given.secret === true;
     switch (shapeOf(given.type)) {
       // How many parts these have stands in their type.
       case "tuple":
-        return secretIf(whole(tupleTypes(given.type).length), secret);
+        return whole(tupleTypes(given.type).length);
       case "object":
-        return secretIf(whole(attributesOf(given.type).size), secret);
+        return whole(attributesOf(given.type).size);
       case "string":
-        return secretIf(isKnown(given) ? whole(charactersOf(textOf(given)).length) : unknown("number"), secret);
+        return isKnown(given) ? whole(charactersOf(textOf(given)).length) : unknown("number");
       case "set":
         // Unknown elements may turn out to be the same.
-        return secretIf(isWhollyKnown(given) ? whole(elementsOf(given).length) : unknown("number"), secret);
+        return isWhollyKnown(given) ? whole(elementsOf(given).length) : unknown("number");
       default:
-        return secretIf(isKnown(given) ? whole(elementsOf(given).length) : unknown("number"), secret);
+        return isKnown(given) ? whole(elementsOf(given).length) : unknown("number");
     }
   },
 };
 
 /** Terraform 1.11 fails at a negative index, later versions count from the end. */
 function wrapped(index: Typed, count: number): number {
-  if (count === 0) throw new CallError(EMPTY);
+  if (count === 0) throw new CallError("cannot use element function with an empty list");
   const at = integerIn(index, undefined, "invalid index: ");
   if (at < 0) throw new Refusal("element() with a negative index is not supported", 0);
   return at % count;
@@ -264,7 +256,7 @@ function wrapped(index: Typed, count: number): number {
 
 const element: Definition = {
   parameters: [
-    { ...anything, secret: true },
+    { ...anything, secret: "own" },
     { name: "index", type: "number" },
   ],
   result([given = NOTHING, index = NOTHING]) {
@@ -276,7 +268,7 @@ const element: Definition = {
   },
   run([given = NOTHING, index = NOTHING], type) {
     const items = elementsOf(given);
-    return secretIf(items[wrapped(index, items.length)] ?? unknown(type), given.secret === true);
+    return items[wrapped(index, items.length)] ?? unknown(type);
   },
 };
 

@@ -10,14 +10,14 @@ import {
   type Definition,
   decimalIn,
   integerIn,
+  NOTHING,
   type Parameter,
   textOf,
   wholeOf,
 } from "./definition.ts";
 
 const numeric = (name: string): Parameter => ({ name, type: "number" });
-const zero = ZERO;
-const one = decimalOf(1);
+const ONE = decimalOf(1);
 
 /** The first of the numbers that none of the others is beyond. */
 function extreme(sign: 1 | -1): Definition {
@@ -35,16 +35,16 @@ function extreme(sign: 1 | -1): Definition {
 const ofNumber = (compute: (value: Decimal) => Decimal): Definition => ({
   parameters: [numeric("num")],
   result: "number",
-  run: ([given]) => number(given === undefined ? zero : compute(decimalIn(given))),
+  run: ([given = NOTHING]) => number(compute(decimalIn(given))),
 });
 
 /** The next whole number in one direction. */
 function rounded(up: boolean): (value: Decimal) => Decimal {
   return (value) => {
     if (wholeOf(value) !== undefined) return value;
-    // Division of bigints cuts off: towards zero.
+    // Division of bigints cuts off: towards ZERO.
     const cut = decimalOf(value.digits / 10n ** BigInt(-value.exponent));
-    if (up === value.digits > 0n) return add(cut, up ? one : negate(one));
+    if (up === value.digits > 0n) return add(cut, up ? ONE : negate(ONE));
     return cut;
   };
 }
@@ -58,10 +58,10 @@ const range: Definition = {
   run(args) {
     const [first, second, third] = args.map(decimalIn);
     if (first === undefined || args.length > 3) throw new CallError("must have one, two, or three arguments");
-    const start = second === undefined ? zero : first;
+    const start = second === undefined ? ZERO : first;
     const end = second ?? first;
-    const step = third ?? (compare(end, start) < 0 ? negate(one) : one);
-    const direction = compare(step, zero);
+    const step = third ?? (compare(end, start) < 0 ? negate(ONE) : ONE);
+    const direction = compare(step, ZERO);
     if (direction === 0) throw new ArgumentError(2, "step must not be zero");
     if (compare(end, start) * direction < 0)
       throw new ArgumentError(
@@ -87,11 +87,10 @@ const SUMMABLE = "argument must be list, set, or tuple of number values";
 const sum: Definition = {
   parameters: [{ name: "list", type: "any" }],
   result: "number",
-  run([given]) {
-    const items = given === undefined ? [] : elementsOf(given);
-    const shape = given === undefined ? "any" : shapeOf(given.type);
-    if (!["list", "set", "tuple", "map", "object"].includes(shape))
-      throw new ArgumentError(0, "cannot sum noniterable");
+  run([given = NOTHING]) {
+    const items = elementsOf(given);
+    const shape = shapeOf(given.type);
+    if (typeof given.type === "string") throw new ArgumentError(0, "cannot sum noniterable");
     if (items.length === 0) throw new ArgumentError(0, "cannot sum an empty list");
     if (shape === "map" || shape === "object")
       throw new ArgumentError(0, `argument must be list, set, or tuple. Received ${shape}`);
@@ -115,15 +114,15 @@ const LONGEST_INTEGER = 10_000;
 
 const parseint: Definition = {
   parameters: [{ name: "number", type: "any" }, numeric("base")],
-  result([given]) {
-    if (given !== undefined && given.type !== "string")
+  result([given = NOTHING]) {
+    if (given.type !== "string")
       throw new ArgumentError(0, `first argument must be a string, not ${shapeOf(given.type)}`);
     return "number";
   },
-  run([given, base]) {
-    const radix = base === undefined ? 10 : integerIn(base, 1);
+  run([given = NOTHING, base = NOTHING]) {
+    const radix = integerIn(base, 1);
     if (radix < 2 || radix > 62) throw new ArgumentError(1, "base must be a whole number between 2 and 62 inclusive");
-    const written = given === undefined ? "" : textOf(given);
+    const written = textOf(given);
     const digits = written.replace(/^[+-]/, "");
     const values = [...(radix <= 36 ? digits.toLowerCase() : digits)].map((digit) => DIGITS.indexOf(digit));
     const wrong = values.length === 0 || values.length > LONGEST_INTEGER;
@@ -163,7 +162,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
   signum: {
     parameters: [numeric("num")],
     result: "number",
-    run: ([given]) => whole(Math.sign(given === undefined ? 0 : integerIn(given))),
+    run: ([given = NOTHING]) => whole(Math.sign(integerIn(given))),
   },
   sum,
 };
