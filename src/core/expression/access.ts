@@ -29,6 +29,8 @@ import {
   whole,
 } from "./value.ts";
 
+// What goes into values and through them: attributes and indexes, splats, `for`.
+
 const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
 /** Goes down static steps; ends at the first mistake. */

@@ -4,6 +4,8 @@ import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./value.ts";
 
+// What the evaluation of a node is given: the names, and where mistakes go.
+
 /** What is wrong in a part of an expression. An evaluation goes on after a mistake, as Terraform's does, with unknown values. */
 export class Mistakes {
   first: ExpressionError | undefined;

@@ -36,6 +36,8 @@ import {
   unknown,
 } from "./value.ts";
 
+// Values in other forms: of another type, as Terraform's `cty` converts them, and to and from plain JSON.
+
 /**
  * The value as one of another type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a
  * list; attributes that the type does not have are left out, those it has as optional get their default. An unknown

@@ -11,6 +11,8 @@ import {
   withoutSecrets,
 } from "./value.ts";
 
+// What is equal, and with it sets: which values are one, and in which order they stand.
+
 /**
  * Whether two values are equal, as `==` has it: of the same type and with the same content; nulls of all types are equal.
  * @returns undefined as long as that is not known.

@@ -20,6 +20,8 @@ import {
   unknown,
 } from "./value.ts";
 
+// From the tree to the value: each node by its kind, calls of functions among them.
+
 /** Nodes that one evaluation may go through, those of loops once for each element. */
 const MOST_NODES = 3_000_000;
 

@@ -2,6 +2,8 @@ import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 import { childrenOf, type Expression } from "./syntax.ts";
 
+// From text to tokens. What a template has besides expressions is not among them.
+
 /** A token of the native syntax. Strings are not tokens: they have expressions in them, and the parser goes through them. */
 export interface Token {
   readonly kind: "number" | "identifier" | "symbol" | "quote" | "newline" | "end";

@@ -1,6 +1,8 @@
 import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
+// Numbers as Terraform has them: 512 binary digits, shown as the shortest decimal; how they are computed with and written.
+
 /**
  * A number of Terraform's language. Terraform computes with binary numbers of 512 bits and shows the shortest decimal that
  * means the same one; this is that decimal, so that each of these numbers is one of Terraform's and the reverse.

@@ -21,6 +21,8 @@ import {
   unknown,
 } from "./value.ts";
 
+// What makes one value of several: operators, conditions, objects, texts with values in them.
+
 const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];

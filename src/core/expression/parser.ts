@@ -6,6 +6,8 @@ import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./value.ts";
 
+// The native syntax, by recursive descent: operators, operands with the steps behind them, lists and objects, calls, `for`.
+
 /** Levels of expressions in each other. */
 const MOST_NESTED = 150;
 

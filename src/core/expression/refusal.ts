@@ -1,5 +1,7 @@
 import { ExpressionError } from "../model/index.ts";
 
+// What hostform does not evaluate, though Terraform does, and what neither should: tokens that CDKTF has not resolved.
+
 /**
  * Terraform would compute this and hostform does not. Unlike a mistake in the expression, which `try`, `can` and the branch
  * of a condition that is not taken may pass over, a refusal is never passed over: what comes out would be another value.

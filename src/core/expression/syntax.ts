@@ -1,6 +1,8 @@
 import type { AttributePath } from "../model/index.ts";
 import type { Traversal, TraversalStep, Typed } from "./value.ts";
 
+// The tree of an expression, and what is asked of it without evaluating.
+
 /** A node of the tree: a plain object. `offset` is its place in the string that it was written in. */
 export type Expression = { readonly offset: number } & (
   | { readonly kind: "literal"; readonly value: Typed }

@@ -4,6 +4,8 @@ import { caughtToken } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./value.ts";
 
+// Strings with `${}` and `%{}` in them: taken apart, then put together as a tree.
+
 /** Directives within directives. */
 const MOST_NESTED = 100;
 

@@ -1,6 +1,8 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
 import type { Type } from "./value.ts";
 
+// Terraform's types: what they are made of, how they are written, and which one several have in common.
+
 type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
 /** The kind of a type, without its element types. */

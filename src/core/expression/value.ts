@@ -29,7 +29,7 @@ export type Type =
 export interface Typed {
   readonly type: Type;
   readonly content: Content;
-  /** Secret: whatever is made from it is, too. Of a collection: its form as well (its elements may be secret by themselves). */
+  /** Secret: whatever is made from it is, too. Of a collection: its form as well (its elements may be secret on their own). */
   readonly secret?: true;
 }
 

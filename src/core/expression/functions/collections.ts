@@ -20,6 +20,8 @@ import {
 } from "../value.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, type Parameter, textOf, texts } from "./definition.ts";
 
+// Functions of maps, objects and sets.
+
 const mapping = (name: string): Parameter => ({ name, type: "any", secret: "own" });
 
 const keys: Definition = {

@@ -33,6 +33,8 @@ import {
   textOf,
 } from "./definition.ts";
 
+// Functions that give a value in another form: of another type, as JSON or from it, secret or not.
+
 const anything: Parameter = {
   name: "value",
   type: "any",
@@ -141,7 +143,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // Of an unknown value it is told only after apply: what it is made of may be secret, and it may turn out not to be.
+    // Of an unknown value it is known only after apply: what it is made of may be secret, and it may turn out not to be.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
   jsondecode,

@@ -2,6 +2,8 @@ import { Refusal } from "../refusal.ts";
 import { text, whole } from "../value.ts";
 import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 
+// Functions of points in time.
+
 /** A point in time as it is written: its clock reading, and what that is ahead of UTC. */
 interface Moment {
   /** Nanoseconds of the clock reading since 1970. */

@@ -15,6 +15,8 @@ import {
   withoutSecrets,
 } from "../value.ts";
 
+// What a function is, and what Terraform does about its arguments before it is called.
+
 /** What a function takes. What it does not say that it handles, `call` keeps from it. */
 export interface Parameter {
   /** As Terraform calls it in its messages. */
@@ -56,7 +58,7 @@ export class CallError extends Error {}
 
 /**
  * Calls a function as Terraform does: arguments are counted and converted, null ones refused, unknown ones make an unknown
- * result of the type that can be told already.
+ * result of the type that is known already.
  * @throws ExpressionError with offset 0; it does not quote secret arguments.
  */
 export function call(name: string, definition: Definition, given: readonly Typed[]): Typed {
@@ -73,7 +75,7 @@ export function call(name: string, definition: Definition, given: readonly Typed
   }
 }
 
-/** What people are told of it; nothing of what was given, when there is a secret in it. */
+/** The error that people see; nothing of what was given, when there is a secret in it. */
 function described(error: unknown, name: string, parameterName: (i: number) => string, hidden: boolean): unknown {
   if (error instanceof ArgumentError) {
     const what = hidden ? "what is wrong with it is not shown, because a secret is among the arguments" : error.message;

@@ -18,6 +18,8 @@ import {
 } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
+// `format` and `formatlist`: Go's verbs.
+
 const parameters = [textArg("format")];
 const rest = { name: "args", type: "any", nullable: true, unknown: true } as const;
 

@@ -20,6 +20,8 @@ import {
 import { ArgumentError, CallError, type Definition, integerIn, NOTHING, type Parameter, textOf } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
+// Functions of lists and tuples, and of what can stand in for them.
+
 const anyList: Parameter = { name: "list", type: { list: "any" } };
 const anything: Parameter = { name: "list", type: "any" };
 

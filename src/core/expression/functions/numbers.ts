@@ -16,6 +16,8 @@ import {
   wholeOf,
 } from "./definition.ts";
 
+// Functions of numbers.
+
 const numeric = (name: string): Parameter => ({ name, type: "number" });
 const ONE = decimalOf(1);
 

@@ -5,6 +5,8 @@ import { isKnown, list, nullOf, object, type Type, type Typed, text, tuple } fro
 import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } from "./definition.ts";
 import { replaceText } from "./strings.ts";
 
+// Functions that search with patterns.
+
 /**
  * Terraform's patterns are those of Go, and so are the library's, with the words of its messages. Its tables are those of
  * Unicode 17, Terraform's of 15: `\p{L}` and `(?i)` know the letters of the versions between here alone.

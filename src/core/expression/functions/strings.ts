@@ -114,7 +114,7 @@ const indent: Definition = {
   },
 };
 
-/** Whether an unknown text begins with something can be told only of the empty prefix. */
+/** Of an unknown text only one thing is known: it begins with the empty prefix. */
 const startswith: Definition = {
   parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
   result: "bool",
@@ -162,7 +162,7 @@ function urlencode(subject: string): string {
     .replaceAll("%20", "+");
 }
 
-// Terraform's upper, lower and title map each character by itself to one character ("ß" stays what it is in upper case),
+// Terraform's upper, lower and title map each character to one character ("ß" stays what it is in upper case),
 // where JavaScript maps a text as a whole ("SS").
 
 /** Characters whose upper case JavaScript writes with several, and that have one of their own: the Greek ones with a iota below. */
