@@ -6,15 +6,14 @@
  */
 import type { Prober } from "../core/api/probe.ts";
 import type { ContractReport } from "../core/model/index.ts";
-import { Asker } from "./ask.ts";
-import { contractChecks, type Vocabulary } from "./checks/index.ts";
-import { contractRows, profileOf } from "./rows/index.ts";
-import type { Survey } from "./sight.ts";
-import { MOST_READS, takeSurvey } from "./survey.ts";
+import { contractChecks, type Vocabulary } from "./checks.ts";
+import { contractRows, profileOf } from "./rows.ts";
+import type { Survey } from "./survey.ts";
+import { Asker, MOST_READS, takeSurvey } from "./survey.ts";
 import { type Leftover, MOST_WRITES, tryWrites, type WriteOptions } from "./writes.ts";
 
-export type { Vocabulary } from "./checks/index.ts";
-export { SWITCHES, type Switch, type SwitchName } from "./switches.ts";
+export type { Vocabulary } from "./checks.ts";
+export { SWITCHES, type Switch, type SwitchName } from "./evidence.ts";
 export { type Leftover, leftoverDiagnostic } from "./writes.ts";
 
 export interface ContractOptions {

@@ -1,15 +1,14 @@
 /**
  * The harmless writes: a webhook that is refused, one that is registered and removed again, and a question about domains
  * by POST. Nothing here orders, mails or sets anything. What was registered is removed whatever happens, also after an
- * interruption and after a lost answer; what could not be removed is told.
+ * interruption and after a lost answer; what could not be removed is reported.
  */
 import { readAnswer } from "../core/api/answers.ts";
 import { webhookForm } from "../core/api/forms.ts";
 import { createListing } from "../core/api/listing.ts";
 import { sameAddress } from "../core/api/web-address.ts";
 import { ApiError, HostformError, isObject } from "../core/model/index.ts";
-import type { Asker } from "./ask.ts";
-import type { Sight, Written } from "./sight.ts";
+import type { Asker, Sight, Written } from "./survey.ts";
 
 export interface WriteOptions {
   /** Where the webhook is to lead. Default: a name that is reserved for not existing (RFC 2606). */
@@ -175,7 +174,7 @@ function nameOf(json: unknown, value: string, depth = 0): string | undefined {
   return own ?? Object.values(json).flatMap((inner) => nameOf(inner, value, depth + 1) ?? [])[0];
 }
 
-/** What to tell of a webhook that is still there. */
+/** What to report of a webhook that is still there. */
 export function leftoverDiagnostic({ id, url }: Leftover) {
   const which = id === null ? `that leads to ${url}` : `${id}, which leads to ${url},`;
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { excerpt, maskText, word } from "../../../src/contract/excerpt.ts";
+import { excerpt, maskText, word } from "../../../src/contract/evidence.ts";
 import { fc } from "../../support/fc.ts";
 
 describe("what is shown of an answer", () => {

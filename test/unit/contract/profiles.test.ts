@@ -1,4 +1,4 @@
-/** The check against the sandbox, with every gap filled in every way: what it says must be what the sandbox was told. */
+/** The check against the sandbox, with every gap filled in every way: what it says must be what the sandbox was given. */
 import { describe, expect, it } from "vitest";
 import { SWITCHES, type Switch } from "../../../src/contract/index.ts";
 import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile } from "../../../src/sandbox/index.ts";
@@ -10,7 +10,7 @@ type Case = readonly [name: string, value: string];
 const all: readonly Case[] = Object.entries(PROFILE_SWITCHES).flatMap(([name, values]) =>
   values.map((value) => [name, value] as const),
 );
-const told = ([name]: Case) => typeof (SWITCHES[name as keyof typeof SWITCHES] as Switch).told === "string";
+const isReported = ([name]: Case) => typeof (SWITCHES[name as keyof typeof SWITCHES] as Switch).reported === "string";
 const isDefault = ([name, value]: Case) => (SWITCHES[name as keyof typeof SWITCHES] as Switch).values[0] === value;
 
 /** A refusal by the rate limit comes only where the server's limit is lower than the client's, and does not say so. */
@@ -27,7 +27,7 @@ describe("the table of switches", () => {
   });
 
   it("says which values can be told by reading, which by writing, and which never", () => {
-    const ways = Map.groupBy(Object.entries(SWITCHES), ([, { told: way }]) =>
+    const ways = Map.groupBy(Object.entries(SWITCHES), ([, { reported: way }]) =>
       typeof way === "string" ? way : "never",
     );
     const names = (way: string) => (ways.get(way as never) ?? []).map(([name]) => name);
@@ -52,7 +52,7 @@ describe("the table of switches", () => {
 });
 
 describe("a sandbox with one gap filled otherwise", () => {
-  it.each(all.filter((one) => told(one) && !isDefault(one)))("is found out: %s=%s", async (name, value) => {
+  it.each(all.filter((one) => isReported(one) && !isDefault(one)))("is found out: %s=%s", async (name, value) => {
     const limited = LIMITED.has(name);
     const profile: Partial<Profile> = { [name]: value, ...(limited && { rate_headers: "none" as const }) };
     const { report, row } = await check(profile, limited ? { rateLimit: 12 } : {});
@@ -62,7 +62,7 @@ describe("a sandbox with one gap filled otherwise", () => {
     expect(report.checks.filter(({ verdict }) => verdict === "stops")).toEqual([]);
   });
 
-  it.each(all.filter((one) => !told(one) && !isDefault(one)))(
+  it.each(all.filter((one) => !isReported(one) && !isDefault(one)))(
     "is not, where nothing can tell: %s=%s",
     async (name, value) => {
       const { report, row } = await check({ [name]: value });
@@ -76,7 +76,7 @@ describe("a sandbox with one gap filled otherwise", () => {
   it("is the default, and says so of every switch that can be told", async () => {
     const { report } = await check({ rate_headers: "none" }, { rateLimit: 12 });
     const seen = report.rows.filter(({ finding }) => finding === "seen").map((row) => row.switch);
-    expect(seen).toEqual(Object.keys(SWITCHES).filter((name) => told([name, ""])));
+    expect(seen).toEqual(Object.keys(SWITCHES).filter((name) => isReported([name, ""])));
     expect(report.profile).toBe("rate_headers=none");
   });
 });
@@ -86,7 +86,7 @@ describe("a sandbox with many gaps filled otherwise", () => {
     const { report } = await check(set);
     // No list of the furnished account is empty, but for a page after the last one.
     const unseen = (name: string) => LIMITED.has(name) || (name === "empty_list" && set.past_end !== undefined);
-    const tellable = Object.entries(set).filter((one) => told(one) && !unseen(one[0]) && !isDefault(one));
+    const tellable = Object.entries(set).filter((one) => isReported(one) && !unseen(one[0]) && !isDefault(one));
     expect(parseProfile(report.profile)).toEqual({ ...parseProfile(""), ...Object.fromEntries(tellable) });
   });
 

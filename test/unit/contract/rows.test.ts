@@ -1,13 +1,13 @@
 /** Gaps that are filled as no profile has them, or that there is nothing of to see. */
 import { describe, expect, it } from "vitest";
-import { direction, envelopeOf } from "../../../src/contract/rows/lists.ts";
 import {
   cycleCandidates,
   momentCandidates,
   productCandidates,
   provisioningCandidates,
   statusCandidates,
-} from "../../../src/contract/rows/words.ts";
+} from "../../../src/contract/record-rows.ts";
+import { direction, envelopeOf } from "../../../src/contract/rows.ts";
 import { type Asked, checkServer, INVOICE, type MadeUp, rowOf, SERVICE, usual } from "./support.ts";
 
 const meta = { meta: { last_page: 1 } };

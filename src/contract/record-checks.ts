@@ -1,10 +1,18 @@
 /** §2, held against the records that were seen: their fields, types and words. */
-import type { ContractCheck, JsonObject } from "../../core/model/index.ts";
-import { isObject } from "../../core/model/index.ts";
-import { excerpt, word } from "../excerpt.ts";
-import { fieldOf, nothingIn } from "../rows/seen.ts";
-import { isSuccess, type RecordSight, recordsOf, type Survey } from "../sight.ts";
-import { check, differs, type Outcome, pass, stops, unseen } from "./verdict.ts";
+import { type ContractCheck, isObject, type JsonObject } from "../core/model/index.ts";
+import {
+  type CheckResult,
+  check,
+  differs,
+  excerpt,
+  fieldOf,
+  nothingIn,
+  pass,
+  stops,
+  unseen,
+  word,
+} from "./evidence.ts";
+import { isSuccess, type RecordSight, recordsOf, type Survey } from "./survey.ts";
 
 /** What hostform makes of the words of a server; they are its kinds' business, and handed in. */
 export interface Vocabulary {
@@ -17,25 +25,28 @@ export interface Vocabulary {
 }
 
 /** What a field must be. `optional`: null is as good (§2 has no word for "none": an unpaid invoice has no paid_at). */
-type Rule = { readonly expects: string; readonly fits: (value: unknown) => boolean; readonly optional?: true };
+type FieldRule = { readonly expects: string; readonly fits: (value: unknown) => boolean; readonly optional?: true };
 
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
-const integer: Rule = { expects: "an integer", fits: (value) => Number.isSafeInteger(value) };
-const string: Rule = { expects: "a string", fits: (value) => typeof value === "string" };
-const currency: Rule = {
+const integer: FieldRule = { expects: "an integer", fits: (value) => Number.isSafeInteger(value) };
+const string: FieldRule = { expects: "a string", fits: (value) => typeof value === "string" };
+const currency: FieldRule = {
   expects: "GEL, USD or EUR",
   fits: (value) => typeof value === "string" && ["GEL", "USD", "EUR"].includes(value),
 };
-const date: Rule = { expects: "a date, YYYY-MM-DD", fits: (value) => typeof value === "string" && DATE.test(value) };
-const moment: Rule = {
+const date: FieldRule = {
+  expects: "a date, YYYY-MM-DD",
+  fits: (value) => typeof value === "string" && DATE.test(value),
+};
+const moment: FieldRule = {
   expects: "a time, ISO 8601 with UTC offset",
   fits: (value) => typeof value === "string" && MOMENT.test(value),
 };
-const optional = (rule: Rule): Rule => ({ ...rule, optional: true });
+const optional = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
 
-const SERVICE: Readonly<Record<string, Rule>> = {
+const SERVICE: Readonly<Record<string, FieldRule>> = {
   id: integer,
   plan: string,
   product_type: string,
@@ -50,7 +61,7 @@ const SERVICE: Readonly<Record<string, Rule>> = {
   created_at: moment,
 };
 
-const INVOICE: Readonly<Record<string, Rule>> = {
+const INVOICE: Readonly<Record<string, FieldRule>> = {
   id: integer,
   invoice_number: string,
   status: string,
@@ -115,7 +126,7 @@ export function recordChecks(survey: Survey, vocabulary: Vocabulary): readonly C
 
 type Kept = "plans" | "services" | "invoices";
 
-function fields(survey: Survey, name: Kept, rules: Readonly<Record<string, Rule>>): Outcome {
+function fields(survey: Survey, name: Kept, rules: Readonly<Record<string, FieldRule>>): CheckResult {
   const records = recordsOf(survey, name);
   if (records.length === 0) return unseen(nothingIn(survey, name).nothing);
   const wrong = new Map<string, string>();
@@ -131,7 +142,7 @@ function fields(survey: Survey, name: Kept, rules: Readonly<Record<string, Rule>
   return differs(`${[...wrong.values()].join("; ")}.`);
 }
 
-function planId(survey: Survey): Outcome {
+function planId(survey: Survey): CheckResult {
   const plans = recordsOf(survey, "plans");
   if (plans.length === 0) return unseen(nothingIn(survey, "plans").nothing);
   const ids = plans.map(({ record }) => record.plan_id);
@@ -142,7 +153,7 @@ function planId(survey: Survey): Outcome {
   return stops(`${shown} An order names its plan by a whole number.`, "Ask the host for the plan_id of each plan.");
 }
 
-function manage(survey: Survey): Outcome {
+function manage(survey: Survey): CheckResult {
   const plans = recordsOf(survey, "plans").map(({ record }) => record);
   const names = ["manage_discount_percent", "price_after_discount"];
   const having = plans.filter((plan) => names.some((name) => plan[name] !== undefined && plan[name] !== null));
@@ -155,7 +166,7 @@ function manage(survey: Survey): Outcome {
     : differs("A price after discount is above the price.");
 }
 
-function wrapped(sight: RecordSight | undefined, name: Kept, survey: Survey): Outcome {
+function wrapped(sight: RecordSight | undefined, name: Kept, survey: Survey): CheckResult {
   if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
   if (!isSuccess(sight)) return unseen(`${sight.title} gave none.`);
   const json = sight.answer?.json;
@@ -163,7 +174,7 @@ function wrapped(sight: RecordSight | undefined, name: Kept, survey: Survey): Ou
 }
 
 /** Who asks for one service and is given another would suspend the wrong site. */
-function same(sight: RecordSight | undefined, name: Kept, survey: Survey): Outcome {
+function same(sight: RecordSight | undefined, name: Kept, survey: Survey): CheckResult {
   if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
   if (sight.id === undefined) return unseen(`${sight.title} gave none.`);
   if (sight.id === sight.asked) return pass();
@@ -177,7 +188,7 @@ function textsOf(survey: Survey, name: Kept, field: string): readonly string[] {
   return [...new Set(texts)].filter((text) => text.trim() !== "");
 }
 
-function statuses(survey: Survey, { phase }: Vocabulary): Outcome {
+function statuses(survey: Survey, { phase }: Vocabulary): CheckResult {
   const words = textsOf(survey, "services", "status");
   if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
   const unknown = words.filter((text) => phase(text) === "unknown");
@@ -189,7 +200,7 @@ function statuses(survey: Survey, { phase }: Vocabulary): Outcome {
   );
 }
 
-function cycles(survey: Survey, { months }: Vocabulary): Outcome {
+function cycles(survey: Survey, { months }: Vocabulary): CheckResult {
   const words = [...textsOf(survey, "services", "billing_cycle"), ...textsOf(survey, "plans", "billing_cycle")];
   if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
   const unknown = [...new Set(words)].filter((text) => months(text) === undefined);
@@ -197,7 +208,7 @@ function cycles(survey: Survey, { months }: Vocabulary): Outcome {
   return differs(`It does not know ${unknown.map(word).join(", ")}: a term that differs is not seen there.`);
 }
 
-function products(survey: Survey, { password }: Vocabulary): Outcome {
+function products(survey: Survey, { password }: Vocabulary): CheckResult {
   const words = [...textsOf(survey, "services", "product_type"), ...textsOf(survey, "plans", "product_type")];
   if (words.length === 0) return unseen(nothingIn(survey, "plans").nothing);
   const unknown = [...new Set(words)].filter((text) => password(text) === "unknown");
@@ -208,7 +219,7 @@ function products(survey: Survey, { password }: Vocabulary): Outcome {
   );
 }
 
-function totals(survey: Survey): Outcome {
+function totals(survey: Survey): CheckResult {
   const invoices = recordsOf(survey, "invoices").map(({ record }) => record);
   if (invoices.length === 0) return unseen(nothingIn(survey, "invoices").nothing);
   const above = ({ subtotal, total }: JsonObject) => Number(total) > Number(subtotal);

@@ -1,0 +1,287 @@
+/**
+ * The gaps of the specification as the sandbox's profile names them, and how what was seen becomes a value, a verdict, and a
+ * text that may be shown: a report of a server's habits is copied into mails and issues, so it holds its forms and its words,
+ * and nothing of who is hosted there. What is not known to be harmless is not shown.
+ */
+
+import { type ApiError, type ContractCheck, isObject, remedyText } from "../core/model/index.ts";
+import { recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
+
+/**
+ * The gaps of the specification as the sandbox's profile names them: each switch with its values, the default first,
+ * and whether a server's answers show the value. The names stand here once more, since nothing of the sandbox is
+ * imported; a test holds them against the sandbox's own.
+ */
+
+/** `read`: answers to GETs show it. `write`: the harmless writes do. */
+export type Way = "read" | "write";
+
+export interface Switch {
+  readonly values: readonly [string, ...string[]];
+  /** What shows the value; otherwise why nothing can. */
+  readonly reported: Way | { readonly never: string };
+}
+
+const ORDER = "It shows in the answer to an order, and none is placed.";
+const QUEUED = "It shows in the answer to a suspension, and none is asked for.";
+const EVENTS = "It shows in events, and this is no receiver of them.";
+
+export const SWITCHES = {
+  envelope: {
+    values: [
+      "laravel",
+      "data_meta",
+      "items_pagination",
+      "named_has_more",
+      "flat",
+      "data_only",
+      "array",
+      "meta_pagination",
+    ],
+    reported: "read",
+  },
+  pages: { values: ["from_one", "from_zero"], reported: "read" },
+  past_end: { values: ["empty", "not_found", "repeats"], reported: "read" },
+  empty_list: { values: ["array", "null", "map", "nothing"], reported: "read" },
+  items: { values: ["bare", "wrapped"], reported: "read" },
+  list_lag: {
+    values: ["none", "four_seconds", "thirty_seconds"],
+    reported: { never: "A list that is a little behind now and then says nothing when nothing is new." },
+  },
+  order: { values: ["newest", "oldest", "scattered"], reported: "read" },
+  error_bodies: { values: ["json", "html", "empty"], reported: "read" },
+  too_many: { values: ["json", "text", "empty"], reported: "read" },
+  rate_headers: { values: ["full", "none"], reported: "read" },
+  retry_after: { values: ["seconds", "date", "none"], reported: "read" },
+  rate: {
+    values: ["fixed", "sliding", "bucket"],
+    reported: {
+      never: "It takes several windows at their limit to tell, and the account's other programs would wait.",
+    },
+  },
+  field_errors: { values: ["lists", "texts"], reported: "read" },
+  status: { values: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"], reported: "read" },
+  provisioning: { values: ["words", "queued", "active", "empty", "null"], reported: "read" },
+  invoice_status: { values: ["lower", "open", "upper"], reported: "read" },
+  billing_cycle: { values: ["word", "months", "unit", "integer"], reported: "read" },
+  product_type: { values: ["slug", "title", "other"], reported: "read" },
+  ids: { values: ["integer", "string"], reported: "read" },
+  record_ids: { values: ["plain", "uuid"], reported: "read" },
+  plan: { values: ["plan_id", "id", "prices", "priceless"], reported: "read" },
+  queued: { values: ["message", "service", "no_content", "empty"], reported: { never: QUEUED } },
+  bodies: { values: ["full", "empty204"], reported: "write" },
+  password: {
+    values: ["password", "new_password"],
+    reported: { never: "It shows when a password is set, and none is." },
+  },
+  creation: { values: ["nested", "beside", "split", "invoice_wrapped"], reported: { never: ORDER } },
+  unwrapped: { values: ["no", "yes"], reported: "read" },
+  grant: { values: ["id", "grant_id", "user"], reported: "read" },
+  expires_at: { values: ["instant", "epoch", "epoch_text"], reported: "read" },
+  webhook: { values: ["secret", "signing_secret", "bare"], reported: "write" },
+  webhook_events: { values: ["list", "map", "objects", "text"], reported: "read" },
+  domain_name: { values: ["domain", "domain_name", "hostname", "nested"], reported: "read" },
+  domain_check: { values: ["list", "map", "is_available", "status"], reported: "read" },
+  registrant: {
+    values: ["fields", "loose"],
+    reported: { never: "It shows when a domain is registered, and none is." },
+  },
+  migration: { values: ["flat", "nested"], reported: "read" },
+  timestamps: { values: ["offset", "micros_z", "date"], reported: "read" },
+  money: {
+    values: ["minor", "major"],
+    reported: { never: "500 may be five dollars or five hundred. Compare a price with the dashboard." },
+  },
+  replay: { values: ["same", "ok"], reported: { never: ORDER } },
+  refused_key: { values: ["free", "kept"], reported: { never: ORDER } },
+  key_retention: { values: ["day", "ten_minutes"], reported: { never: ORDER } },
+  event_data: { values: ["fields", "nested", "id"], reported: { never: EVENTS } },
+  backoff: { values: ["tens", "minutes", "seconds"], reported: { never: EVENTS } },
+  deliveries: { values: ["once", "twice"], reported: { never: EVENTS } },
+  weather: { values: ["calm", "flaky"], reported: { never: "A calm hour says nothing of the next one." } },
+} as const satisfies Record<string, Switch>;
+
+export type SwitchName = keyof typeof SWITCHES;
+/** The switches whose value can be reported. */
+export type ReportedSwitch = {
+  [S in SwitchName]: (typeof SWITCHES)[S]["reported"] extends Way ? S : never;
+}[SwitchName];
+export type ValueOf<S extends SwitchName> = (typeof SWITCHES)[S]["values"][number];
+
+export type Seen<S extends SwitchName> =
+  | { readonly value: ValueOf<S>; readonly evidence: string }
+  /** Something was seen that no value is like. */
+  | { readonly other: string }
+  /** There was nothing to look at. */
+  | { readonly nothing: string };
+
+/** Finds the value of one switch. `written` is undefined unless the harmless writes were sent. */
+export type Detector<S extends SwitchName> = (survey: Survey, written: Written | undefined) => Seen<S>;
+
+export type Detectors<S extends SwitchName> = { readonly [N in S]: Detector<N> };
+
+/** `services`, `client accounts`: for sentences. */
+export const NOUNS = {
+  plans: "plans",
+  services: "services",
+  invoices: "invoices",
+  webhooks: "webhooks",
+  accounts: "client accounts",
+  migration_requests: "migration requests",
+} as const;
+
+/** The values of one field in one collection, which may have been read under several titles. */
+export function fieldOf(survey: Survey, collection: keyof typeof NOUNS, field: string) {
+  return valuesOf(recordsOf(survey, collection), field);
+}
+
+/** The value that all records of these collections agree upon in a field; the first one is where it is to be. */
+export function agreedIn<S extends SwitchName>(
+  survey: Survey,
+  collections: readonly [keyof typeof NOUNS, ...(keyof typeof NOUNS)[]],
+  field: string,
+  candidates: (value: unknown) => readonly ValueOf<S>[],
+): Seen<S> {
+  const [first] = collections;
+  const samples = collections.flatMap((collection) => fieldOf(survey, collection, field));
+  const seen = agreed<S>(samples, candidates, field);
+  if (seen !== undefined) return seen;
+  const [record] = recordsOf(survey, first);
+  return record === undefined ? nothingIn(survey, first) : { other: `${record.title}: there is no ${field}.` };
+}
+
+/** Why a collection has nothing to look at. */
+export function nothingIn(survey: Survey, collection: keyof typeof NOUNS): { readonly nothing: string } {
+  const { problem, answer } = survey.lists[collection];
+  if (answer?.status === 403) return { nothing: `The token may not look at ${NOUNS[collection]} (403).` };
+  if (problem !== undefined) return { nothing: `The ${NOUNS[collection]} could not be read.` };
+  return { nothing: `There are no ${NOUNS[collection]} in the account.` };
+}
+
+/**
+ * Tells the value that all samples agree upon. A sample that fits several values is no evidence for any (`active` is
+ * spelled alike whatever else is); one that fits none ends the matter.
+ */
+export function agreed<S extends SwitchName>(
+  samples: readonly { readonly title: string; readonly value: unknown }[],
+  candidates: (value: unknown) => readonly ValueOf<S>[],
+  field: string,
+): Seen<S> | undefined {
+  if (samples.length === 0) return undefined;
+  const fits = samples.map((sample) => ({ sample, values: candidates(sample.value) }));
+  const stranger = fits.find(({ values }) => values.length === 0);
+  if (stranger !== undefined) {
+    return { other: `${stranger.sample.title}: ${field} is ${excerpt(stranger.sample.value, field)}.` };
+  }
+  const shared = fits.map(({ values }) => values).reduce((left, right) => left.filter((one) => right.includes(one)));
+  const [value] = shared;
+  const clearest = fits.toSorted((a, b) => a.values.length - b.values.length)[0]?.sample;
+  const shown = [...new Set(samples.map((sample) => excerpt(sample.value, field)))].slice(0, 4).join(", ");
+  if (value === undefined) return { other: `${field} is written in several ways: ${shown}.` };
+  return { value, evidence: `${clearest?.title ?? ""}: ${field} is ${shown}.` };
+}
+
+export type CheckResult = Pick<ContractCheck, "verdict" | "detail" | "fix">;
+
+export const pass = (detail?: string): CheckResult => ({ verdict: "pass", ...(detail !== undefined && { detail }) });
+export const unseen = (detail: string): CheckResult => ({ verdict: "not_seen", detail });
+export const differs = (detail: string, fix?: string): CheckResult => ({
+  verdict: "differs",
+  detail,
+  ...(fix !== undefined && { fix }),
+});
+export const stops = (detail: string, fix?: string): CheckResult => ({
+  verdict: "stops",
+  detail,
+  ...(fix !== undefined && { fix }),
+});
+
+/** A statement of the specification and what came of it. */
+export function check(id: string, clause: string, says: string, outcome: CheckResult): ContractCheck {
+  return { id, clause, says, ...outcome };
+}
+
+/** What the client reports of a failure, without data of customers: the server's own sentences may name them. */
+export function reported({ diagnostics: [first], serverMessage, fieldErrors }: ApiError): {
+  readonly detail: string;
+  readonly fix?: string;
+} {
+  if (first === undefined) return { detail: "It failed." };
+  const { summary, detail, remedies } = first;
+  const fix = remedyText(remedies);
+  const speaks = serverMessage !== undefined || Object.keys(fieldErrors).length > 0;
+  const more = speaks ? "What the server says of it is not shown here." : detail;
+  const text = more === undefined ? `${summary}.` : `${summary}. ${more}`;
+  return { detail: maskText(text), ...(fix !== undefined && { fix }) };
+}
+
+/** Fields whose values are words of the server, not of its customers. */
+const WORD_FIELDS = new Set([
+  "status",
+  "provisioning_status",
+  "product_type",
+  "billing_cycle",
+  "currency",
+  "permission",
+  "event",
+  "events",
+]);
+const WORDS = /^[\p{L}\d][\p{L}\d _/.-]{0,39}$/u;
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const FIELD = /^[A-Za-z_][\w-]{0,40}$/;
+const MOST_ITEMS = 1;
+/** More than are shown; an answer may have a million. */
+const MOST_FIELDS = 24;
+const LONGEST = 240;
+
+/** A text of the server without e-mail addresses, names of hosts, addresses and long numbers. */
+export function maskText(text: string): string {
+  return text
+    .replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, "[e-mail]")
+    .replace(/\b[a-z]+:\/\/[^\s"'<>]+/gi, "[address]")
+    .replace(/(?<![\w-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.\p{L}[\p{L}\p{N}-]*\p{L}(?![\w-])/gu, "[name]")
+    .replace(/\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[\da-f]*:[\da-f:]*:[\da-f:]+/gi, "[address]")
+    .replace(/\d{5,}/g, (digits) => "9".repeat(digits.length));
+}
+
+/** A JSON value, masked, on one line and cut: names of fields, types, and the server's own words. */
+export function excerpt(json: unknown, field = ""): string {
+  const text = masked(json, field, 0);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** A word of the server in quotes; anything else masked. */
+export function word(value: unknown): string {
+  return masked(value, "status", 0);
+}
+
+/** The name of a field; what is none (names of hosts that a map is kept by) is `…`. */
+export function fieldName(name: string): string {
+  return FIELD.test(name) ? name : "…";
+}
+
+function masked(value: unknown, field: string, depth: number): string {
+  if (typeof value === "number") return String(value).replace(/\d/g, "9");
+  if (typeof value === "string") return JSON.stringify(maskedText(value, field));
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MOST_ITEMS).map((item) => masked(item, field, depth + 1));
+    return `[${items.join(", ")}${value.length > MOST_ITEMS ? ", …" : ""}]`;
+  }
+  if (!isObject(value)) return value === undefined ? "nothing" : String(value);
+  if (depth > 6) return "{…}";
+  const fields = Object.entries(value)
+    .slice(0, MOST_FIELDS)
+    .map(([name, item]) => {
+      const known = FIELD.test(name) && !MOMENT.test(name);
+      return `${JSON.stringify(known ? name : "…")}: ${masked(item, known ? name : "", depth + 1)}`;
+    });
+  return `{${fields.join(", ")}}`;
+}
+
+function maskedText(text: string, field: string): string {
+  if (text === "") return "";
+  if (MOMENT.test(text) || UUID.test(text)) return text.replace(/[\da-f]/gi, "9");
+  if (/^\d+$/.test(text)) return "9".repeat(Math.min(text.length, 12));
+  return WORD_FIELDS.has(field) && WORDS.test(text) && maskText(text) === text ? text : "…";
+}
