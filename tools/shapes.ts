@@ -1,6 +1,6 @@
 import codemaker from "codemaker";
 import { type Attribute, type Attributes, isNested, type Schema } from "../src/core/model/schema.ts";
-import type { Catalogue } from "../src/fronts/terraform/schema/json.ts";
+import type { Catalogue } from "../src/fronts/terraform/catalogue.ts";
 
 /** What a class or an interface of the bindings stands for. */
 export interface Shape {

@@ -1,6 +1,6 @@
 import codemaker from "codemaker";
 import { type Attributes, isNested } from "../../src/core/model/schema.ts";
-import type { Catalogue } from "../../src/fronts/terraform/schema/json.ts";
+import type { Catalogue } from "../../src/fronts/terraform/catalogue.ts";
 
 /** The name of an attribute's property in the bindings, as the generators make it: `a_b` and `a__b` are both aB. */
 export const propertyOf = (attribute: string): string => codemaker.toCamelCase(attribute);

@@ -1,5 +1,4 @@
-import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
-import { catalogueJson } from "../../src/fronts/terraform/schema/json.ts";
+import { catalogue, catalogueJson } from "../../src/fronts/terraform/catalogue.ts";
 
 /** `schemas/provider.json`: what `terraform providers schema -json` prints for the provider. */
 export function providerSchemaJson(): string {

@@ -1,5 +1,5 @@
 import { type Attribute, type Attributes, isNested, type Schema } from "../../src/core/model/schema.ts";
-import type { Catalogue } from "../../src/fronts/terraform/schema/json.ts";
+import type { Catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { attributeNameComplaint, catalogueNamesLint } from "./binding-names.ts";
 
 export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";

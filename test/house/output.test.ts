@@ -26,15 +26,12 @@ describe("output", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
       "cli/main.ts",
       "cli/system-io.ts",
-      "fronts/terraform/wire/streams.ts",
+      "fronts/terraform/wire/log.ts",
     ]);
     expect(using(/\bwriteSync\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
-      "fronts/terraform/wire/streams.ts",
+      "fronts/terraform/wire/log.ts",
     ]);
-    expect(using(/\b(?:printLine|complain)\(/)).toEqual([
-      "fronts/terraform/main.ts",
-      "fronts/terraform/wire/streams.ts",
-    ]);
+    expect(using(/\b(?:printLine|complain)\(/)).toEqual(["fronts/terraform/main.ts", "fronts/terraform/wire/log.ts"]);
   });
 
   it("is put behind the guard in one place, and the real streams are opened in one", () => {

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node
 import { connect as connectSocket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Identity } from "../../src/fronts/terraform/wire/certificate.ts";
-import { framed } from "../../src/fronts/terraform/wire/framing.ts";
+import { framed } from "../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../src/fronts/terraform/wire/handshake.ts";
 
 /** What came of a call. */

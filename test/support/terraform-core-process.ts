@@ -10,7 +10,7 @@ import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
 import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
 import type { Diagnostic } from "../../src/core/model/index.ts";
 import { systemSecretFiles } from "../../src/core/record/secret-output.ts";
-import { type Connection, newConnection } from "../../src/fronts/terraform/calls/connection.ts";
+import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
 import type { Journal, Note } from "../../src/fronts/terraform/contract.ts";
 import { openJournal } from "../../src/fronts/terraform/journal.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";

@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { AttributePath, JsonObject, ValueObject } from "../../src/core/model/index.ts";
 import type { Schema } from "../../src/core/model/schema.ts";
-import type { Connection } from "../../src/fronts/terraform/calls/connection.ts";
+import type { Connection } from "../../src/fronts/terraform/calls/call.ts";
 import { calls } from "../../src/fronts/terraform/calls/resource.ts";
 import { decodeDynamic, encodeDynamic } from "../../src/fronts/terraform/codec/dynamic.ts";
 import { terraformKind } from "../../src/fronts/terraform/resource/subject.ts";

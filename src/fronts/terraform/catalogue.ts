@@ -1,10 +1,11 @@
 import { kinds } from "../../core/kinds/index.ts";
-import { dataSources } from "./data/index.ts";
-import { ephemeralResources } from "./ephemeral/index.ts";
-import { functions } from "./functions/index.ts";
+import { type Attribute, type Attributes, isNested, type Schema, typeJson } from "../../core/model/schema.ts";
+import type { ProviderFunction } from "./contract.ts";
+import { dataSources, ephemeralResources, functions } from "./data/index.ts";
+import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
-import type { Catalogue } from "./schema/json.ts";
 import { schemaOf } from "./schema/of-kind.ts";
+import { shownDescription } from "./schema/proto.ts";
 
 /** Everything that the provider offers, from the lists that say what there is. */
 export const catalogue: Catalogue = {
@@ -14,3 +15,73 @@ export const catalogue: Catalogue = {
   ephemeral: new Map(ephemeralResources.map(({ name, schema }) => [name, schema])),
   functions: new Map(functions.map((one) => [one.name, one])),
 };
+
+/** Everything that the provider offers. */
+export interface Catalogue {
+  /** The provider's own configuration. */
+  readonly provider: Schema;
+  /** By type: `hosting_service`. */
+  readonly resources: ReadonlyMap<string, Schema>;
+  readonly dataSources: ReadonlyMap<string, Schema>;
+  readonly ephemeral: ReadonlyMap<string, Schema>;
+  /** By name, without the prefix `provider::hosting::`. */
+  readonly functions: ReadonlyMap<string, ProviderFunction>;
+}
+
+type JsonTree = { readonly [key: string]: unknown };
+
+/**
+ * The catalogue in the form of `terraform providers schema -json`: what generators of bindings and of documentation
+ * read. Keys stand in alphabetical order, as Terraform writes them.
+ */
+export function catalogueJson({ provider, resources, dataSources, ephemeral, functions }: Catalogue): JsonTree {
+  return {
+    format_version: "1.0",
+    provider_schemas: {
+      [PROVIDER_ADDRESS]: {
+        provider: schemaJson(provider),
+        resource_schemas: each(resources, schemaJson),
+        data_source_schemas: each(dataSources, schemaJson),
+        ephemeral_resource_schemas: each(ephemeral, schemaJson),
+        functions: each(functions, functionJson),
+      },
+    },
+  };
+}
+
+const each = <T>(of: ReadonlyMap<string, T>, json: (one: T) => JsonTree): JsonTree =>
+  Object.fromEntries([...of].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, json(one)]));
+
+const schemaJson = ({ version, description, attributes }: Schema): JsonTree => ({
+  version,
+  block: { attributes: attributesJson(attributes), description, description_kind: "markdown" },
+});
+
+const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(attributes)), attributeJson);
+
+/** Terraform leaves out whatever is false. */
+function attributeJson(attribute: Attribute): JsonTree {
+  const { type, required, optional, computed, sensitive, writeOnly, deprecated } = attribute;
+  return {
+    ...(isNested(type)
+      ? { nested_type: { attributes: attributesJson(type.attributes), nesting_mode: type.nesting } }
+      : { type: typeJson(type) }),
+    description: shownDescription(attribute),
+    description_kind: "markdown",
+    ...(deprecated !== undefined && { deprecated: true }),
+    ...(required && { required }),
+    ...(optional && { optional }),
+    ...(computed && { computed }),
+    ...(sensitive && { sensitive }),
+    ...(writeOnly && { write_only: true }),
+  };
+}
+
+const functionJson = ({ description, summary, parameters, returns }: ProviderFunction): JsonTree => ({
+  description,
+  summary,
+  return_type: typeJson(returns),
+  ...(parameters.length > 0 && {
+    parameters: parameters.map(({ name, type, description: of }) => ({ name, description: of, type: typeJson(type) })),
+  }),
+});

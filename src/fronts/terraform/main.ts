@@ -9,12 +9,9 @@ import { VERSION } from "../../core/api/version.ts";
 import { nodeTooOld } from "../../core/model/node-version.ts";
 import type { Provider } from "./calls/index.ts";
 import { selfSigned } from "./wire/certificate.ts";
-import { describeDefect } from "./wire/defect.ts";
-import { type Endpoint, listen } from "./wire/endpoint.ts";
-import { handshakeLine, invitation, reattachment } from "./wire/handshake.ts";
-import { processLog as log } from "./wire/log.ts";
-import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/server.ts";
-import { complain, keepStdoutClean, printLine } from "./wire/streams.ts";
+import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
+import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
+import { complain, describeDefect, keepStdoutClean, processLog as log, printLine } from "./wire/log.ts";
 
 /** A request to the API may be under way when Terraform is killed: as long as it is awaited, what becomes of it is noted. */
 const GRACE_MS = 30_000;
@@ -114,7 +111,7 @@ async function main(args: readonly string[]): Promise<void> {
   const tooOld = nodeTooOld(process.versions.node);
   if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
-    const { PROVIDER_ADDRESS } = await import("./schema/json.ts");
+    const { PROVIDER_ADDRESS } = await import("./package.ts");
     const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESS, endpoint, process.pid);
     return await start(undefined, (endpoint) => `TF_REATTACH_PROVIDERS='${value(endpoint)}'`, true);
   }

@@ -12,8 +12,7 @@ import {
   remedyText,
 } from "../../../core/model/index.ts";
 import { inConfigurationWords } from "../resource/advice.ts";
-import { describeDefect } from "../wire/defect.ts";
-import { logError } from "../wire/log.ts";
+import { describeDefect, logError } from "../wire/log.ts";
 import {
   AttributePathSchema,
   DiagnosticSchema,

@@ -1,31 +1,44 @@
-import type { Environment } from "../wire/handshake.ts";
+/** The provider as one connection sees it: the table of all calls, and those about what there is and its configuration. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Diagnostic } from "../../../core/model/index.ts";
+import type { Schema } from "../../../core/model/schema.ts";
+import { catalogue } from "../catalogue.ts";
+import { decodeDynamic } from "../codec/dynamic.ts";
+import type { ProviderFunction } from "../contract.ts";
+import { validateProviderConfig } from "../provider/config.ts";
+import { toProtoSchema, typeBytes } from "../schema/proto.ts";
+import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
-import { noSuchMethod, type Peer } from "../wire/server.ts";
-import { type Calls, newConnection } from "./connection.ts";
-import { calls as dataSource } from "./data-source.ts";
-import { calls as ephemeral } from "./ephemeral.ts";
-import { calls as functions } from "./function.ts";
-import { calls as provider } from "./provider.ts";
-import { calls as resource } from "./resource.ts";
-
-/** Every rpc by its name. */
-const table: Calls = { ...provider, ...resource, ...dataSource, ...ephemeral, ...functions };
+import {
+  ConfigureProvider_RequestSchema,
+  ConfigureProvider_ResponseSchema,
+  type FunctionSchema,
+  GetFunctions_RequestSchema,
+  GetFunctions_ResponseSchema,
+  GetMetadata_RequestSchema,
+  GetMetadata_ResponseSchema,
+  GetProviderSchema_RequestSchema,
+  GetProviderSchema_ResponseSchema,
+  StopProvider_RequestSchema,
+  StopProvider_ResponseSchema,
+  StringKind,
+  ValidateProviderConfig_RequestSchema,
+  ValidateProviderConfig_ResponseSchema,
+} from "../wire/tfplugin6.gen.ts";
+import { type Calls, type Connection, newConnection, unary } from "./call.ts";
+import { calls as dataCalls } from "./data.ts";
+import { failureOf, toDiagnostics } from "./diagnostics.ts";
+import { calls as resourceCalls } from "./resource.ts";
 
 /** The provider as one connection sees it. */
 export type Provider = Peer;
 
-/** What the process gives to each connection. */
-export interface Surroundings {
-  readonly env: Environment;
-  readonly log: Log;
-}
-
 /** A provider that is not configured yet. */
-export function createProvider(surroundings: Surroundings): Provider {
-  const connection = newConnection(surroundings);
+export function createProvider(process: Pick<Connection, "env" | "log">): Provider {
+  const connection = newConnection(process);
   return {
     async handle(method, request, cancelled) {
-      const call = Object.hasOwn(table, method) ? table[method] : undefined;
+      const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
       if (call === undefined) throw noSuchMethod(method);
       const answer = await call(request, connection, cancelled);
       if (cancelled?.aborted) connection.unheard = true;
@@ -43,4 +56,138 @@ export function createProvider(surroundings: Surroundings): Provider {
       await session?.close();
     },
   };
+}
+
+/**
+ * Destroys are planned, since `deletion_policy: prevent` is an error of the plan; and a process may be used without being
+ * asked for its schema first, which saves one start in three.
+ */
+const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
+
+const getProviderSchema = unary(GetProviderSchema_RequestSchema, GetProviderSchema_ResponseSchema, () => ({
+  provider: toProtoSchema(catalogue.provider),
+  resourceSchemas: schemas(catalogue.resources),
+  dataSourceSchemas: schemas(catalogue.dataSources),
+  ephemeralResourceSchemas: schemas(catalogue.ephemeral),
+  functions: functionMessages(),
+  serverCapabilities,
+}));
+
+const getMetadata = unary(GetMetadata_RequestSchema, GetMetadata_ResponseSchema, () => ({
+  serverCapabilities,
+  resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
+  dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
+  ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
+  functions: [...catalogue.functions.keys()].map((name) => ({ name })),
+}));
+
+const getFunctions = unary(GetFunctions_RequestSchema, GetFunctions_ResponseSchema, () => ({
+  functions: functionMessages(),
+}));
+
+const validateConfig = unary(
+  ValidateProviderConfig_RequestSchema,
+  ValidateProviderConfig_ResponseSchema,
+  ({ config }) => {
+    const found = collected(() => validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}));
+    return { diagnostics: toDiagnostics(found) };
+  },
+);
+
+const LONG_WAIT_MS = 5_000;
+
+/** Tells of long waits in Terraform's log, one for many that wait side by side: Terraform itself says only that it waits. */
+function waitLog(log: Log): (ms: number) => void {
+  let until = 0;
+  return (ms) => {
+    const now = Date.now();
+    if (ms < LONG_WAIT_MS || now < until) return;
+    until = now + ms;
+    log("info", `waiting ${Math.ceil(ms / 1000)} s for the request budget`, { seconds: Math.ceil(ms / 1000) });
+  };
+}
+
+const configure = unary(
+  ConfigureProvider_RequestSchema,
+  ConfigureProvider_ResponseSchema,
+  async ({ config, terraformVersion }, connection) => {
+    const { stop, env, log } = connection;
+    const before = connection.session;
+    connection.session = undefined;
+    connection.terraformVersion = terraformVersion;
+    await before?.close();
+    const warnings: Diagnostic[] = [];
+    let answered = false;
+    try {
+      // The client of the API is a third of the time that the provider takes to load, and most processes that Terraform
+      // starts only validate.
+      const { openSession } = await import("../provider/session.ts");
+      connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
+        stop: stop.signal,
+        env,
+        terraformVersion,
+        onWait: waitLog(log),
+        onWarning(warning) {
+          // What is noticed later is told in the next answer about a resource.
+          (answered ? connection.warnings : warnings).push(warning);
+          if (answered) log("warn", warning.summary, { code: warning.code });
+        },
+      });
+      return { diagnostics: toDiagnostics(warnings) };
+    } catch (error) {
+      return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
+    } finally {
+      answered = true;
+    }
+  },
+);
+
+/** Answers at once: Terraform waits for the calls that are under way by itself. */
+const stopProvider = unary(StopProvider_RequestSchema, StopProvider_ResponseSchema, (_, connection) => {
+  connection.stop.abort();
+  return {};
+});
+
+/** Every rpc by its name. */
+export const calls: Calls = {
+  GetProviderSchema: getProviderSchema,
+  GetMetadata: getMetadata,
+  GetFunctions: getFunctions,
+  ValidateProviderConfig: validateConfig,
+  ConfigureProvider: configure,
+  StopProvider: stopProvider,
+  ...resourceCalls,
+  ...dataCalls,
+};
+
+function schemas(of: ReadonlyMap<string, Schema>) {
+  return Object.fromEntries([...of].map(([name, schema]) => [name, toProtoSchema(schema)]));
+}
+
+function functionMessages() {
+  return Object.fromEntries([...catalogue.functions].map(([name, one]) => [name, toProtoFunction(one)]));
+}
+
+function toProtoFunction(one: ProviderFunction): MessageInitShape<typeof FunctionSchema> {
+  return {
+    summary: one.summary,
+    description: one.description,
+    descriptionKind: StringKind.MARKDOWN,
+    parameters: one.parameters.map(({ name, type, description }) => ({
+      name,
+      type: typeBytes(type),
+      description,
+      descriptionKind: StringKind.MARKDOWN,
+    })),
+    return: { type: typeBytes(one.returns) },
+  };
+}
+
+/** The diagnostics of a step, those that it threw included. */
+function collected(step: () => readonly Diagnostic[]): readonly Diagnostic[] {
+  try {
+    return step();
+  } catch (error) {
+    return failureOf(error);
+  }
 }

@@ -1,8 +1,7 @@
 import type { Kind } from "../../../core/kinds/index.ts";
 import { type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import { decodeDynamic, encodeDynamic } from "../codec/dynamic.ts";
-import { fromStateJson } from "../codec/state-json.ts";
+import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { inTerraform } from "../resource/advice.ts";
 import { applyResource } from "../resource/apply.ts";
 import { frontOf } from "../resource/front.ts";
@@ -29,9 +28,8 @@ import {
   ValidateResourceConfig_RequestSchema,
   ValidateResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, requireSession } from "./connection.ts";
+import { type Calls, type Connection, requireSession, unary } from "./call.ts";
 import { failureOf, toDiagnostics, toPath } from "./diagnostics.ts";
-import { unary } from "./unary.ts";
 
 /** The calls about managed resources: decode, ask the core, encode. */
 export const calls: Calls = {

@@ -1,11 +1,16 @@
 import { create } from "@bufbuild/protobuf";
-import { fail, formatPath, type Value, type ValueObject } from "../../../core/model/index.ts";
-import type { Attributes, Type } from "../../../core/model/schema.ts";
+import {
+  type AttributePath,
+  fail,
+  formatPath,
+  type JsonObject,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../../core/model/schema.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
-import { parseJson } from "./json.ts";
-import { pack, unpack } from "./msgpack.ts";
-import { Mismatch, readObject, readValue } from "./read.ts";
-import { writeObject, writeValue } from "./write.ts";
+import { pack, parseJson, unpack } from "./notation.ts";
+import { Mismatch, readObject, readValue, writeObject, writeValue } from "./values.ts";
 
 /**
  * A resource, a configuration or a state as Terraform sends it. Every attribute of the schema is there (null where there
@@ -61,6 +66,45 @@ function unusable({ path, expected, found }: Mismatch): never {
   const name = path.length === 0 ? "The value" : formatPath(path);
   return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
     remedies: [`Give ${expected}.`],
+    ...(path.length > 0 && { attribute: path }),
+  });
+}
+
+/**
+ * The attributes of an instance as a state file holds them, by Terraform or by hostform, in the form of the schema: what
+ * is missing becomes null, what the schema does not know (any more) is left out, write-only attributes are null.
+ * @throws HostformError `state.unreadable`, at the attribute.
+ */
+export function fromStateJson(text: string, attributes: Attributes): JsonObject {
+  try {
+    return withoutWriteOnly(readObject(parseJson(text), attributes) as JsonObject, attributes);
+  } catch (error) {
+    if (error instanceof Mismatch) return unreadable(`expected ${error.expected}, found ${error.found}`, error.path);
+    if (error instanceof SyntaxError) return unreadable("its attributes are not JSON", []);
+    throw error;
+  }
+}
+
+function withoutWriteOnly(values: JsonObject, attributes: Attributes): JsonObject {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => [name, cleared(values[name] ?? null, attribute)]),
+  );
+}
+
+function cleared(value: JsonObject[string], { type, writeOnly }: Attribute): JsonObject[string] {
+  if (writeOnly || value === null) return null;
+  if (!isNested(type)) return value;
+  const { nesting, attributes } = type;
+  if (nesting === "single") return withoutWriteOnly(value as JsonObject, attributes);
+  return (value as readonly (JsonObject | null)[]).map((item) => item && withoutWriteOnly(item, attributes));
+}
+
+function unreadable(what: string, path: AttributePath): never {
+  const place = path.length === 0 ? "an object" : formatPath(path);
+  return fail("state.unreadable", `The state of ${place} cannot be read: ${what}`, {
+    remedies: [
+      "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
+    ],
     ...(path.length > 0 && { attribute: path }),
   });
 }

@@ -1,16 +1,21 @@
-/** The data sources: one file for each collection of the account. They send GETs only, and nothing secret is in them. */
-import { hostingClientAccounts } from "./client-accounts.ts";
+/** What Terraform reads through the provider: data sources, ephemeral resources, functions. */
+import { signatureOf } from "../../../webhooks/index.ts";
+import { type EphemeralResource, FunctionError, type ProviderFunction } from "../contract.ts";
+import { hostingClientAccounts, hostingInvoice, hostingInvoices, hostingWebhooks } from "./account.ts";
 import type { CheckedDataSource } from "./define.ts";
-import { hostingDomainAvailability } from "./domain-availability.ts";
-import { hostingGrants } from "./grants.ts";
-import { hostingInvoice, hostingInvoices } from "./invoices.ts";
-import { hostingMigrationRequest, hostingMigrationRequests } from "./migration-requests.ts";
-import { hostingPlan, hostingPlans } from "./plans.ts";
-import { hostingService, hostingServices } from "./services.ts";
-import { hostingWebhooks } from "./webhooks.ts";
+import { hostingDomainAvailability, hostingPlan, hostingPlans } from "./offers.ts";
+import {
+  hostingGrants,
+  hostingMigrationRequest,
+  hostingMigrationRequests,
+  hostingService,
+  hostingServices,
+  panelSso,
+} from "./services.ts";
 
 export type { CheckedDataSource } from "./define.ts";
 
+/** `data "hosting_…"`: they send GETs only, and nothing secret is in them. */
 export const dataSources: readonly CheckedDataSource[] = [
   hostingClientAccounts,
   hostingDomainAvailability,
@@ -25,3 +30,38 @@ export const dataSources: readonly CheckedDataSource[] = [
   hostingServices,
   hostingWebhooks,
 ];
+
+/** §6 Signature, for tests of receivers and for deliveries that are made by hand. */
+export const webhookSignature: ProviderFunction = {
+  name: "webhook_signature",
+  summary: "The signature of a webhook delivery",
+  description:
+    "Computes what the header `X-Service-Signature` of a delivery holds: the HMAC-SHA256 of the exact raw body, keyed with the subscription's signing secret, as lower-case hexadecimal digits. A receiver compares it in constant time. Where the secret is sensitive, so is the result.",
+  parameters: [
+    {
+      name: "body",
+      type: "string",
+      description: "The raw body, to the byte: not one that was decoded and encoded again.",
+    },
+    {
+      name: "secret",
+      type: "string",
+      description: "The signing secret of the subscription, such as `hosting_webhook.billing.secret`.",
+    },
+  ],
+  returns: "string",
+  call([body, secret]) {
+    if (typeof body !== "string") throw new FunctionError("the body must be a string", 0);
+    if (typeof secret !== "string") throw new FunctionError("the secret must be a string", 1);
+    if (secret === "") {
+      throw new FunctionError("the secret is empty: with it anybody could sign", 1);
+    }
+    return signatureOf(body, secret);
+  },
+};
+
+/** `ephemeral "hosting_…"`. */
+export const ephemeralResources: readonly EphemeralResource[] = [panelSso];
+
+/** `provider::hosting::…`, by name. */
+export const functions: readonly ProviderFunction[] = [webhookSignature];

@@ -1,38 +1,49 @@
+/**
+ * The services of the account, and what belongs to one: its grants, requests to move a website there, a sign-on into its panel.
+ */
 import { foldedDomain, type Remote } from "../../../core/kinds/index.ts";
-import type { JsonObject } from "../../../core/model/index.ts";
+import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
+import { fail, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession } from "../contract.ts";
+import type { DataSession, EphemeralResource } from "../contract.ts";
 import {
+  allOf,
   amountText,
   type CheckedDataSource,
+  computed,
+  exactlyOne,
+  existing,
   filter,
+  fits,
+  kindOf,
   listOf,
   moneyText,
+  oneById,
+  required,
   shaped,
   sought,
-  told,
+  theOnly,
   withConfigured,
 } from "./define.ts";
-import { allOf, exactlyOne, existing, fits, kindOf, oneById, theOnly } from "./lookup.ts";
 
 const service: Attributes = {
-  id: told("string", "Identifier of the service."),
-  domain: told("string", "Domain attached to the service; null for servers without one."),
-  plan: told("string", "Name of the plan."),
-  plan_id: told("number", "Number of the plan. Null where the API does not tell it of services."),
-  product_type: told("string", "Kind of product, in the API's own word."),
-  status: told("string", "Status, in the API's own word."),
-  phase: told(
+  id: computed("string", "Identifier of the service."),
+  domain: computed("string", "Domain attached to the service; null for servers without one."),
+  plan: computed("string", "Name of the plan."),
+  plan_id: computed("number", "Number of the plan. Null where the API does not tell it of services."),
+  product_type: computed("string", "Kind of product, in the API's own word."),
+  status: computed("string", "Status, in the API's own word."),
+  phase: computed(
     "string",
     "What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that is not understood (see `status_words` of the provider).",
   ),
-  provisioning_status: told("string", "Provisioning state, in the API's own word."),
-  billing_cycle: told("string", "Billing cycle, in the API's own word."),
-  currency: told("string", "Currency of `price`."),
-  price: told("number", "Undiscounted list price, in the API's own unit."),
+  provisioning_status: computed("string", "Provisioning state, in the API's own word."),
+  billing_cycle: computed("string", "Billing cycle, in the API's own word."),
+  currency: computed("string", "Currency of `price`."),
+  price: computed("number", "Undiscounted list price, in the API's own unit."),
   price_text: amountText("price", "9.99 USD"),
-  next_due_date: told("string", "When the next invoice is due (YYYY-MM-DD)."),
-  created_at: told("string", "When it was ordered (ISO 8601)."),
+  next_due_date: computed("string", "When the next invoice is due (YYYY-MM-DD)."),
+  created_at: computed("string", "When it was ordered (ISO 8601)."),
 };
 
 function described({ attributes, phase }: Remote, session: DataSession): JsonObject {
@@ -125,3 +136,120 @@ export const hostingServices: CheckedDataSource = {
 const PHASES: readonly string[] = ["pending", "live", "suspended", "gone", "unknown"];
 
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+const grant: Attributes = {
+  id: computed("string", "Identifier of the grant."),
+  email: computed("string", "Who the service is shared with."),
+  permission: computed("string", "What they may do, in the API's own word: `view` or `manage`."),
+  expires_at: computed("string", "When the grant ends (ISO 8601); null: never, or the API does not tell."),
+  created_at: computed("string", "When it was granted (ISO 8601)."),
+};
+
+export const hostingGrants: CheckedDataSource = {
+  name: "hosting_grants",
+  schema: {
+    version: 0,
+    description: "With whom a service is shared, whether or not Terraform manages it.",
+    attributes: {
+      service_id: required("string", "The service."),
+      grants: listOf(grant, "grants"),
+    },
+  },
+  async read(config, session) {
+    const id = String(config.service_id);
+    const found = await allOf(kindOf("hosting_grant"), session, id);
+    // Of a service that does not exist the list is empty as well.
+    if (found.length === 0) {
+      const reading = oneById(kindOf("hosting_service"), id, session);
+      await existing(reading, { noun: "service", id, attribute: "service_id", source: "hosting_services" });
+    }
+    return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };
+  },
+};
+
+const request: Attributes = {
+  id: computed("string", "Identifier of the migration request."),
+  domain: computed("string", "Domain of the website to move."),
+  order_id: computed("string", "The service that the website moves to; null when the request is bound to none."),
+  status: computed("string", "Status, in the API's own word."),
+  created_at: computed("string", "When it was queued (ISO 8601)."),
+};
+
+export const hostingMigrationRequest: CheckedDataSource = {
+  name: "hosting_migration_request",
+  schema: {
+    version: 0,
+    description: "A request to move a website, with how far it has come.",
+    attributes: { ...request, id: required("string", "Identifier of the migration request.") },
+  },
+  async read(config, session) {
+    const id = String(config.id);
+    const reading = oneById(kindOf("hosting_migration_request"), id, session);
+    const place = { noun: "migration request", id, attribute: "id", source: "hosting_migration_requests" };
+    return shaped(request, (await existing(reading, place)).attributes);
+  },
+};
+
+export const hostingMigrationRequests: CheckedDataSource = {
+  name: "hosting_migration_requests",
+  schema: {
+    version: 0,
+    description: "The requests to move websites, all or some of them.",
+    attributes: {
+      domain: filter(
+        "string",
+        "Only requests for this domain, in upper or lower case, international names in either form.",
+      ),
+      status: filter("string", "Only requests of this status, in the API's own word."),
+      migration_requests: listOf(request, "requests"),
+    },
+  },
+  async read(config, session) {
+    const all = await allOf(kindOf("hosting_migration_request"), session);
+    const requests = all.map(({ attributes }) => shaped(request, attributes));
+    const fitting = requests.filter(
+      ({ domain, status }) =>
+        (config.domain === null || foldedDomain(config.domain) === foldedDomain(domain)) &&
+        fits(config.status, typeof status === "string" ? status : null),
+    );
+    return { ...config, migration_requests: fitting };
+  },
+};
+
+/**
+ * A one-time sign-on URL (§4 panel-sso). The API has it as a GET, which is repeated when its answer is lost: the URL that
+ * nobody got is never used, and a sign-on that failed would have to be asked for anew anyway.
+ */
+export const panelSso: EphemeralResource = {
+  name: "hosting_panel_sso",
+  schema: {
+    version: 0,
+    description: `A one-time single sign-on URL into a service's control panel. It stands in no plan and no state: it can be handed to providers, provisioners and write-only attributes only.
+
+Terraform opens ephemeral resources during \`plan\` as well, as soon as \`service_id\` is known: each plan and each apply asks for a URL of its own. The API has no call to withdraw one that is not used. The token needs the technical ability.`,
+    attributes: {
+      service_id: { type: "string", required: true, description: "The service; it must be provisioned." },
+      url: {
+        type: "string",
+        computed: true,
+        sensitive: true,
+        description: "The URL, good for one sign-on. Whoever has it is signed on.",
+      },
+    },
+  },
+  async open({ service_id }, { client, account, stop }) {
+    const id = String(service_id);
+    try {
+      const { url } = await client.services.panelSso(id, { signal: stop });
+      return { service_id: id, url };
+    } catch (refusal) {
+      const error = await signOnRefused(account, kindOf("hosting_service"), id, refusal);
+      if (!isNotFound(error)) throw error;
+      return fail("terraform.lookup", `There is no service ${id} to sign on to`, {
+        detail: "The API does not know it, or not in the account of this token.",
+        remedies: ["Correct `service_id`."],
+        attribute: ["service_id"],
+      });
+    }
+  },
+};

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { overrideWarnings, requireAllowedOrigin } from "../../../core/api/allowed-origins.ts";
 import { normalizeBaseUrl } from "../../../core/api/base-url.ts";
@@ -20,13 +22,10 @@ import {
 import { appFolder, systemSecretFiles } from "../../../core/record/secret-output.ts";
 import type { Session } from "../contract.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
-import { validateProviderConfig } from "./config.ts";
-import { hostMark, placeMark } from "./place.ts";
-import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf } from "./settings.ts";
-import { notKnown, waitingSession } from "./waiting.ts";
+import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 
 /** What a session needs of the process that it lives in. */
-export interface Surroundings {
+export interface SessionOptions {
   /** Aborted when Terraform is stopped. */
   readonly stop: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -58,7 +57,7 @@ function isTerraforms(file: string): boolean {
 }
 
 /** The environment for a command of the user's: without what is between Terraform and this process, and without credentials. */
-function withoutOurs(env: Surroundings["env"], { token_env: named }: ValueObject): Surroundings["env"] {
+function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObject): SessionOptions["env"] {
   const tokens = typeof named === "string" ? [named] : [];
   return Object.fromEntries(
     Object.entries(childEnvironment(env, tokens)).filter(([name]) => !/^(?:TF_)?PLUGIN_/.test(name)),
@@ -69,7 +68,7 @@ function withoutOurs(env: Surroundings["env"], { token_env: named }: ValueObject
  * Terraform runs what a configuration names (other providers, `external`, provisioners) before and beside this provider: a
  * promise that it cannot keep is refused, not passed over. @throws HostformError `trust.untrusted`.
  */
-function refuseUntrusted(env: Surroundings["env"]): void {
+function refuseUntrusted(env: SessionOptions["env"]): void {
   if (!untrustedByEnvironment(env)) return;
   fail("trust.untrusted", "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names", {
     detail: "The provider cannot keep an untrusted configuration from doing harm. Nothing was sent.",
@@ -84,11 +83,11 @@ function refuseUntrusted(env: Surroundings["env"]): void {
  * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
  * @throws HostformError at the setting that is missing or wrong; a token is in no message. `trust.untrusted` where HOSTFORM_UNTRUSTED is set.
  */
-export async function openSession(config: ValueObject, surroundings: Surroundings): Promise<Session> {
-  refuseUntrusted(surroundings.env);
+export async function openSession(config: ValueObject, options: SessionOptions): Promise<Session> {
+  refuseUntrusted(options.env);
   const wrong = validateProviderConfig(config);
   if (wrong.length > 0) throw new HostformError(wrong);
-  const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = surroundings;
+  const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = options;
   const own = TERRAFORMS.map((name) => path.resolve(folder, name));
   const secretOutputs = systemSecretFiles({
     folder,
@@ -115,19 +114,19 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
   const { client, ledger, turns } = atSetting(token, () => {
     const warn = oncePerCode(onWarning);
     const counted: Ledger & { close?(): void } = ledgerFor({ ...reached, env, onWarning: warn });
-    const options = {
+    const reaching = {
       ...reached,
       env,
       clock,
       ledger: counted,
       insecureHttp: config.insecure_http === true,
       requestsPerMinute: settings.requestsPerMinute,
-      onWait: surroundings.onWait,
+      onWait: options.onWait,
       stop,
-      userAgent: userAgent(surroundings.terraformVersion),
+      userAgent: userAgent(options.terraformVersion),
     };
     const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });
-    return { client: new HostingClient(options), ledger: counted, turns };
+    return { client: new HostingClient(reaching), ledger: counted, turns };
   });
   const reading = readingSettings(settings);
   let journal: OpenJournal | undefined;
@@ -181,5 +180,101 @@ function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
         return place === undefined ? diagnostic : { ...diagnostic, attribute: [place] };
       }),
     );
+  }
+}
+
+/**
+ * Refuses to go on without settings that are unknown yet. It is not located: the call that needs them is about a
+ * resource, and Terraform would look for the attribute there.
+ */
+function notKnown(settings: readonly string[]): never {
+  const names = settings.map((name) => `\`${name}\``).join(", ");
+  return fail(
+    "terraform.not_known",
+    `The provider's ${names} ${settings.length === 1 ? "is" : "are"} known only after apply`,
+    {
+      detail:
+        "It comes from something that is still to be made, and what the account holds has to be looked at before.",
+      remedies: [
+        "Give a value that is known when the plan is made, or apply what it comes from first: `terraform apply -target=…`.",
+      ],
+    },
+  );
+}
+
+/** The session of a configuration that is not known as a whole: whatever needs the account throws {@link notKnown}. */
+function waitingSession(
+  settings: readonly string[],
+  parts: Pick<Session, "clock" | "stop" | "secretOutputs" | "secretDestination">,
+): Session {
+  const needed = () => notKnown(settings);
+  return {
+    ...parts,
+    isOpen: false,
+    get client() {
+      return needed();
+    },
+    get account() {
+      return needed();
+    },
+    get settings() {
+      return needed();
+    },
+    get project() {
+      return needed();
+    },
+    get host() {
+      return needed();
+    },
+    get self() {
+      return needed();
+    },
+    get place() {
+      return needed();
+    },
+    get moneyScale() {
+      return needed();
+    },
+    get journal() {
+      return needed();
+    },
+    close: async () => {},
+  };
+}
+
+const digest = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+
+/** A short word for a host; its address cannot be read from it. @param baseUrl in its normal form. */
+const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
+
+/**
+ * Which state Terraform works on, as far as it can be told: its folder, workspace and backend, or what HOSTFORM_PLACE says, for CI jobs whose folder
+ * changes from run to run.
+ * @param folder the one that Terraform runs in.
+ */
+function placeMark(folder: string, env: SessionOptions["env"]): string {
+  const own = env.HOSTFORM_PLACE;
+  return own ? digest(["place", own]) : digest(["folder", folder, workspaceIn(folder, env), backendIn(folder, env)]);
+}
+
+/** The backend that `terraform init` has noted in its data folder: one folder may have a backend for each environment. */
+function backendIn(folder: string, env: SessionOptions["env"]): unknown {
+  try {
+    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "terraform.tfstate");
+    return JSON.parse(readFileSync(file, "utf8")).backend ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The workspace as Terraform finds it: TF_WORKSPACE, else what `terraform workspace select` has left in its data folder. */
+function workspaceIn(folder: string, env: SessionOptions["env"]): string {
+  if (env.TF_WORKSPACE) return env.TF_WORKSPACE;
+  try {
+    const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "environment");
+    return readFileSync(file, "utf8").trim() || "default";
+  } catch {
+    return "default";
   }
 }

@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { type Attribute, type Attributes, isNested, type Schema, type Type } from "../../../core/model/schema.ts";
+import {
+  type Attribute,
+  type Attributes,
+  isNested,
+  type Schema,
+  type Type,
+  typeJson,
+} from "../../../core/model/schema.ts";
 import {
   Schema_Object_NestingMode as NestingMode,
   type Schema_Attribute as ProtoAttribute,
@@ -8,7 +15,6 @@ import {
   SchemaSchema,
   StringKind,
 } from "../wire/tfplugin6.gen.ts";
-import { shownDescription, typeJson } from "./render.ts";
 
 /** A type as the bytes that messages hold: the JSON of {@link typeJson}. */
 export function typeBytes(type: Type): Uint8Array {
@@ -50,3 +56,8 @@ function toProtoAttribute(name: string, attribute: Attribute): ProtoAttribute {
 }
 
 const NESTING = { single: NestingMode.SINGLE, list: NestingMode.LIST } as const;
+
+/** The description as Terraform shows it: the protocol has no place of its own for why something is deprecated. */
+export function shownDescription({ description, deprecated }: Attribute): string {
+  return deprecated === undefined ? description : `Deprecated: ${deprecated} ${description}`;
+}

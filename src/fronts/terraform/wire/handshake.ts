@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo, Server } from "node:net";
+import path from "node:path";
 import type { Identity } from "./certificate.ts";
 
 /** What Terraform (and OpenTofu) put into TF_PLUGIN_MAGIC_COOKIE, so that a program knows who started it. Not a secret. */
@@ -5,7 +8,7 @@ const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2
 
 /** The version of the handshake itself, and of the plugin protocol that is spoken after it. */
 const HANDSHAKE = 1;
-export const PROTOCOL = 6;
+const PROTOCOL = 6;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,7 +20,7 @@ export interface Address {
 }
 
 /** Who started this program, and what they ask for. */
-export type Invitation =
+type Invitation =
   | { readonly from: "terraform" /** PEM; undefined: no encryption is wanted. */; readonly client: string | undefined }
   | { readonly from: "terraform"; readonly refusal: string }
   | { readonly from: "person" };
@@ -55,5 +58,55 @@ export function reattachment(provider: string, { network, address }: Address, pi
       Test: true,
       Addr: { Network: network, String: address },
     },
+  });
+}
+
+/** The longest path of a socket on all systems (macOS: 104 bytes with the zero at its end). */
+const LONGEST_PATH = 103;
+
+/** Where a server may listen. */
+interface ListenOptions {
+  readonly platform: NodeJS.Platform;
+  /** The folder for temporary files. */
+  readonly folder: string;
+}
+
+export interface Endpoint extends Address {
+  /** Removes what lies in the file system. Synchronous: it runs when the process ends. */
+  remove(): void;
+}
+
+/**
+ * Lets the server listen where only this user reaches it: on a socket in a new folder of mode 0700. On Windows, and where
+ * the folder's path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
+ *
+ * @throws Node's error when neither is possible.
+ */
+export async function listen(server: Server, { platform, folder }: ListenOptions): Promise<Endpoint> {
+  const prefix = path.join(folder, "hostform-plugin-");
+  if (platform === "win32" || Buffer.byteLength(`${prefix}XXXXXX/s`) > LONGEST_PATH) {
+    await listening(server, { host: "127.0.0.1", port: 0 });
+    const { address, port } = server.address() as AddressInfo;
+    return { network: "tcp", address: `${address}:${port}`, remove() {} };
+  }
+  const own = mkdtempSync(prefix); // 0700
+  const remove = () => rmSync(own, { recursive: true, force: true });
+  const address = path.join(own, "s");
+  try {
+    await listening(server, { path: address });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { network: "unix", address, remove };
+}
+
+function listening(server: Server, options: { host: string; port: number } | { path: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options, () => {
+      server.off("error", reject);
+      resolve();
+    });
   });
 }

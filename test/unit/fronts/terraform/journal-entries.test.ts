@@ -6,8 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import type { Note } from "../../../../src/fronts/terraform/contract.ts";
-import { openJournal } from "../../../../src/fronts/terraform/journal.ts";
-import { JournalFile } from "../../../../src/fronts/terraform/journal-file.ts";
+import { JournalFile, openJournal } from "../../../../src/fronts/terraform/journal.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 

@@ -8,8 +8,8 @@ import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildProvider } from "../../../../scripts/build-provider.ts";
 import { selfSigned } from "../../../../src/fronts/terraform/wire/certificate.ts";
+import { STATUS } from "../../../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../../../src/fronts/terraform/wire/handshake.ts";
-import { STATUS } from "../../../../src/fronts/terraform/wire/status.ts";
 import { type Client, dial } from "../../../support/grpc-client.ts";
 
 // The bundle as Terraform starts it, with a client of our own in Terraform's place.

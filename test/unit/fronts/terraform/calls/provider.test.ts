@@ -9,13 +9,12 @@ import {
 import { describe, expect, it } from "vitest";
 import type { ValueObject } from "../../../../../src/core/model/index.ts";
 import { UNKNOWN } from "../../../../../src/core/model/index.ts";
-import { newConnection, requireSession } from "../../../../../src/fronts/terraform/calls/connection.ts";
-import { createProvider, type Provider } from "../../../../../src/fronts/terraform/calls/index.ts";
-import { calls } from "../../../../../src/fronts/terraform/calls/provider.ts";
+import { newConnection, requireSession } from "../../../../../src/fronts/terraform/calls/call.ts";
+import { calls, createProvider, type Provider } from "../../../../../src/fronts/terraform/calls/index.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
-import { STATUS } from "../../../../../src/fronts/terraform/wire/status.ts";
+import { STATUS } from "../../../../../src/fronts/terraform/wire/grpc.ts";
 import {
   ConfigureProvider_RequestSchema,
   ConfigureProvider_ResponseSchema,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HostformError } from "../../../../../src/core/model/index.ts";
 import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
-import { fromStateJson } from "../../../../../src/fronts/terraform/codec/state-json.ts";
+import { fromStateJson } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { fc } from "../../../../support/fc.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { attributes, objectOf, orderedType } from "./arbitrary.ts";

@@ -1,9 +1,9 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { calls } from "../../../../../src/fronts/terraform/calls/ephemeral.ts";
+import { calls } from "../../../../../src/fronts/terraform/calls/data.ts";
 import { decodeDynamic, encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
-import { ephemeralResources } from "../../../../../src/fronts/terraform/ephemeral/index.ts";
+import { ephemeralResources } from "../../../../../src/fronts/terraform/data/index.ts";
 import {
   CloseEphemeralResource_RequestSchema,
   CloseEphemeralResource_ResponseSchema,

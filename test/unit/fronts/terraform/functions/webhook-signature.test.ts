@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { newConnection } from "../../../../../src/fronts/terraform/calls/connection.ts";
-import { calls } from "../../../../../src/fronts/terraform/calls/function.ts";
+import { newConnection } from "../../../../../src/fronts/terraform/calls/call.ts";
+import { calls } from "../../../../../src/fronts/terraform/calls/data.ts";
 import { decodeValue, encodeValue } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { FunctionError } from "../../../../../src/fronts/terraform/contract.ts";
-import { webhookSignature } from "../../../../../src/fronts/terraform/functions/webhook-signature.ts";
+import { webhookSignature } from "../../../../../src/fronts/terraform/data/index.ts";
 import {
   CallFunction_RequestSchema,
   CallFunction_ResponseSchema,

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
 import { providerSchema } from "../../../../../src/fronts/terraform/provider/schema.ts";
-import { openSession, type Surroundings } from "../../../../../src/fronts/terraform/provider/session.ts";
+import { openSession, type SessionOptions } from "../../../../../src/fronts/terraform/provider/session.ts";
 import type { Sandbox } from "../../../../../src/sandbox/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { startSandbox } from "../../../../support/sandbox.ts";
@@ -21,7 +21,7 @@ export async function sandboxed(): Promise<Sandbox> {
 /** Opens a session; what it warns of is in `warnings`. */
 export async function open(
   given: ValueObject,
-  over: Partial<Surroundings> = {},
+  over: Partial<SessionOptions> = {},
 ): Promise<{ session: Session; warnings: readonly Diagnostic[] }> {
   const warnings: Diagnostic[] = [];
   const session = await openSession(complete(providerSchema.attributes, given), {
@@ -37,7 +37,7 @@ export async function open(
 }
 
 /** What opening it fails with; never with a token in it. */
-export async function failure(given: ValueObject, over: Partial<Surroundings> = {}): Promise<readonly Diagnostic[]> {
+export async function failure(given: ValueObject, over: Partial<SessionOptions> = {}): Promise<readonly Diagnostic[]> {
   const error = await open(given, over).catch((caught: unknown) => caught);
   if (!(error instanceof HostformError)) throw new Error("it did not fail", { cause: error });
   expect(JSON.stringify(error.diagnostics)).not.toContain(TOKEN.slice(3));

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
-import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
-import { catalogueJson, PROVIDER_ADDRESS } from "../../../../../src/fronts/terraform/schema/json.ts";
+import { catalogue, catalogueJson } from "../../../../../src/fronts/terraform/catalogue.ts";
+import { PROVIDER_ADDRESS } from "../../../../../src/fronts/terraform/package.ts";
 
 const written = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, "../../../../../schemas/provider.json"), "utf8"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeDefect } from "../../../../../src/fronts/terraform/wire/defect.ts";
+import { describeDefect } from "../../../../../src/fronts/terraform/wire/log.ts";
 import fc from "../../../../support/fc.ts";
 
 const SECRET = "hunter2-SECRET";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { listen } from "../../../../../src/fronts/terraform/wire/endpoint.ts";
+import { listen } from "../../../../../src/fronts/terraform/wire/handshake.ts";
 
 let folder: string;
 let server: Server;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Body, framed } from "../../../../../src/fronts/terraform/wire/framing.ts";
-import { GrpcError, STATUS } from "../../../../../src/fronts/terraform/wire/status.ts";
+import { Body, framed, GrpcError, STATUS } from "../../../../../src/fronts/terraform/wire/grpc.ts";
 import fc from "../../../../support/fc.ts";
 
 function bodyOf(...pieces: readonly Uint8Array[]): Body {

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { selfSigned } from "../../../../../src/fronts/terraform/wire/certificate.ts";
-import { type Endpoint, listen } from "../../../../../src/fronts/terraform/wire/endpoint.ts";
-import { framed } from "../../../../../src/fronts/terraform/wire/framing.ts";
 import {
   createGrpcServer,
+  framed,
   type GrpcServer,
   noSuchMethod,
   type Peer,
   type ServerOptions,
-} from "../../../../../src/fronts/terraform/wire/server.ts";
-import { STATUS } from "../../../../../src/fronts/terraform/wire/status.ts";
+  STATUS,
+} from "../../../../../src/fronts/terraform/wire/grpc.ts";
+import { type Endpoint, listen } from "../../../../../src/fronts/terraform/wire/handshake.ts";
 import { type Client, dial } from "../../../../support/grpc-client.ts";
 
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";

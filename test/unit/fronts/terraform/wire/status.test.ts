@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeStatusMessage } from "../../../../../src/fronts/terraform/wire/status.ts";
+import { encodeStatusMessage } from "../../../../../src/fronts/terraform/wire/grpc.ts";
 import fc from "../../../../support/fc.ts";
 
 describe("encodeStatusMessage", () => {

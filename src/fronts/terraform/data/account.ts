@@ -1,35 +1,43 @@
+/**
+ * What the account has beside its services: invoices, client accounts, webhook subscriptions.
+ */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
 import type { JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession } from "../contract.ts";
 import {
+  allOf,
   amountText,
   type CheckedDataSource,
+  computed,
+  exactlyOne,
+  existing,
   filter,
+  fits,
+  kindOf,
   listOf,
   moneyText,
   shaped,
   sorted,
   sought,
-  told,
+  theOnly,
   withConfigured,
 } from "./define.ts";
-import { exactlyOne, existing, fits, theOnly } from "./lookup.ts";
 
 const invoice: Attributes = {
-  id: told("string", "Identifier of the invoice."),
-  invoice_number: told("string", "Number of the invoice, as it stands on it."),
-  status: told("string", "Status, in the API's own word."),
-  paid: told("bool", "Whether it is paid: it has a time of payment, or its status says so."),
-  currency: told("string", "Currency of the amounts."),
-  subtotal: told("number", "Amount before discounts, in the API's own unit."),
+  id: computed("string", "Identifier of the invoice."),
+  invoice_number: computed("string", "Number of the invoice, as it stands on it."),
+  status: computed("string", "Status, in the API's own word."),
+  paid: computed("bool", "Whether it is paid: it has a time of payment, or its status says so."),
+  currency: computed("string", "Currency of the amounts."),
+  subtotal: computed("number", "Amount before discounts, in the API's own unit."),
   subtotal_text: amountText("subtotal", "9.99 USD"),
-  total: told("number", "Amount that is billed, net of any Manage-track discount, in the API's own unit."),
+  total: computed("number", "Amount that is billed, net of any Manage-track discount, in the API's own unit."),
   total_text: amountText("total", "8.99 USD"),
-  due_date: told("string", "When it is due (YYYY-MM-DD)."),
-  paid_at: told("string", "When it was paid (ISO 8601); null until then."),
-  order_id: told("string", "The service that it is for."),
+  due_date: computed("string", "When it is due (YYYY-MM-DD)."),
+  paid_at: computed("string", "When it was paid (ISO 8601); null until then."),
+  order_id: computed("string", "The service that it is for."),
 };
 
 function described(record: InvoiceRecord, session: DataSession): JsonObject {
@@ -104,5 +112,49 @@ export const hostingInvoices: CheckedDataSource = {
       .map((record) => described(record, session))
       .filter(({ paid }) => config.paid === null || config.paid === paid);
     return { ...config, invoices: fitting };
+  },
+};
+
+const clientAccount: Attributes = {
+  id: computed("string", "Identifier of the client account."),
+  name: computed("string", "Name of the client."),
+  company_name: computed("string", "Registered name of the company."),
+  company_number: computed("string", "Registration number of the company."),
+  vat_number: computed("string", "VAT number."),
+  currency: computed("string", "Currency that the client is billed in."),
+  created_at: computed("string", "When it was created (ISO 8601)."),
+};
+
+export const hostingClientAccounts: CheckedDataSource = {
+  name: "hosting_client_accounts",
+  schema: {
+    version: 0,
+    description: "The client accounts of an agency (Manage track only), whether or not Terraform manages them.",
+    attributes: { client_accounts: listOf(clientAccount, "client accounts") },
+  },
+  async read(_config, session) {
+    const all = await allOf(kindOf("hosting_client_account"), session);
+    return { client_accounts: all.map(({ attributes }) => shaped(clientAccount, attributes)) };
+  },
+};
+
+const webhook: Attributes = {
+  id: computed("string", "Identifier of the subscription."),
+  url: computed("string", "Where events are posted to."),
+  events: computed({ set: "string" }, "Names of the events that are delivered."),
+  created_at: computed("string", "When it was registered (ISO 8601)."),
+};
+
+export const hostingWebhooks: CheckedDataSource = {
+  name: "hosting_webhooks",
+  schema: {
+    version: 0,
+    description:
+      "The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API tells each once, at registration.",
+    attributes: { webhooks: listOf(webhook, "subscriptions") },
+  },
+  async read(_config, session) {
+    const all = await allOf(kindOf("hosting_webhook"), session);
+    return { webhooks: all.map(({ attributes }) => shaped(webhook, attributes)) };
   },
 };

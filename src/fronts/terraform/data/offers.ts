@@ -1,39 +1,56 @@
-import type { PlanRecord } from "../../../core/api/index.ts";
+/**
+ * What can be ordered: plans and domains.
+ */
+import type { DomainAvailability, PlanRecord } from "../../../core/api/index.ts";
+import { domainName } from "../../../core/kinds/common.ts";
+import { foldedDomain } from "../../../core/kinds/index.ts";
 import { listPrice } from "../../../core/kinds/service/quote.ts";
-import { didYouMean, type JsonObject } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  didYouMean,
+  type Json,
+  type JsonObject,
+  UNKNOWN,
+  type Value,
+} from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession } from "../contract.ts";
 import {
   amountText,
   type CheckedDataSource,
+  computed,
+  exactlyOne,
   filter,
+  fits,
+  inWords,
   listOf,
   moneyText,
+  required,
+  type Sought,
   shaped,
   sorted,
   sought,
-  told,
+  theOnly,
   withConfigured,
 } from "./define.ts";
-import { exactlyOne, fits, inWords, type Sought, theOnly } from "./lookup.ts";
 
 const CURRENCY =
   "Currency in which the plan is to be ordered (`GEL`, `USD` or `EUR`): plans without a price in it are left out, and `price` is the one in it.";
 
 const plan: Attributes = {
-  plan_id: told("number", "The number that `hosting_service` takes as `plan_id`."),
-  name: told("string", "Name of the plan."),
-  product_type: told("string", "Kind of product, in the API's own word."),
-  currency: told("string", "Currency of `price`."),
-  billing_cycle: told("string", "Billing cycle of `price`, in the API's own word."),
-  price: told(
+  plan_id: computed("number", "The number that `hosting_service` takes as `plan_id`."),
+  name: computed("string", "Name of the plan."),
+  product_type: computed("string", "Kind of product, in the API's own word."),
+  currency: computed("string", "Currency of `price`."),
+  billing_cycle: computed("string", "Billing cycle of `price`, in the API's own word."),
+  price: computed(
     "number",
     "Undiscounted list price of one billing cycle, in the API's own unit. Null where the API tells none in this currency.",
   ),
   price_text: amountText("price", "9.99 USD"),
-  prices: told({ map: "number" }, "Prices by currency, where the API lists several; in the API's own unit."),
-  manage_discount_percent: told("number", "Discount of a Manage-track client account, in percent; null elsewhere."),
-  price_after_discount: told(
+  prices: computed({ map: "number" }, "Prices by currency, where the API lists several; in the API's own unit."),
+  manage_discount_percent: computed("number", "Discount of a Manage-track client account, in percent; null elsewhere."),
+  price_after_discount: computed(
     "number",
     "What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not tell it in this currency.",
   ),
@@ -141,3 +158,55 @@ export const hostingPlans: CheckedDataSource = {
     return { ...config, plans: found.map((record) => described(record, currencyOf(config), session)) };
   },
 };
+
+export const hostingDomainAvailability: CheckedDataSource = {
+  name: "hosting_domain_availability",
+  schema: {
+    version: 0,
+    description:
+      "Whether domains can be registered, as far as the API tells. It is asked again at each plan; an answer is no reservation.",
+    attributes: {
+      domains: required({ list: "string" }, "The domains to ask about, such as `acme.example`."),
+      available: computed(
+        { map: "bool" },
+        "By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer cannot be understood.",
+      ),
+      all_available: computed("bool", "Whether every one of them can certainly be registered."),
+    },
+  },
+  check: ({ domains }) =>
+    Array.isArray(domains) ? domains.flatMap((name, at) => (isDomain(name) ? [] : [notADomain(name, at)])) : [],
+  async read({ domains }, { client, stop }) {
+    const names = Array.isArray(domains) ? domains.map(String) : [];
+    const asked = [...new Set(names)];
+    const answers = asked.length === 0 ? [] : await client.domains.check(asked, { signal: stop });
+    const entries = asked.map((name): [string, Json] => [name, availabilityOf(name, answers)]);
+    return {
+      domains: names,
+      available: Object.fromEntries(entries),
+      all_available: entries.every(([, available]) => available === true),
+    };
+  },
+};
+
+/** What is unknown yet is looked at later. */
+function isDomain(name: Value): boolean {
+  if (name === UNKNOWN) return true;
+  return typeof name === "string" && domainName().safeParse(name.replace(/\.$/, "")).success;
+}
+
+function notADomain(name: Value, at: number): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.invalid_value",
+    summary: `${JSON.stringify(name)} is not a domain name`,
+    remedies: ["Give names such as acme.example."],
+    attribute: ["domains", at],
+  };
+}
+
+/** The answer for a name: the client asks for each in lower case, once. */
+function availabilityOf(name: string, answers: readonly DomainAvailability[]): boolean | null {
+  const wanted = foldedDomain(name);
+  return answers.find(({ domain }) => foldedDomain(domain) === wanted)?.available ?? null;
+}

@@ -1,4 +1,51 @@
 /**
+ * What stands on the wire: MessagePack, JSON, and numbers whose digits are kept.
+ */
+import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
+import { UNKNOWN } from "../../../core/model/index.ts";
+
+/** Any extension stands for an unknown value: a newer Terraform may tell more of it (bounds), which nothing here uses. */
+class UnknownCodec extends ExtensionCodec {
+  override tryToEncode(value: unknown): ExtData | null {
+    return value === UNKNOWN ? new ExtData(0, new Uint8Array(1)) : null;
+  }
+
+  override decode(): unknown {
+    return UNKNOWN;
+  }
+}
+
+const extensionCodec = new UnknownCodec();
+
+/**
+ * MessagePack as Terraform writes it. Integers of 64 bits come as bigint, unknown values as `UNKNOWN`.
+ * @throws Error when the bytes are not one whole value, or a map has the key `__proto__`.
+ */
+export function unpack(bytes: Uint8Array): unknown {
+  return decode(bytes, { extensionCodec, useBigInt64: true });
+}
+
+/** The inverse of {@link unpack}: `UNKNOWN` becomes `d4 00 00`. @param tree holds no bigint and no undefined. */
+export function pack(tree: unknown): Uint8Array {
+  return encode(tree, { extensionCodec });
+}
+
+/**
+ * JSON whose numbers keep their digits: an integer that no double holds becomes a bigint, any other number that JSON
+ * writes in more digits than a double has, its text.
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
+}
+
+/** The third parameter is newer than the types. */
+function exact(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || context.source === undefined || Number.isSafeInteger(value)) return value;
+  return /^-?\d+$/.test(context.source) ? BigInt(context.source) : context.source;
+}
+
+/**
  * Numbers on the wire. Terraform's are decimals of any length, ours are doubles, and a plan fails when one comes back as
  * another. So a number is taken for itself only when it is written as JavaScript would write it: then every number that
  * was read is sent back as it came, and every number that was sent is read as it was.

@@ -1,3 +1,11 @@
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { type Diagnostic, fail } from "../../../core/model/index.ts";
 import type { Session } from "../contract.ts";
 import type { Environment } from "../wire/handshake.ts";
@@ -28,7 +36,7 @@ export interface Connection {
  * One call: the bytes of a request message in, those of an answer out. What the user should know is a diagnostic in the
  * answer; it throws only what is a defect. `cancelled` is aborted when Terraform gives up the call.
  */
-export type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
+type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
 /** By the name of the rpc: "ReadResource". */
 export type Calls = Readonly<Record<string, Call>>;
@@ -55,4 +63,22 @@ export function requireSession(connection: Connection): Session {
       remedies: ["Run the command again; if it stays, report it with the command and its output."],
     })
   );
+}
+
+/**
+ * A call from its two messages: decodes the request, encodes what `answer` gives.
+ *
+ * @param answer what the user should know of a failure is a diagnostic in its result; it throws only what is a defect.
+ */
+export function unary<I extends DescMessage, O extends DescMessage>(
+  input: I,
+  output: O,
+  answer: (
+    request: MessageShape<I>,
+    connection: Connection,
+    cancelled?: AbortSignal,
+  ) => MessageInitShape<O> | Promise<MessageInitShape<O>>,
+): Call {
+  return async (request, connection, cancelled) =>
+    toBinary(output, create(output, await answer(fromBinary(input, request), connection, cancelled)));
 }
