@@ -68,6 +68,11 @@ describe("the pages hang together", () => {
     expect([...byFile.keys()].filter((file) => !reached.has(file))).toEqual([]);
   });
 
+  it.each(all)("no two sections of $file have one name", (page) => {
+    const sections = [...prose(page).matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+    expect(sections.filter((title, i) => sections.indexOf(title) !== i)).toEqual([]);
+  });
+
   it("paths of the project that are named exist", () => {
     const named = all.flatMap((page) =>
       [...prose(page).matchAll(/`((?:src|test|scripts|schemas|docs|examples|\.ci)\/[\w./-]*)`/g)].map(
