@@ -19,28 +19,6 @@ export interface Seal {
   readonly old?: boolean;
 }
 
-/** Whether and how a state and its journal are encrypted. */
-export interface Sealing {
-  /**
-   * The seal of new texts; undefined while the state is not encrypted. Reads the state first if nothing did yet. A key
-   * is derived from a passphrase once (about a quarter of a second), so calling this again costs nothing.
-   * @throws HostformError `state.key`.
-   */
-  current(): Promise<Seal | undefined>;
-  /**
-   * The seal that made something, by its header.
-   * @throws HostformError `state.key` when the key is missing or another, `state.unreadable` for what is no header.
-   */
-  from(header: JsonObject): Promise<Seal>;
-  /**
-   * Refuses a journal in the clear where nobody proves that it is ours: beside an encrypted state, or with a key. The
-   * state was read before.
-   * @param name where the journal is. @param held what it holds, for the message.
-   * @throws HostformError `state.unencrypted`.
-   */
-  checkClear(name: string, held: string): void;
-}
-
 /** As OpenTofu has it by default, and OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
 /** A file must not make its reader compute for hours: this many take a few seconds. */

@@ -1,5 +1,5 @@
 import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
-import type { Seal, Sealing } from "./encryption.ts";
+import type { Seal } from "./encryption.ts";
 import {
   type ChainReading,
   decodeEntry,
@@ -11,6 +11,7 @@ import {
   readChain,
 } from "./journal-lines.ts";
 import { type Changes, describeChanges } from "./revise.ts";
+import type { SealedText } from "./sealed-text.ts";
 
 /** A journal that holds something, read to its end. */
 export interface Journal {
@@ -30,12 +31,12 @@ export interface Journal {
  * and it is left out, with a warning.
  * @returns no journal for one that holds no change.
  * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`; what
- * `Sealing.checkClear` throws.
+ * `SealedText.checkClear` throws.
  */
 export async function readJournal(
   text: string,
   name: string,
-  sealing: Pick<Sealing, "from" | "checkClear"> | undefined,
+  sealing: Pick<SealedText, "from" | "checkClear"> | undefined,
 ): Promise<{ readonly journal: Journal | undefined; readonly warnings: readonly Diagnostic[] }> {
   const chain = readChain(text);
   const [first] = chain.payloads;
@@ -144,7 +145,7 @@ function leftOut(name: string, length: number): Diagnostic {
   };
 }
 
-async function sealOf(header: JsonObject, name: string, sealing: Pick<Sealing, "from"> | undefined): Promise<Seal> {
+async function sealOf(header: JsonObject, name: string, sealing: Pick<SealedText, "from"> | undefined): Promise<Seal> {
   if (sealing !== undefined) return sealing.from(header);
   return fail("state.key", "The journal beside the state is encrypted", {
     detail: `${name} holds what a run that was stopped had recorded.`,

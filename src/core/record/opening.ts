@@ -1,11 +1,11 @@
-import { type Diagnostic, HostformError } from "../model/index.ts";
-import type { Sealing } from "./encryption.ts";
+import type { Diagnostic } from "../model/index.ts";
 import { decodeState, emptyDocument, type StateDocument } from "./format.ts";
 import type { JournalFile } from "./journal-file.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
 import { touchedBy, withChanges } from "./revise.ts";
-import { type StateText, withEarlier } from "./state-file.ts";
+import type { SealedText } from "./sealed-text.ts";
+import { type StateText, withDetail, withEarlier } from "./state-file.ts";
 
 /** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
 export interface StateBackend {
@@ -19,7 +19,7 @@ export interface StateBackend {
    */
   readonly whole?: boolean;
   /** How the journal is sealed, when the state is. `text` itself is given and gives the state in the clear. */
-  readonly sealing?: Sealing;
+  readonly sealing?: Pick<SealedText, "current" | "from" | "checkClear">;
 }
 
 /** A state as it is now, whatever part of it is in the journal. */
@@ -54,20 +54,20 @@ export async function findState({ text, journal, sealing }: StateBackend) {
 }
 
 /**
- * The state with the journal replayed. Changes nothing at the place.
+ * The state with the journal replayed. Changes nothing at the backend.
  * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`, `state.key`; `state.journal` when the
  * journal is damaged or belongs to another state.
  */
-export async function openDocuments(place: StateBackend): Promise<Opened> {
+export async function openDocuments(backend: StateBackend): Promise<Opened> {
   for (let reading = 1; ; reading++) {
-    const { stored, journaled, journal, warnings } = await findState(place);
-    const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text, journal);
+    const { stored, journaled, journal, warnings } = await findState(backend);
+    const base = stored === undefined ? emptyDocument() : decodeOrName(stored, backend.text, journal);
     if (journal === undefined) return { base, durable: base, recovered: [], spent: journaled, warnings };
     const state = stored === undefined ? undefined : { ...base.state, text: stored };
     const relation = relationOf(journal, state);
     if (relation === "folded") return { base, durable: base, recovered: [], spent: true, warnings };
     if (relation === "open") return { ...replayed(base, journal), warnings };
-    if (reading === READINGS) return refuseForeign(journal, place.text.name, state ?? "absent");
+    if (reading === READINGS) return refuseForeign(journal, backend.text.name, state ?? "absent");
   }
 }
 
@@ -76,7 +76,7 @@ function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Op
   return { base, durable: withChanges(base, changes), recovered: [...touchedBy(changes).keys()].sort(), spent: false };
 }
 
-/** The state at a place. @throws HostformError as `decodeState` does, with where an earlier one may be. */
+/** The state of a backend. @throws HostformError as `decodeState` does, with where an earlier one may be. */
 export function decodeStored(stored: string, text: StateText): StateDocument {
   try {
     return decodeState(stored, text.name);
@@ -90,12 +90,8 @@ function decodeOrName(stored: string, text: StateText, journal: Journal | undefi
   try {
     return decodeStored(stored, text);
   } catch (error) {
-    if (journal === undefined || !(error instanceof HostformError)) throw error;
+    if (journal === undefined) throw error;
     const beside = `${journal.name} beside it was left by a run that was stopped: it continues serial ${journal.serial} of lineage ${journal.lineage}, and stays as it is.`;
-    const diagnostics = error.diagnostics.map((each) => ({
-      ...each,
-      detail: [each.detail, beside].filter(Boolean).join("\n"),
-    }));
-    throw new HostformError(diagnostics, { cause: error });
+    throw withDetail(error, beside);
   }
 }

@@ -7,7 +7,7 @@ import { changesBetween, isEmpty } from "./revise.ts";
 
 /**
  * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.
- * Where the place has no journal, or the journal failed, each document is written whole.
+ * Where the backend has no journal, or the journal failed, each document is written whole.
  *
  * The order of a fold is what makes it safe at any crash: the journal's last line says which state is about to be
  * written; the state is written; the journal goes. A journal that cannot be added to (an earlier run's, whose last line
@@ -86,7 +86,7 @@ export class Recorder {
     await this.#backend.text.confirm?.();
   }
 
-  /** Keeps a document that could not be written elsewhere; a place with a journal has it there. */
+  /** Keeps a document that could not be written elsewhere; a backend with a journal has it there. */
   async keep(document: StateDocument): Promise<void> {
     await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
-import type { Encryption, Seal, Sealing } from "./encryption.ts";
-import type { StateBackend } from "./opening.ts";
+import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
 import { parsedJson } from "./state-json.ts";
 import type { StateKey } from "./state-key.ts";
 import { once } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
-interface Acceptance {
+export interface Acceptance {
   /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for who is about to replace it. */
   readonly damage?: boolean;
   /** A state or a journal in the clear although there is a key. */
@@ -20,7 +19,7 @@ interface Acceptance {
  * and a state that does not exist yet is encrypted from its first write on when there is a key. One in the clear is
  * refused when there is a key; where it is accepted, it stays in the clear.
  */
-export class SealedText implements StateText, Sealing {
+export class SealedText implements StateText {
   readonly stored: StateText;
   readonly name: string;
   readonly earlier?: string;
@@ -86,6 +85,12 @@ export class SealedText implements StateText, Sealing {
     return text;
   }
 
+  /**
+   * Refuses a journal in the clear where nobody proves that it is ours: beside an encrypted state, or with a key. The
+   * state was read before.
+   * @param journal where it is. @param held what it holds, for the message.
+   * @throws HostformError `state.unencrypted`.
+   */
   checkClear(journal: string, held: string): void {
     const { key } = this.#encryption;
     if (this.#found === "sealed") refuseClearJournal(undefined, journal, held);
@@ -106,11 +111,17 @@ export class SealedText implements StateText, Sealing {
     await this.stored.keep?.(seal === undefined ? text : sealState(text, seal));
   }
 
+  /**
+   * The seal of new texts; undefined while the state is not encrypted. Reads the state first if nothing did yet. A key
+   * is derived from a passphrase once (about a quarter of a second), so calling this again costs nothing.
+   * @throws HostformError `state.key`.
+   */
   async current(): Promise<Seal | undefined> {
     if (this.#seal === undefined) await this.read();
     return this.#seal?.();
   }
 
+  /** The seal that made something, by its header. Throws as {@link Encryption.from} does. */
   from(header: JsonObject): Promise<Seal> {
     return this.#encryption.from(header);
   }
@@ -124,12 +135,6 @@ export class SealedText implements StateText, Sealing {
     });
     return openState(sealed, await seal(), this.name);
   }
-}
-
-/** The place with its state, and the journal of it, encrypted as `encryption` can. */
-export function sealBackend<P extends StateBackend>(place: P, encryption: Encryption, accept: Acceptance = {}) {
-  const text = new SealedText(place.text, encryption, accept);
-  return { ...place, text, sealing: text };
 }
 
 /** The text of a state, which may be sealed. @param source what it came from, for messages. @throws as `SealedText.read`. */

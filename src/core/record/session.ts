@@ -12,7 +12,7 @@ import {
   withoutResources,
   withResource,
 } from "./revise.ts";
-import { unwritable } from "./state-file.ts";
+import { unwritable, withDetail } from "./state-file.ts";
 
 /** What a command sees of a session. Tests and wrappers have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
@@ -75,7 +75,7 @@ export class StateSession {
 
   /**
    * The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write.
-   * `serial` is that of the state at its place: with a journal it grows when the session closes.
+   * `serial` is that of the stored state: with a journal it grows when the session closes.
    */
   get state(): State {
     return this.#document.state;
@@ -208,13 +208,7 @@ export class StateSession {
     ]
       .filter(Boolean)
       .join("\n");
-    if (error instanceof HostformError) {
-      const detailed = (diagnostic: Diagnostic): Diagnostic => ({
-        ...diagnostic,
-        detail: [diagnostic.detail, consequence].filter(Boolean).join("\n"),
-      });
-      throw new HostformError(error.diagnostics.map(detailed), { cause: error });
-    }
+    if (error instanceof HostformError) throw withDetail(error, consequence);
     throw new HostformError([unwritable(this.#name, error, consequence)], { cause: error });
   }
 }

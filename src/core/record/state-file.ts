@@ -23,12 +23,12 @@ export interface StateText {
   write(text: string, verify: Verify): Promise<void>;
   /**
    * Changes the form of the text and of each copy that stays beside it; of the old form nothing is kept. Nothing is
-   * written unless every change could be made. A place without copies can do without. Throws as `write` does.
+   * written unless every change could be made. A backend without copies can do without. Throws as `write` does.
    */
   convert?(change: Change, verify: Verify): Promise<void>;
-  /** Whether what was written is there, where a place may say so without it being so. @throws as `write` does. */
+  /** Whether what was written is there, where a backend may say so without it being so. @throws as `write` does. */
   confirm?(): Promise<void>;
-  /** Keeps a text that could not be written, for a place that has no journal beside it. Never throws. */
+  /** Keeps a text that could not be written, for a backend that has no journal. Never throws. */
   keep?(text: string): Promise<void>;
   /** What is there now is the state before another run: the next write keeps it as the backup of that. */
   nextRun?(): void;
@@ -141,13 +141,23 @@ export class StateFile implements StateText {
   }
 }
 
+/** The same failure with its diagnostics changed; an error that has none as it is. */
+export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
+  if (!(error instanceof HostformError)) return error;
+  const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
+  return new HostformError(diagnostics, { cause: error });
+}
+
+/** The same failure with a sentence at the end of its details. */
+export function withDetail(error: unknown, sentence: string): unknown {
+  return amended(error, ({ detail }) => ({ detail: [detail, sentence].filter(Boolean).join("\n") }));
+}
+
 /** The same failure; of a text that is damaged, with the sentence on where an earlier one is. */
 export function withEarlier(error: unknown, { earlier }: Pick<StateText, "earlier">): unknown {
-  if (!(error instanceof HostformError) || earlier === undefined) return error;
-  const diagnostics = error.diagnostics.map((each) =>
-    each.code === "state.unreadable" ? { ...each, remedies: [...(each.remedies ?? []), earlier] } : each,
+  return amended(error, ({ code, remedies = [] }) =>
+    code === "state.unreadable" && earlier !== undefined ? { remedies: [...remedies, earlier] } : {},
   );
-  return new HostformError(diagnostics, { cause: error });
 }
 
 /** A write that the system refused. @param consequence a sentence on what is not recorded now. */

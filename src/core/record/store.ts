@@ -17,15 +17,15 @@ import {
 import { decodeStored, findState, type Opened, openDocuments, type StateBackend } from "./opening.ts";
 import { Recorder } from "./recorder.ts";
 import { type Resealed, type Resealing, reseal } from "./reseal.ts";
-import { sealBackend, unsealed } from "./sealed-text.ts";
+import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
-import { reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
+import { amended, reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
 
 export interface StateStore {
   /**
    * Opens the state; an absent one is empty. `write: true` takes the lock, which also a plan wants, so that it does not
    * look at a state in motion; without it the state can only be read. What an earlier run left in the journal is there,
-   * too; at the place it stays as it is until the first change.
+   * too; at the backend it stays as it is until the first change.
    * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`, `state.journal`, `state.key`,
    * `state.unencrypted`.
    */
@@ -52,7 +52,7 @@ export interface StateStore {
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
 }
 
-/** A file as the place of a state; everything but the path has a default, which is this machine. */
+/** A file as the backend of a state; everything but the path has a default, which is this machine. */
 export interface FileBackendOptions {
   /** The state file, `hosting.tfstate`. */
   readonly path: string;
@@ -75,19 +75,19 @@ export function createFileStore(options: FileBackendOptions): StateStore {
 }
 
 /**
- * A store over any place.
- * @param place is asked again by each operation; the signal ends its first reading.
+ * A store over any backend.
+ * @param connect is asked again by each operation; the signal ends its first reading.
  * @param uuid a fresh UUID at each call; the first write takes its lineage from it.
  * @param encryption of state and journal, if they are encrypted or do not exist yet.
  */
 export function createStateStore(
-  place: (signal?: AbortSignal) => Promise<StateBackend>,
+  connect: (signal?: AbortSignal) => Promise<StateBackend>,
   uuid: () => string,
   encryption: Encryption = new Encryption({ key: undefined }),
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
-      const at = sealBackend(await place(request.signal), encryption);
+      const at = sealBackend(await connect(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
         if (lock !== undefined) {
@@ -105,18 +105,18 @@ export function createStateStore(
       }
     },
     pull: async () => {
-      const at = sealBackend(await place(), encryption);
+      const at = sealBackend(await connect(), encryption);
       const { stored, journal } = await findState(at);
       return journal === undefined ? stored : foldedState(await openDocuments(at));
     },
     push: async (given, { force, ...request }) => {
-      const at = sealBackend(await place(), encryption, { damage: force });
+      const at = sealBackend(await connect(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
       await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
     },
     reseal: async (wanted, request) => {
       // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
-      const at = sealBackend(await place(), encryption, wanted.to === "key" ? {} : { clear: true });
+      const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
       return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);
         await settleJournal(at, opened, lock, uuid);
@@ -125,8 +125,14 @@ export function createStateStore(
         return { found: state.lineage !== "", ...resealed, state };
       });
     },
-    forceUnlock: async (id) => (await place()).lock.takeOver(id),
+    forceUnlock: async (id) => (await connect()).lock.takeOver(id),
   };
+}
+
+/** The backend with its state, and the journal of it, encrypted as `encryption` can. */
+function sealBackend(backend: StateBackend, encryption: Encryption, accept?: Acceptance) {
+  const text = new SealedText(backend.text, encryption, accept);
+  return { ...backend, text, sealing: text };
 }
 
 /** Does something while the lock is held, and asks at the end whether the backend has what it took. */
@@ -177,14 +183,14 @@ function userName(): string {
 }
 
 /**
- * Replaces the state at a place. What an unfolded journal holds is never lost by it: such a journal is first folded into
+ * Replaces the state of a backend. What an unfolded journal holds is never lost by it: such a journal is first folded into
  * the state that is replaced, and stands in its backup; or, when the text given is the very state that the journal
  * continues, it stays and goes on from there.
  * @param given the text of a state file. @param force replaces also an unrelated, newer or damaged state.
  * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
  */
 async function pushText(
-  place: StateBackend,
+  backend: StateBackend,
   given: string,
   force: boolean,
   lock: HeldLock,
@@ -192,25 +198,25 @@ async function pushText(
 ): Promise<void> {
   const next = decodeGiven(given);
   const text = encodeState(next);
-  const { name } = place.text;
+  const { name } = backend.text;
   const write = async () => {
-    await place.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
+    await backend.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
   };
-  const { stored, journaled, journal } = await findState(place);
+  const { stored, journaled, journal } = await findState(backend);
   if (journal === undefined) {
     // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
     if (text === stored && !force) return;
-    if (stored !== undefined && !force) checkSuccession(decodeStored(stored, place.text).state, next.state, name);
-    if (journaled) await removeSpent(place, lock);
+    if (stored !== undefined && !force) checkSuccession(decodeStored(stored, backend.text).state, next.state, name);
+    if (journaled) await removeSpent(backend, lock);
     return write();
   }
-  const there = stored === undefined ? undefined : readable(stored, place.text, force);
+  const there = stored === undefined ? undefined : readable(stored, backend.text, force);
   const relation = relationOf(journal, stored === undefined || !there ? undefined : { ...there.state, text: stored });
   if (relation !== "foreign" && (stored === undefined || there !== undefined)) {
-    const opened = await openDocuments(place);
+    const opened = await openDocuments(backend);
     const folded = foldedState(opened);
     if (!force && text !== folded) checkSuccession(decodeState(folded, name).state, next.state, name);
-    await settleJournal(place, opened, lock, uuid);
+    await settleJournal(backend, opened, lock, uuid);
     return text === folded ? undefined : write();
   }
   if (relationOf(journal, { ...next.state, text }) === "foreign") {
@@ -228,16 +234,16 @@ function foldedState({ base, durable }: Opened): string {
 }
 
 /**
- * Ends the run that was stopped: its journal goes into the state, and the next write of this place begins another run.
+ * Ends the run that was stopped: its journal goes into the state, and the next write to this backend begins another run.
  * Nothing happens where no journal is.
  * @throws HostformError `state.unwritable`, `state.lost_lock`.
  */
-async function settleJournal(place: StateBackend, opened: Opened, lock: HeldLock, uuid: () => string): Promise<void> {
-  if (opened.spent) return removeSpent(place, lock);
+async function settleJournal(backend: StateBackend, opened: Opened, lock: HeldLock, uuid: () => string): Promise<void> {
+  if (opened.spent) return removeSpent(backend, lock);
   try {
-    await new Recorder(place, opened, lock, uuid).settle();
+    await new Recorder(backend, opened, lock, uuid).settle();
   } catch (error) {
-    refuse(error, place.text.name, `What ${place.journal?.name} holds is not in the state yet, and stays there.`);
+    refuse(error, backend.text.name, `What ${backend.journal?.name} holds is not in the state yet, and stays there.`);
   }
 }
 
@@ -256,12 +262,8 @@ function decodeGiven(given: string): StateDocument {
   try {
     return decodeState(given, "the text given");
   } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    const fix = "Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced.";
-    const diagnostics = error.diagnostics.map((each) =>
-      each.code === "state.unreadable" ? { ...each, remedies: [fix] } : each,
-    );
-    throw new HostformError(diagnostics, { cause: error });
+    const remedies = ["Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced."];
+    throw amended(error, ({ code }) => (code === "state.unreadable" ? { remedies } : {}));
   }
 }
 

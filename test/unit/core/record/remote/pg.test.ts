@@ -223,7 +223,7 @@ describe.skipIf(noPostgres !== undefined)(
       const endSessions = () =>
         postgres.query(
           connection,
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'hostform %' AND datname = current_database()",
+          "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name LIKE 'hostform %' AND datname = current_database()",
         );
 
       test("loses the lock: the next write is refused, and says what is not recorded", async () => {
