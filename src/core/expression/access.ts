@@ -3,7 +3,7 @@ import { type Decimal, isWhole, toIndex } from "./number.ts";
 import { keyOf } from "./operators.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import {
-  attributeTypes,
+  attributesOf,
   elementType,
   isPrimitive,
   isSequence,
@@ -46,75 +46,55 @@ export function descend(context: EvalContext, value: Typed, steps: readonly Trav
 
 /** `collection[key]`, and `collection.name` with the name as the key, with Terraform's rules for what is null or unknown. */
 export function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
-  if (collection.content === null) return context.mistaken(`this value is null: it has no ${describe(key)}`, offset);
+  const { type, content } = collection;
+  if (content === null) return context.mistaken(`this value is null: it has no ${describe(key)}`, offset);
   if (key.content === null) return context.mistaken("the index is null", offset);
-  const open = (type: Type) => secretIf(unknown(type), collection.secret, key.secret);
-  if (collection.type === "any" || key.type === "any") return open("any");
-  switch (shapeOf(collection.type)) {
-    case "list":
-    case "tuple":
-      return inSequence(context, collection, key, offset, open);
-    case "map":
-      return inMap(context, collection, key, offset, open);
-    case "object":
-      return inObject(context, collection, key, offset, open);
-    case "set":
-      return context.mistaken(
-        "a set has no indexes or attributes: go through it with for, or use tolist or one",
-        offset,
-      );
-    default:
-      return context.mistaken(`a ${typeName(collection.type)} has no indexes or attributes`, offset);
-  }
-}
+  const found = (item: Typed) => secretIf(item, collection.secret, key.secret);
+  if (type === "any" || key.type === "any") return found(unknown("any"));
 
-type Open = (type: Type) => Typed;
-
-function inSequence(context: EvalContext, collection: Typed, key: Typed, offset: number, open: Open): Typed {
-  if (isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content))) {
-    const hint = shapeOf(elementType(collection.type)) === "object" ? "; [*] gives it of all elements" : "";
+  const shape = shapeOf(type);
+  if (shape === "set")
+    return context.mistaken("a set has no indexes or attributes: go through it with for, or use tolist or one", offset);
+  if (isPrimitive(type)) return context.mistaken(`a ${typeName(type)} has no indexes or attributes`, offset);
+  if (isSequence(type) && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content))) {
+    const hint = shapeOf(elementType(type)) === "object" ? "; [*] gives it of all elements" : "";
     return context.mistaken(
       `a list has no attribute ${String(key.content)}: name one element by its index${hint}`,
       offset,
     );
   }
-  const types = shapeOf(collection.type) === "tuple" ? tupleTypes(collection.type) : undefined;
-  const converted = context.converted(key, "number", offset, "the index does not name an element: ");
-  if (converted === undefined) return unknown("any");
-  if (!isKnown(converted)) return open(types === undefined ? elementType(collection.type) : "any");
-  const index = toIndex(converted.content as Decimal);
-  if (!isWhole(converted.content as Decimal)) return context.mistaken("an index is a whole number", offset);
-  if (index !== undefined && index < 0) return context.mistaken("an index is not negative", offset);
-  if (types === undefined && !isKnown(collection)) return open(elementType(collection.type));
-  const length = types?.length ?? elementsOf(collection).length;
-  if (index === undefined || index >= length)
-    return context.mistaken(
-      length === 0 ? "there is no such element: the list is empty" : "there is no element with this index",
-      offset,
-    );
-  const item = elementsOf(collection)[index] ?? unknown(types?.[index] ?? "any");
-  return secretIf(item, collection.secret, key.secret);
+
+  const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
+  const index = context.converted(key, isSequence(type) ? "number" : "string", offset, what);
+  if (index === undefined) return unknown("any");
+  if (!isKnown(index)) return found(unknown(elementType(type)));
+  if (isSequence(type)) return elementAt(context, collection, index.content as Decimal, offset, found);
+
+  const name = String(index.content);
+  const expected = shape === "map" ? elementType(type) : attributesOf(type).get(name);
+  const item = content instanceof Map ? (content.get(name) as Typed | undefined) : expected && unknown(expected);
+  if (item !== undefined) return found(item);
+  const missing = shape === "map" ? "the map has no element with" : "the object has no";
+  return context.mistaken(`${missing} ${describe(key)}`, offset);
 }
 
-function inMap(context: EvalContext, collection: Typed, key: Typed, offset: number, open: Open): Typed {
-  const converted = context.converted(key, "string", offset, "the index does not name an element: ");
-  if (converted === undefined) return unknown("any");
-  if (!isKnown(converted) || !(collection.content instanceof Map)) return open(elementType(collection.type));
-  const item: Typed | undefined = collection.content.get(String(converted.content));
-  if (item === undefined) return context.mistaken(`the map has no element with ${describe(key)}`, offset);
-  return secretIf(item, collection.secret, key.secret);
-}
-
-function inObject(context: EvalContext, collection: Typed, key: Typed, offset: number, open: Open): Typed {
-  const converted = context.converted(key, "string", offset, "the index does not name an attribute: ");
-  if (converted === undefined) return unknown("any");
-  if (!isKnown(converted)) return open("any");
-  const name = String(converted.content);
-  const types = attributeTypes(collection.type);
-  const type = Object.hasOwn(types, name) ? types[name] : undefined;
-  if (type === undefined) return context.mistaken(`the object has no ${describe(key)}`, offset);
-  const item: Typed | undefined = collection.content instanceof Map ? collection.content.get(name) : undefined;
-  return item === undefined ? open(type) : secretIf(item, collection.secret, key.secret);
+function elementAt(
+  context: EvalContext,
+  collection: Typed,
+  index: Decimal,
+  offset: number,
+  found: (item: Typed) => Typed,
+): Typed {
+  const { type } = collection;
+  const place = toIndex(index);
+  if (!isWhole(index)) return context.mistaken("an index is a whole number", offset);
+  if (place !== undefined && place < 0) return context.mistaken("an index is not negative", offset);
+  if (shapeOf(type) === "list" && !isKnown(collection)) return found(unknown(elementType(type)));
+  const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
+  const item = place === undefined ? undefined : items[place];
+  if (item !== undefined) return found(item);
+  const empty = items.length === 0 ? "there is no such element: the list is empty" : undefined;
+  return context.mistaken(empty ?? "there is no element with this index", offset);
 }
 
 /** A secret key is not named. */
