@@ -1,19 +1,28 @@
-import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import type { DiagnosticCollector, Remark } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import { type Entry, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
-import { StackSource } from "./source.ts";
+import {
+  type Entry,
+  isGiven,
+  isNull,
+  type MapTree,
+  type SpannedName,
+  stringOf,
+  type Tree,
+  valueSpan,
+} from "../source/tree.ts";
+import { StackSource } from "./json.ts";
+
+/**
+ * Terraform's JSON syntax: blocks with their labels, the literal values in them, and the table of the keys that each may have.
+ * https://developer.hashicorp.com/terraform/language/syntax/json
+ */
 
 /** A block of Terraform's JSON syntax: its labels (`hosting_service`, `acme`), and what stands in it. */
 export interface Block {
-  readonly labels: readonly Label[];
+  readonly labels: readonly { readonly text: string; readonly span: Span }[];
   /** The last label, or the block's type. */
   readonly keySpan: Span;
   readonly body: MapTree;
-}
-
-interface Label {
-  readonly text: string;
-  readonly span: Span;
 }
 
 /** The key under which comments and metadata stand; never a part of what is declared. */
@@ -21,13 +30,13 @@ const COMMENT = "//";
 
 /**
  * The blocks of a type: an object for each label, and at each level an array in place of an object where there are
- * several. https://developer.hashicorp.com/terraform/language/syntax/json
+ * several.
  */
 export function blocksOf(entry: Entry, labels: readonly string[], diags: DiagnosticCollector): Block[] {
   const found: Block[] = [];
   const { key, keySpan } = entry;
   const written: Written = { type: key, labels, diags };
-  const walk = (tree: Tree, above: readonly Label[], at: Span): void => {
+  const walk = (tree: Tree, above: Block["labels"], at: Span): void => {
     const bodies = mapsIn(tree, at, written);
     const label = labels[above.length];
     if (label === undefined) {
@@ -55,7 +64,7 @@ interface Written {
 /** The objects at a level: one, several in a list, or none (`null`, `[]`). Undefined when what is there instead is reported. */
 function mapsIn(tree: Tree, at: Span, { type, labels, diags }: Written): readonly MapTree[] | undefined {
   if (tree.form === "map") return [tree];
-  if (tree.form === "leaf" && tree.value === null) return [];
+  if (isNull(tree)) return [];
   const others = tree.form === "leaf" ? [tree] : tree.items.filter(({ form }) => form !== "map");
   for (const other of others) {
     diags.add(spanOf(other, at), "config.structure", `\`${type}\` must be an object here`, {
@@ -99,10 +108,8 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
 
 /** A literal true or false; Terraform takes the words as texts too. Undefined when nothing is given, or after a mistake. */
 export function flagOf(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
-  if (entry === undefined) return undefined;
-  const { value: tree } = entry;
-  const value = tree.form === "leaf" ? tree.value : undefined;
-  if (value === null) return undefined;
+  if (!isGiven(entry)) return undefined;
+  const value = entry.value.form === "leaf" ? entry.value.value : undefined;
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
   const fix = "An expression cannot be used here.";
@@ -112,23 +119,118 @@ export function flagOf(entry: Entry | undefined, diags: DiagnosticCollector): bo
 
 /** A literal text. Undefined when nothing is given, or after a mistake. */
 export function textOf(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
-  if (entry === undefined) return undefined;
-  const { value: tree } = entry;
-  if (tree.form === "leaf" && (typeof tree.value === "string" || tree.value === null)) return tree.value ?? undefined;
-  diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
-  return undefined;
+  if (!isGiven(entry)) return undefined;
+  const text = stringOf(entry.value);
+  if (text === undefined) diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
+  return text;
 }
 
 /** The items of a literal list of texts, with their places. */
-export function textsOf(entry: Entry | undefined, diags: DiagnosticCollector): { text: string; span: Span }[] {
-  if (entry === undefined || (entry.value.form === "leaf" && entry.value.value === null)) return [];
+export function textsOf(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName[] {
+  if (!isGiven(entry)) return [];
   if (entry.value.form !== "list") {
     diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of texts`);
     return [];
   }
   return entry.value.items.flatMap((item) => {
-    if (item.form === "leaf" && typeof item.value === "string") return [{ text: item.value, span: item.span }];
+    const name = stringOf(item);
+    if (name !== undefined) return [{ name, span: item.span }];
     diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a text`);
     return [];
   });
+}
+
+/** The keys of a block of Terraform's language, apart from those of schemas and of backends. */
+export interface Keys {
+  /** What is read, or passed over because it says nothing to hostform. */
+  readonly known: readonly string[];
+  /** What Terraform has there and hostform has not, and what to do instead. */
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+const INSTEAD = "Remove it, or apply the stack with Terraform.";
+const IN_VALIDATION = "Check it with the `validation` of a variable, or in the program that synthesizes.";
+const PROGRAMS = { connection: INSTEAD, provisioner: INSTEAD };
+const MOVES = { ...PROGRAMS, identity: INSTEAD };
+const META = ["count", "for_each", "depends_on", "provider", "lifecycle"];
+const CHECKS = {
+  precondition: IN_VALIDATION,
+  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
+  replace_triggered_by: "To order a service anew there is `hostform plan --reorder ADDRESS`.",
+};
+/** Where the state can be kept. */
+export const BACKENDS =
+  "Use the backend `local`, `http` or `pg`, which both know; or apply this stack with Terraform alone. To bring the state there: `terraform init -migrate-state`.";
+
+/**
+ * Every key that Terraform's language has in a stack, by its block; `stack` is the file itself. The readers of the blocks go by
+ * this table, so that what is not in it is an error, and a test holds what each may do in the hands of a stranger.
+ */
+export const KEYS = {
+  stack: {
+    known: [
+      "terraform",
+      "provider",
+      "variable",
+      "locals",
+      "output",
+      "resource",
+      "data",
+      "import",
+      "moved",
+      "removed",
+    ] as const,
+    refused: {
+      module: "Write its resources into the stack itself, or apply the stack with Terraform.",
+      check: INSTEAD,
+      ephemeral: "`hostform sso` gives a panel's address; or apply the stack with Terraform.",
+      action: INSTEAD,
+      list: "Remove it.",
+    },
+  },
+  terraform: {
+    known: ["backend", "required_providers", "required_version", "provider_meta"],
+    refused: { cloud: BACKENDS, experiments: "Apply this stack with Terraform, or remove the block." },
+  },
+  provider: { known: ["alias", "version"], refused: {} },
+  variable: {
+    known: ["type", "default", "description", "sensitive", "nullable", "ephemeral", "validation"] as const,
+    refused: {},
+  },
+  "variable.validation": { known: ["condition", "error_message"], refused: {} },
+  output: {
+    known: ["value", "description", "sensitive", "depends_on", "ephemeral"],
+    refused: { precondition: IN_VALIDATION },
+  },
+  resource: { known: META, refused: { ...PROGRAMS, dynamic: INSTEAD } },
+  "resource.lifecycle": { known: ["prevent_destroy", "ignore_changes", "create_before_destroy"], refused: CHECKS },
+  data: { known: META, refused: { ...PROGRAMS, dynamic: INSTEAD } },
+  "data.lifecycle": { known: [], refused: CHECKS },
+  "data.terraform_remote_state": {
+    known: ["backend", "config", "workspace", "defaults", "depends_on", "provider"],
+    refused: { count: INSTEAD, for_each: INSTEAD, lifecycle: INSTEAD },
+  },
+  import: { known: ["id", "to", "for_each", "provider"], refused: MOVES },
+  moved: { known: ["from", "to"], refused: MOVES },
+  removed: { known: ["from", "lifecycle"], refused: MOVES },
+  "removed.lifecycle": { known: ["destroy"], refused: {} },
+} satisfies Record<string, Keys>;
+
+/**
+ * Says which keys of a block mean nothing here.
+ * @param missing of a key that neither Terraform nor hostform knows: `An output has no "x"`.
+ */
+export function checkKeys(
+  { body }: Pick<Block, "body">,
+  { known, refused }: Keys,
+  missing: (key: string) => string,
+  diags: DiagnosticCollector,
+  remark: Remark = {},
+): void {
+  for (const { key, keySpan } of argumentsOf(body)) {
+    if (known.includes(key)) continue;
+    const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
+    if (fix === undefined) diags.addUnknown(keySpan, missing(`"${key.slice(0, 100)}"`), key, known, remark);
+    else diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { ...remark, fix });
+  }
 }

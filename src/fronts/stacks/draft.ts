@@ -1,16 +1,13 @@
 import type { Kind } from "../../core/kinds/kind.ts";
-import { type Attribute, isNested, type Schema } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
-import type { SpannedName } from "../source/tree.ts";
-import { type Entry, toJson, valueSpan } from "../source/tree.ts";
-import { argumentsOf, type Block, textsOf } from "./blocks.ts";
-import { type Compiled, compile } from "./compile.ts";
-import { KEYS, type Keys } from "./keys.ts";
-import { type DraftLifecycle, readLifecycle } from "./lifecycle.ts";
+import { type Attribute, isNested, type Lifecycle, type Schema } from "../../core/model/index.ts";
+import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
+import { type Entry, isGiven, type SpannedName, toJson, valueSpan } from "../source/tree.ts";
+import { argumentsOf, type Block, checkKeys, flagOf, KEYS, type Keys, onlyBlock, textsOf } from "./blocks.ts";
+import { type Compiled, compile } from "./expressions.ts";
 import { PROVIDER } from "./module.ts";
 
 /** A resource or a data source as it stands in a stack, before it is known how many instances it has. */
-export interface Draft {
+export interface BlockDraft {
   /** `hosting_service.acme`, `data.hosting_plans.all`. */
   readonly base: string;
   readonly type: string;
@@ -25,7 +22,8 @@ export interface Draft {
   readonly forEach: Repetition | undefined;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
-  readonly lifecycle: DraftLifecycle | undefined;
+  /** That nothing of it may be destroyed holds for the block, also without any instance. */
+  readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean }) | undefined;
 }
 
 export interface DraftAttribute {
@@ -51,36 +49,37 @@ export function readDraft(
   schema: Schema,
   kind: Kind | undefined,
   diags: DiagnosticCollector,
-): Draft {
-  const { body } = block;
+): BlockDraft {
+  const { body, labels } = block;
   const keys: Keys = kind === undefined ? KEYS.data : KEYS.resource;
   const attributes = new Map<string, DraftAttribute>();
   let replaceOnChange: DraftAttribute | undefined;
   for (const entry of argumentsOf(body)) {
-    const { key } = entry;
+    const { key, keySpan } = entry;
     if (keys.known.includes(key)) continue;
     const fix = Object.hasOwn(keys.refused, key) ? keys.refused[key] : undefined;
     if (fix !== undefined) {
-      diags.add(entry.keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, {
-        address: base,
-        fix,
-      });
+      diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { address: base, fix });
       continue;
     }
     const attribute = Object.hasOwn(schema.attributes, key) ? schema.attributes[key] : undefined;
     if (attribute === undefined) reportUnknown(entry, base, schema, kind, diags);
-    else if (attribute.required !== true && attribute.optional !== true) reportGiven(entry, base, schema, diags);
+    else if (attribute.required !== true && attribute.optional !== true) reportComputed(entry, base, schema, diags);
     else if (isGiven(entry)) {
-      const known = { entry, schema: attribute, compiled: compileAttribute(entry, attribute, base, diags) };
-      if (key === "timeouts" && kind !== undefined) reportTimeouts(entry, diags);
-      else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
+      checkNested(entry, attribute, base, diags);
+      const compiled = compile(entry.value, diags, remarkOf(key, attribute, base));
+      const known = { entry, schema: attribute, compiled };
+      if (key === "timeouts" && kind !== undefined) {
+        // Once is enough, however many resources have one.
+        diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do; Terraform goes by it." });
+      } else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
     }
   }
   const [count, forEach] = repetitionsOf(block, base, diags);
   return {
     base,
-    type: block.labels[0]?.text ?? "",
+    type: labels[0]?.text ?? "",
     kind,
     schema,
     block,
@@ -89,25 +88,15 @@ export function readDraft(
     count,
     forEach,
     provider: readProviderName(body.entries.get("provider"), base, diags),
-    dependsOn: textsOf(body.entries.get("depends_on"), diags).map(({ text: name, span }) => ({ name, span })),
+    dependsOn: textsOf(body.entries.get("depends_on"), diags),
     lifecycle: readLifecycle(body.entries.get("lifecycle"), base, schema, kind !== undefined, diags),
   };
 }
 
-const isGiven = ({ value }: Entry) => value.form !== "leaf" || value.value !== null;
-
-function compileAttribute(
-  entry: Entry,
-  schema: Attribute,
-  base: string,
-  diags: DiagnosticCollector,
-): Compiled | undefined {
-  checkNested(entry, schema, base, diags);
-  return compile(entry.value, diags, remarkOf(entry.key, schema, base));
-}
+const TIMEOUTS = "`timeouts` is passed over: hostform waits as long as `--wait-timeout` says";
 
 /** What is said with a mistake in an attribute's expression. That of a secret is not repeated. */
-export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string) {
+export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string): Remark {
   const discreet = sensitive === true || writeOnly === true;
   return {
     address,
@@ -138,11 +127,11 @@ function checkParts(
     const schema = Object.hasOwn(known, part.key) ? known[part.key] : undefined;
     if (schema !== undefined) checkNested(part, schema, address, diags);
     else {
-      const near = diags.nearest(part.key, Object.keys(known));
-      const summary = `"${part.key.slice(0, 100)}" is not known here.${didYouMean(near)}`;
-      diags.add(part.keySpan, "config.unknown_key", summary, {
+      const names = Object.keys(known);
+      const detail = `It can have ${names.join(", ")}.`;
+      diags.addUnknown(part.keySpan, `"${part.key.slice(0, 100)}" is not known here`, part.key, names, {
         address,
-        detail: `It can have ${Object.keys(known).join(", ")}.`,
+        detail,
       });
     }
   }
@@ -158,31 +147,22 @@ function reportUnknown(
   const { attributes } = schema;
   const declarable = Object.keys(attributes).filter((name) => attributes[name]?.required || attributes[name]?.optional);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
-  const near = diags.nearest(entry.key, [...declarable, ...KEYS.resource.known]);
-  const noun = kind?.noun ?? "data source";
-  const summary = `A ${noun} has no attribute "${entry.key.slice(0, 100)}".${didYouMean(near)}`;
-  diags.add(entry.keySpan, "config.unknown_key", summary, {
+  const summary = `A ${kind?.noun ?? "data source"} has no attribute "${entry.key.slice(0, 100)}"`;
+  diags.addUnknown(entry.keySpan, summary, entry.key, [...declarable, ...KEYS.resource.known], {
     address,
     detail: own.length === 0 ? "It has none that can be declared." : `It can have ${own.join(", ")}.`,
   });
 }
 
-function reportGiven(entry: Entry, address: string, { attributes }: Schema, diags: DiagnosticCollector): void {
+function reportComputed(entry: Entry, address: string, { attributes }: Schema, diags: DiagnosticCollector): void {
   const { key } = entry;
   // `plan: 11` was meant to be `plan_id`.
   const near = Object.keys(attributes).find((name) => name.startsWith(`${key}_`) && attributes[name]?.optional);
-  const summary = `"${key}" is given by the API and cannot be declared.${didYouMean(near)}`.replace(/\.$/, "");
-  diags.add(entry.keySpan, "config.computed", summary, {
+  const meant = near === undefined ? "" : `.${didYouMean(near)}`;
+  diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
     address,
     fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
   });
-}
-
-const TIMEOUTS = "`timeouts` is passed over: hostform waits as long as `--wait-timeout` says";
-
-/** Once is enough, however many resources have one. */
-function reportTimeouts({ keySpan }: Entry, diags: DiagnosticCollector): void {
-  diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do; Terraform goes by it." });
 }
 
 function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollector): [Repetition?, Repetition?] {
@@ -192,11 +172,8 @@ function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollec
   };
   const [count, forEach] = [read("count"), read("for_each")];
   if (count !== undefined && forEach !== undefined) {
-    const fix = "Keep one of the two.";
-    diags.add(forEach.entry.keySpan, "config.structure", "`count` and `for_each` exclude each other", {
-      address,
-      fix,
-    });
+    const summary = "`count` and `for_each` exclude each other";
+    diags.add(forEach.entry.keySpan, "config.structure", summary, { address, fix: "Keep one of the two." });
     return [count, undefined];
   }
   return [count, forEach];
@@ -208,7 +185,7 @@ export function readProviderName(
   address: string,
   diags: DiagnosticCollector,
 ): SpannedName | undefined {
-  if (entry === undefined || !isGiven(entry)) return undefined;
+  if (!isGiven(entry)) return undefined;
   const span = valueSpan(entry);
   const name = toJson(entry.value);
   if (name === PROVIDER) return { name: "default", span };
@@ -219,4 +196,58 @@ export function readProviderName(
     fix: 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.',
   });
   return undefined;
+}
+
+/** Reads `lifecycle` of a resource, or of a data source, which has none that means anything. */
+function readLifecycle(
+  entry: Entry | undefined,
+  address: string,
+  schema: Schema,
+  isResource: boolean,
+  diags: DiagnosticCollector,
+): BlockDraft["lifecycle"] {
+  const block = onlyBlock(entry, diags);
+  if (block === undefined) return undefined;
+  const keys = isResource ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
+  checkKeys(block, keys, (key) => `\`lifecycle\` has no ${key} here`, diags, { address });
+  const { entries } = block.body;
+  const preventDestroy = flagOf(entries.get("prevent_destroy"), diags);
+  const createBeforeDestroy = flagOf(entries.get("create_before_destroy"), diags);
+  const ignoreChanges = readIgnored(entries.get("ignore_changes"), address, schema, diags);
+  return {
+    ...(preventDestroy !== undefined && { preventDestroy }),
+    ...(createBeforeDestroy !== undefined && { createBeforeDestroy }),
+    ...(ignoreChanges !== undefined && { ignoreChanges }),
+  };
+}
+
+function readIgnored(
+  entry: Entry | undefined,
+  address: string,
+  { attributes }: Schema,
+  diags: DiagnosticCollector,
+): Lifecycle["ignoreChanges"] {
+  if (!isGiven(entry)) return undefined;
+  const { value: tree } = entry;
+  if (tree.form === "leaf" && tree.value === "all") return "all";
+  if (tree.form === "leaf") {
+    const fix = 'Write `["plan_id"]`, or `"all"`.';
+    diags.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", { address, fix });
+    return undefined;
+  }
+  const names = textsOf(entry, diags).flatMap(({ name: text, span }) => {
+    const [, name = text, rest = ""] = /^([A-Za-z_][A-Za-z0-9_-]*)(.*)$/s.exec(text) ?? [];
+    if (!Object.hasOwn(attributes, name)) {
+      const summary = `There is no attribute "${name.slice(0, 100)}" to ignore`;
+      diags.addUnknown(span, summary, name, Object.keys(attributes), { address });
+      return [];
+    }
+    if (rest !== "") {
+      const summary = "A part of an attribute cannot be ignored by itself";
+      diags.add(span, "config.unsupported", summary, { address, fix: `Name the whole attribute: \`"${name}"\`.` });
+      return [];
+    }
+    return [name];
+  });
+  return names.length === 0 ? undefined : names;
 }

@@ -1,7 +1,14 @@
+import { fileURLToPath } from "node:url";
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
-import type { DiagnosticCollector } from "../source/diagnostics.ts";
-import type { Source, Span } from "../source/source.ts";
-import type { Entry, Tree } from "../source/tree.ts";
+import { type Diagnostic, isObject, type JsonObject, type SourceRange } from "../../core/model/index.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
+import { rangeOf, Source, type SourceFile, type Span } from "../source/source.ts";
+import { type Entry, type MapTree, stringOf, type Tree, toJson } from "../source/tree.ts";
+
+/**
+ * The JSON texts of a stack as trees that know their places: line and column, and the construct and the line of the program that
+ * wrote them. The reader is the expression language's; here are the limits, the mistakes and the places.
+ */
 
 /** What a file of a stack may hold. A stack of five hundred services is a fiftieth of this. */
 export const JSON_LIMITS = {
@@ -19,24 +26,21 @@ export const JSON_LIMITS = {
  * @returns undefined when the text cannot be read to its end, which is reported.
  */
 export function readTree(source: Source, diags: DiagnosticCollector): Tree | undefined {
-  const refuse = (offset: number, code: "config.syntax" | "config.too_large", summary: string, fix: string) => {
-    diags.add(source.span(offset, offset + 1), code, summary, { fix });
-    return undefined;
-  };
   try {
     if (source.text.length > JSON_LIMITS.length) throw new TooLarge("is larger than 64 MiB", 0);
     return readJson(source.text, treeMaker(source, diags));
   } catch (error) {
-    if (error instanceof TooLarge)
-      return refuse(
-        error.offset,
-        "config.too_large",
-        `${source.path} ${error.message}`,
-        "Divide the stack into several.",
-      );
-    if (!(error instanceof JsonError)) throw error;
-    const fix = "Synthesize the stack again; of a file written by hand, correct the place shown.";
-    return refuse(error.offset, "config.syntax", `The JSON cannot be parsed: ${error.message}`, fix);
+    if (error instanceof TooLarge) {
+      const fix = "Divide the stack into several.";
+      diags.add(source.span(error.offset, error.offset + 1), "config.too_large", `${source.path} ${error.message}`, {
+        fix,
+      });
+    } else if (error instanceof JsonError) {
+      const fix = "Synthesize the stack again; of a file written by hand, correct the place shown.";
+      const summary = `The JSON cannot be parsed: ${error.message}`;
+      diags.add(source.span(error.offset, error.offset + 1), "config.syntax", summary, { fix });
+    } else throw error;
+    return undefined;
   }
 }
 
@@ -77,7 +81,7 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
       for (const { key, place: keyPlace, value } of members) {
         checkText(key, keyPlace);
         const keySpan = span(keyPlace);
-        if (isKey(key, keySpan, entries, source, diags)) entries.set(key, { key, keySpan, value });
+        if (isKey(key, keySpan, entries, diags)) entries.set(key, { key, keySpan, value });
       }
       return { form: "map", entries, span: span(place) };
     },
@@ -88,21 +92,14 @@ function checkText(text: string, { start }: JsonPlace): void {
   if (!text.isWellFormed()) throw new JsonError("this text holds one half of a character", start);
 }
 
-function isKey(
-  key: string,
-  span: Span,
-  entries: ReadonlyMap<string, Entry>,
-  source: Source,
-  diags: DiagnosticCollector,
-): boolean {
+function isKey(key: string, span: Span, entries: ReadonlyMap<string, Entry>, diags: DiagnosticCollector): boolean {
   if (key === "__proto__") {
-    const fix = "Choose another name.";
-    diags.add(span, "config.structure", '"__proto__" is not accepted as a key', { fix });
+    diags.add(span, "config.structure", '"__proto__" is not accepted as a key', { fix: "Choose another name." });
     return false;
   }
   const twice = entries.get(key);
   if (twice === undefined) return true;
-  const { line } = source.range(twice.keySpan.start, twice.keySpan.end);
+  const { line } = rangeOf(twice.keySpan);
   diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same object`, {
     detail: `The first one is in line ${line}.`,
     fix: "Remove one of the two.",
@@ -112,23 +109,127 @@ function isKey(
 
 /** Whether a number that was read is the one that is written. */
 function isExact(text: string, value: number): boolean {
-  if (!Number.isFinite(value)) return false;
-  if (String(value) === text) return true;
-  return sameDecimal(decimal(text), decimal(String(value)));
+  return String(value) === text || (Number.isFinite(value) && normalized(text) === normalized(String(value)));
 }
 
-interface Digits {
-  readonly digits: string;
-  readonly exponent: number;
-}
-
-function decimal(text: string): Digits {
+/** A decimal as its significant digits and their exponent. */
+function normalized(text: string): string {
   const [, whole = "", part = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, "");
-  const short = digits.replace(/0+$/, "");
-  return { digits: short, exponent: Number(exponent) - part.length + digits.length - short.length };
+  const significant = digits.replace(/0+$/, "");
+  return significant === ""
+    ? ""
+    : `${significant}e${Number(exponent) - part.length + digits.length - significant.length}`;
 }
 
-function sameDecimal(a: Digits, b: Digits): boolean {
-  return a.digits === b.digits && (a.digits === "" || a.exponent === b.exponent);
+/** A line of the program that a block was synthesized from. */
+interface Frame {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A stretch of the text that one construct wrote. */
+interface Origin {
+  readonly start: number;
+  readonly end: number;
+  readonly construct: string | undefined;
+  readonly frame: Frame | undefined;
+}
+
+/**
+ * A synthesized text. Its ranges name the construct that wrote the place and, where the synthesis recorded stack traces,
+ * the line of the program in place of that of the JSON. What is secret is blotted out of the lines that it shows.
+ */
+export class StackSource extends Source {
+  /** In the order of the text; blocks do not stand in each other. */
+  readonly #origins: Origin[] = [];
+  readonly #secrets = new Set<string>();
+
+  /** Notes who wrote a block, from what its `//` says. To be called in the order of the text. @param start where its key begins. */
+  credit(start: number, block: MapTree): void {
+    if (start < (this.#origins.at(-1)?.end ?? 0)) return;
+    const metadata = entryOf(entryOf(block, "//"), "metadata");
+    const construct = stringOf(entryOf(metadata, "path"));
+    const trace = entryOf(metadata, "stackTrace");
+    const frame = trace?.form === "list" ? frameOf(trace.items.flatMap((item) => stringOf(item) ?? [])) : undefined;
+    if (construct === undefined && frame === undefined) return;
+    this.#origins.push({ start, end: block.span.end, construct, frame });
+  }
+
+  /** A text that no range of this source shows. */
+  hide(secret: string): void {
+    if (secret !== "") this.#secrets.add(JSON.stringify(secret).slice(1, -1)).add(secret);
+  }
+
+  override range(start: number, end: number): SourceRange {
+    const origin = this.#originOf(start);
+    const construct = origin?.construct === undefined ? {} : { construct: origin.construct };
+    if (origin?.frame !== undefined) {
+      const { file, line, column } = origin.frame;
+      return { file, line, column, endLine: line, endColumn: column + 1, ...construct };
+    }
+    const { text, ...range } = super.range(start, end);
+    return { ...range, ...(text !== undefined && { text: this.#hidden(text) }), ...construct };
+  }
+
+  #originOf(offset: number): Origin | undefined {
+    const origins = this.#origins;
+    let low = 0;
+    let high = origins.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((origins[middle]?.end ?? 0) > offset) high = middle;
+      else low = middle + 1;
+    }
+    const found = origins[low];
+    return found !== undefined && offset >= found.start && offset < found.end ? found : undefined;
+  }
+
+  #hidden(text: string): string {
+    let shown = text;
+    for (const secret of this.#secrets) shown = shown.replaceAll(secret, "*".repeat(secret.length));
+    return shown;
+  }
+}
+
+function entryOf(tree: Tree | undefined, key: string): Tree | undefined {
+  return tree?.form === "map" ? tree.entries.get(key)?.value : undefined;
+}
+
+const FOREIGN = /[\\/]node_modules[\\/]|^node:|^internal[\\/]|<anonymous>/;
+
+/** The first frame that is neither of a library nor of Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
+function frameOf(trace: readonly string[]): Frame | undefined {
+  for (const line of trace.slice(0, 200)) {
+    const [, inner, bare] = /\(([^()]+:\d+:\d+)\)\s*$|^\s*(?:at\s+)?(\S.*:\d+:\d+)\s*$/.exec(line.slice(0, 2000)) ?? [];
+    const [, file, row, column] = /^(.+):(\d+):(\d+)$/.exec(inner ?? bare ?? "") ?? [];
+    if (file === undefined || FOREIGN.test(file)) continue;
+    return { file: pathOf(file), line: Number(row), column: Number(column) };
+  }
+  return undefined;
+}
+
+function pathOf(file: string): string {
+  try {
+    return file.startsWith("file:") ? fileURLToPath(file) : file;
+  } catch {
+    return file;
+  }
+}
+
+/** Values of variables by name; undefined when the file is no JSON object. */
+export interface ValuesFile {
+  readonly values: JsonObject | undefined;
+  /** Keys that are given twice, and numbers that would be changed by reading them: none of the values may be used then. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
+export function readValuesFile(file: SourceFile): ValuesFile {
+  const diags = new DiagnosticCollector();
+  const tree = readTree(new Source({ ...file, quotable: false }), diags);
+  const values = tree && toJson(tree);
+  const diagnostics = tree === undefined ? [] : diags.list();
+  return { values: isObject(values) ? (values as JsonObject) : undefined, diagnostics };
 }

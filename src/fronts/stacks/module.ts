@@ -1,9 +1,22 @@
-import { isName } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean, uniqueBy } from "../source/diagnostics.ts";
-import type { Entry, Tree } from "../source/tree.ts";
-import { argumentsOf, type Block, blocksOf } from "./blocks.ts";
-import { KEYS, type Keys } from "./keys.ts";
-import type { Catalogue } from "./options.ts";
+import type { Kinds } from "../../core/kinds/kind.ts";
+import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
+import { checkName, type DiagnosticCollector, uniqueBy } from "../source/diagnostics.ts";
+import { namesSecret } from "../source/source.ts";
+import { type Entry, strings, type Tree } from "../source/tree.ts";
+import { argumentsOf, type Block, blocksOf, KEYS, type Keys } from "./blocks.ts";
+import { StackSource } from "./json.ts";
+import { REMOTE_STATE } from "./remote-states.ts";
+
+/** What there is to be declared. */
+export interface Catalogue {
+  readonly kinds: Kinds;
+  /** The schemas of Terraform's provider, which a synthesized stack is written for. */
+  readonly schemas: {
+    resource(type: string): Schema | undefined;
+    data(type: string): Schema | undefined;
+    readonly provider: Schema;
+  };
+}
 
 /** The blocks of all files of a stack, by what they are. Resources and data sources by their address without a key. */
 export interface Module {
@@ -37,9 +50,6 @@ type Type = (typeof KEYS.stack.known)[number];
 
 /** The provider whose resources these are, by its name in a stack. */
 export const PROVIDER = "hosting";
-
-/** The name of the data source by which a stack reads another one's outputs. */
-export const REMOTE_STATE = "terraform_remote_state";
 
 /** Sorts the texts of a stack into blocks; what is declared twice, and what is not of hosting, is reported. */
 export function readModule(trees: readonly Tree[], { kinds, schemas }: Catalogue, diags: DiagnosticCollector): Module {
@@ -89,8 +99,7 @@ function reportType({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
     diags.add(keySpan, "config.unsupported", `\`${key}\` blocks are not supported in a stack`, { fix });
     return;
   }
-  const near = diags.nearest(key, known);
-  diags.add(keySpan, "config.unknown_key", `A stack has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
+  diags.addUnknown(keySpan, `A stack has no "${key.slice(0, 100)}"`, key, known, {
     detail: `It can have ${known.join(", ")}.`,
   });
 }
@@ -105,18 +114,12 @@ function isOurs(
 ): boolean {
   const [first, second] = labels;
   if (first === undefined || second === undefined) return false;
-  if (!isName(second.text)) {
-    diags.add(second.span, "config.structure", `"${second.text.slice(0, 100)}" cannot be the name of a ${type}`, {
-      fix: "Use letters, digits, `_` and `-`, beginning with a letter or `_`.",
-    });
-    return false;
-  }
+  if (!checkName(second.text, second.span, `the name of a ${type}`, diags)) return false;
   if (isKnown(first.text)) return true;
   const what = `${type === "data" ? "data." : ""}${first.text.slice(0, 100)}.${second.text.slice(0, 100)}`;
   if (first.text.startsWith(`${PROVIDER}_`)) {
-    const near = diags.nearest(first.text, known);
     const noun = type === "data" ? "data source" : "resource";
-    diags.add(keySpan, "config.unknown_key", `There is no ${noun} "${first.text.slice(0, 100)}".${didYouMean(near)}`);
+    diags.addUnknown(keySpan, `There is no ${noun} "${first.text.slice(0, 100)}"`, first.text, known);
   } else {
     diags.add(keySpan, "config.unsupported", `${what} is not a resource of hosting`, {
       detail: "hostform applies stacks of hosting resources alone; nothing would make this one.",
@@ -140,4 +143,70 @@ function localsOf(blocks: readonly Block[], diags: DiagnosticCollector): Readonl
     diags,
     (name) => `local.${name}`,
   );
+}
+
+/**
+ * Finds the secrets that are written out in a stack, before anything else is said of it: no message shows them. Each is
+ * warned of, since anyone who has the file has them. @returns their texts.
+ */
+export function literalSecrets(
+  { resources, data, variables, providers }: Module,
+  catalogue: Catalogue,
+  diags: DiagnosticCollector,
+): string[] {
+  const found = new Set<string>();
+  const learn = (entry: Entry, shortest = 1) => {
+    const texts = [...strings(entry.value)].filter(({ text }) => text.length >= shortest && !isExpression(text));
+    for (const { text, leaf } of texts) {
+      found.add(text);
+      if (leaf.span.source instanceof StackSource) leaf.span.source.hide(text);
+    }
+    return texts.length > 0;
+  };
+  const warn = ({ keySpan, key }: Entry, fix: string) =>
+    diags.warn(keySpan, "config.secret", `"${key}" is a secret, and stands in the stack in clear text`, {
+      fix: `${fix} Change the secret if the file was shared.`,
+    });
+  for (const { body } of providers) {
+    const token = body.entries.get("token");
+    // It is refused where providers are read.
+    if (token !== undefined) learn(token);
+  }
+  for (const { body } of variables.values()) {
+    const fallback = body.entries.get("default");
+    const flags = [body.entries.get("sensitive"), body.entries.get("ephemeral")];
+    if (fallback === undefined || !flags.some(isTrue)) continue;
+    if (learn(fallback)) warn(fallback, "Leave the default out, and set the environment variable TF_VAR_NAME.");
+  }
+  for (const [block, schema] of blocksWithSchemas([...resources.values(), ...data.values()], catalogue)) {
+    for (const entry of argumentsOf(block.body)) {
+      const attribute = Object.hasOwn(schema.attributes, entry.key) ? schema.attributes[entry.key] : undefined;
+      if (attribute?.sensitive !== true && attribute?.writeOnly !== true) continue;
+      if (typeof attribute.type === "string") {
+        if (learn(entry)) warn(entry, FIX);
+        continue;
+      }
+      learn(entry, SHORTEST_SECRET_PART);
+      const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
+      for (const part of parts) if (namesSecret(part.key) && learn(part)) warn(part, FIX);
+    }
+  }
+  return [...found];
+}
+
+const FIX =
+  'Declare a variable with `"sensitive": true`, write `"${var.NAME}"`, and set the environment variable TF_VAR_NAME.';
+
+const isExpression = (text: string) => /[$%]\{/.test(text);
+
+function isTrue(entry: Entry | undefined): boolean {
+  return entry?.value.form === "leaf" && (entry.value.value === true || entry.value.value === "true");
+}
+
+function* blocksWithSchemas(blocks: readonly Block[], { schemas }: Catalogue): Generator<[Block, Schema]> {
+  for (const block of blocks) {
+    const type = block.labels[0]?.text ?? "";
+    const schema = schemas.resource(type) ?? schemas.data(type);
+    if (schema !== undefined) yield [block, schema];
+  }
 }

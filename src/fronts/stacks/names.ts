@@ -1,108 +1,91 @@
-import { evaluate } from "../../core/expression/index.ts";
-import { ExpressionError, isName } from "../../core/model/index.ts";
-import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import { isSecret, type Typed, toValue } from "../../core/expression/index.ts";
+import { walk } from "../../core/model/graph.ts";
+import { hasUnknown, UNKNOWN, type Value } from "../../core/model/index.ts";
+import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
-import { type Compiled, compile, reportExpression, spanIn } from "./compile.ts";
-import type { Draft } from "./draft.ts";
-import { expand, isEphemeral, MOST_INSTANCES } from "./expand.ts";
-import type { Root } from "./expansion.ts";
-import { inOrder, nodeOf } from "./graph.ts";
-import type { Declared } from "./references.ts";
-import { type Local, rootsOf } from "./roots.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { MISSING } from "./variables.ts";
+import type { BlockDraft } from "./draft.ts";
+import type { EvalContext, Expansion, Local, Root } from "./eval-context.ts";
+import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
+import { checkNames, type Declared, nodeOf } from "./references.ts";
+
+/** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
+const MOST_INSTANCES = 20_000;
 
 /** The locals of a stack, taken apart; undefined those with a mistake, which is reported. */
 export type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
 
-/** Takes the locals apart. */
-export function compileLocals(locals: ReadonlyMap<string, Entry>, diags: DiagnosticCollector): CompiledLocals {
+/** Takes the locals apart and checks the names in them. */
+export function compileLocals(declared: Declared): CompiledLocals {
+  const { module, diags } = declared;
   return new Map(
-    [...locals].map(([name, entry]) => {
-      if (!isName(name)) {
-        const fix = "Use letters, digits, `_` and `-`, beginning with a letter or `_`.";
-        diags.add(entry.keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a local`, {
-          fix,
-        });
-      }
-      return [name, compile(entry.value, diags)] as const;
+    [...module.locals].map(([name, entry]) => {
+      checkName(name, entry.keySpan, "the name of a local", diags);
+      const compiled = compile(entry.value, diags);
+      return [name, compiled !== undefined && checkNames(compiled, declared, {}) ? compiled : undefined] as const;
     }),
   );
 }
 
 /**
- * Makes known what locals are and which instances there are, each after what it hangs on. Circles are reported; what
- * stands in one stays unknown.
+ * Makes known what locals are and which instances there are, each after what it depends on. Circles are reported; what
+ * stands in one stays unknown. Like Terraform it asks for resources as a whole: that one instance refers to another of its own
+ * is a circle.
  */
-export function makeNames(locals: CompiledLocals, surroundings: Surroundings, declared: Declared): void {
-  const order = inOrder(needsOf(locals, declared), declared.diags);
+export function makeNames(locals: CompiledLocals, context: EvalContext): void {
+  const needs = needsOf(locals, context);
+  const { order, circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
+  reportCircles(circles, needs, context.diags);
   for (const node of order) {
     const name = node.startsWith("local.") ? node.slice("local.".length) : undefined;
-    if (name !== undefined) surroundings.locals.set(name, readLocal(locals.get(name), surroundings, declared, locals));
-    const draft = name === undefined ? declared.drafts.get(node) : undefined;
-    if (draft !== undefined) surroundings.expansions.set(node, expand(draft, surroundings, declared));
+    if (name !== undefined) context.locals.set(name, readLocal(locals.get(name), context));
+    const draft = name === undefined ? context.drafts.get(node) : undefined;
+    if (draft !== undefined) context.expansions.set(node, expand(draft, context));
   }
-  checkNumber(surroundings, declared);
+  checkNumber(context);
 }
 
-function needsOf(locals: CompiledLocals, { drafts }: Declared): Map<string, Map<string, Span>> {
+function needsOf(locals: CompiledLocals, { drafts }: EvalContext): Map<string, Map<string, Span>> {
   const needs = new Map<string, Map<string, Span>>();
-  const own = (node: string) => {
-    const known = needs.get(node) ?? new Map<string, Span>();
-    needs.set(node, known);
-    return known;
-  };
-  const take = (node: string, compiled: Compiled | undefined) => {
-    const found = own(node);
-    for (const traversal of compiled?.traversals ?? []) {
-      const to = nodeOf(traversal);
-      if (to === undefined || found.has(to)) continue;
-      found.set(to, spanIn((compiled as Compiled).tree, traversal.path, traversal.offset, traversal.text.length));
+  const collect = (node: string, values: readonly (Compiled | undefined)[]) => {
+    const own = new Map<string, Span>();
+    needs.set(node, own);
+    for (const compiled of values) {
+      for (const traversal of compiled?.traversals ?? []) {
+        const to = nodeOf(traversal);
+        if (compiled === undefined || to === undefined || own.has(to)) continue;
+        own.set(to, spanIn(compiled.tree, traversal.path, traversal.offset, traversal.text.length));
+      }
     }
+    return own;
   };
-  for (const [name, compiled] of locals) take(`local.${name}`, compiled);
-  for (const [base, draft] of drafts) {
-    take(base, draft.count?.compiled);
-    take(base, draft.forEach?.compiled);
-    for (const { compiled } of draft.attributes.values()) take(base, compiled);
-    for (const { name, span } of draft.dependsOn) if (!own(base).has(name)) own(base).set(name, span);
+  for (const [name, compiled] of locals) collect(`local.${name}`, [compiled]);
+  for (const [base, { count, forEach, attributes, dependsOn }] of drafts) {
+    const values = [count, forEach, ...attributes.values()].map((part) => part?.compiled);
+    const own = collect(base, values);
+    for (const { name, span } of dependsOn) if (!own.has(name)) own.set(name, span);
   }
   return needs;
 }
 
-/** What more a local may hang on is told by the resources alone, without their attributes. */
+/** Whether what a name leads to is not known yet: it stands in a circle, which is reported. */
+function isOpen(node: string | undefined, { locals, expansions, drafts, module }: EvalContext): boolean {
+  if (node === undefined) return false;
+  if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
+  return drafts.has(node) && !expansions.has(node);
+}
+
+/** What more a local may depend on is given by the resources alone, without their attributes. */
 const MOST_ROOTS = 1000;
 
-function readLocal(
-  compiled: Compiled | undefined,
-  surroundings: Surroundings,
-  { diags, drafts }: Declared,
-  locals: CompiledLocals,
-): Local {
+function readLocal(compiled: Compiled | undefined, context: EvalContext): Local {
   const broken = { compiled: undefined, roots: [], ephemeral: false, value: MISSING };
-  if (compiled === undefined) return broken;
-  const open = compiled.traversals.some((traversal) => {
-    const node = nodeOf(traversal);
-    if (node?.startsWith("local.")) {
-      const name = node.slice("local.".length);
-      return locals.has(name) && !surroundings.locals.has(name);
-    }
-    return node !== undefined && drafts.has(node) && !surroundings.expansions.has(node);
-  });
-  // It stands in a circle, which is reported.
-  if (open) return broken;
-  const roots = distinct(compiled.traversals.flatMap((traversal) => rootsOf(surroundings, traversal)));
-  const ephemeral = compiled.traversals.some(({ root, steps: [name] }) =>
-    isEphemeral(root, String(name), surroundings),
-  );
-  try {
-    return { compiled, roots, ephemeral, value: evaluate(compiled.expression, surroundings.names()) };
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, diags);
-    return { ...broken, roots, ephemeral };
-  }
+  if (compiled === undefined || compiled.traversals.some((traversal) => isOpen(nodeOf(traversal), context)))
+    return broken;
+  const roots = distinct(context.rootsIn(compiled));
+  const ephemeral = context.ephemeralIn(compiled) !== undefined;
+  const value = evaluated(compiled, context.names(), context.diags);
+  return value === undefined ? { ...broken, roots, ephemeral } : { compiled, roots, ephemeral, value };
 }
 
 function distinct(roots: readonly Root[]): Root[] {
@@ -112,18 +95,147 @@ function distinct(roots: readonly Root[]): Root[] {
 }
 
 /** All instances of a stack together. */
-function checkNumber({ expansions }: Surroundings, { diags }: Declared): void {
+function checkNumber({ expansions, diags }: EvalContext): void {
   let number = 0;
   for (const { draft, form, keys } of expansions.values()) {
     number += form === "single" ? 1 : keys.length;
     if (number <= MOST_INSTANCES) continue;
+    const entry = (draft.count ?? draft.forEach)?.entry;
+    const span = entry === undefined ? draft.block.keySpan : valueSpan(entry);
     const summary = `This stack has more than ${MOST_INSTANCES} resources`;
-    diags.add(repetitionPlace(draft), "config.too_large", summary, { fix: "Divide it into several stacks." });
+    diags.add(span, "config.too_large", summary, { fix: "Divide it into several stacks." });
     return;
   }
 }
 
-function repetitionPlace({ count, forEach, block }: Draft): Span {
-  const entry = (count ?? forEach)?.entry;
-  return entry === undefined ? block.keySpan : valueSpan(entry);
+/** `count` or `for_each` of a block, as it is evaluated. */
+interface Repeated {
+  readonly entry: Entry;
+  readonly draft: BlockDraft;
+  /** What it depends on. */
+  readonly roots: readonly Root[];
+  readonly context: EvalContext;
+}
+
+/**
+ * The instances of a resource or a data source. `count` and `for_each` have to be known without asking the account: what is
+ * ordered must not depend on what was ordered.
+ */
+function expand(draft: BlockDraft, context: EvalContext): Expansion {
+  const { count, forEach, base } = draft;
+  const { diags } = context;
+  const repetition = count ?? forEach;
+  if (repetition === undefined) return { draft, form: "single", keys: [], roots: [], unclear: false };
+  const { compiled, entry } = repetition;
+  const form = count === undefined ? "each" : "count";
+  const roots = compiled === undefined ? [] : context.rootsIn(compiled);
+  const unclear = { draft, form, keys: [], roots, unclear: true } as const;
+  if (compiled === undefined || compiled.traversals.some((traversal) => isOpen(nodeOf(traversal), context)))
+    return unclear;
+  const repeated = { entry, draft, roots, context };
+  const ephemeral = context.ephemeralIn(compiled);
+  if (ephemeral !== undefined) {
+    refuse(repeated, `\`${entry.key}\` cannot depend on ${ephemeral.text}, which is ephemeral`);
+    return unclear;
+  }
+  const typed = evaluated(compiled, context.names(), diags, { address: base, attribute: [entry.key] });
+  // What is unknown because of a mistake elsewhere is no mistake here.
+  if (typed === undefined || (diags.any && typed.content === UNKNOWN && isBroken(compiled, roots, context)))
+    return unclear;
+  if (form === "count") {
+    const keys = countOf(typed, repeated);
+    return keys === undefined ? unclear : { draft, form, keys, roots, unclear: false };
+  }
+  const elements = elementsOf(typed, repeated);
+  if (elements === undefined) return unclear;
+  const over = overOf(compiled, context);
+  const keys = [...elements.keys()];
+  return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
+}
+
+/** Whether a mistake, which is reported, leaves open what a value depends on. */
+function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: EvalContext): boolean {
+  const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
+  return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
+}
+
+function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORMS[entry.key]): undefined {
+  context.diags.add(valueSpan(entry), "config.expression", summary, {
+    address: draft.base,
+    attribute: [entry.key],
+    fix,
+  });
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  count: "Give a whole number, or an expression for one.",
+  for_each: 'Give an object, or a set of texts: `"${toset(["a", "b"])}"`.',
+};
+
+/** Says what an unknown `count` or `for_each` depends on; nothing when that is only the trace of another mistake. */
+function refuseUnknown(repeated: Repeated): undefined {
+  const { entry, roots, context } = repeated;
+  const [root] = roots;
+  if (root !== undefined) {
+    const summary = `\`${entry.key}\` depends on ${root.text}, which is known only after apply`;
+    const fix = "Use what stands in the stack itself: how many there are must not hang on the account.";
+    return refuse(repeated, summary, fix);
+  }
+  if (context.diags.any) return undefined;
+  const summary = `\`${entry.key}\` depends on what another stack puts out, which is known only after that is applied`;
+  return refuse(repeated, summary, "Apply the other stack first.");
+}
+
+function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
+  if (typed.content === UNKNOWN) return refuseUnknown(repeated);
+  const value = plainValue(typed);
+  const count = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 0) {
+    return refuse(repeated, "`count` must be a whole number that is not negative");
+  }
+  if (count > MOST_INSTANCES) return refuseNumber(repeated);
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+function refuseNumber({ entry, draft: { base }, context }: Repeated): undefined {
+  const fix = "Divide the stack into several.";
+  const summary = `${base} has more than ${MOST_INSTANCES} instances`;
+  context.diags.add(valueSpan(entry), "config.too_large", summary, { address: base, fix });
+}
+
+function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed> | undefined {
+  const { type, content } = typed;
+  if (content === UNKNOWN) return refuseUnknown(repeated);
+  const isSet = typeof type === "object" && "set" in type;
+  if (typed.secret || (isSet && isSecret(typed))) {
+    const fix = "The keys stand in addresses, which everybody sees: iterate over something that is no secret.";
+    return refuse(repeated, "`for_each` cannot be a secret", fix);
+  }
+  const items = isSet && Array.isArray(content) ? (content as readonly Typed[]) : undefined;
+  if (items?.some((item) => item.content === UNKNOWN)) return refuseUnknown(repeated);
+  const elements = items?.every((item) => typeof item.content === "string")
+    ? new Map(items.map((item) => [String(item.content), item]))
+    : content;
+  if (!(elements instanceof Map)) {
+    return refuse(repeated, "`for_each` must be an object, a map, or a set of texts");
+  }
+  return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
+}
+
+function plainValue(typed: Typed): Value {
+  const read = () => {
+    const value = toValue(typed);
+    return hasUnknown(value) ? null : value;
+  };
+  return attempt(read, () => null);
+}
+
+/** The resource that `for_each` is, as it is: then each instance depends on the one with its key alone. */
+function overOf({ json, traversals }: Compiled, { drafts }: EvalContext): string | undefined {
+  const [only, ...others] = traversals;
+  if (only === undefined || others.length > 0 || typeof json !== "string") return undefined;
+  if (/^\$\{\s*([^\s]+)\s*\}$/.exec(json)?.[1] !== only.text) return undefined;
+  const node = nodeOf(only);
+  const whole = only.steps.length === (only.root === "data" ? 2 : 1);
+  return node !== undefined && whole && drafts.get(node)?.forEach !== undefined ? node : undefined;
 }

@@ -1,34 +1,39 @@
-import type { PlacedTraversal } from "../../core/expression/index.ts";
+import type { PlacedTraversal, Traversal } from "../../core/expression/index.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { parseAddress } from "../../core/model/index.ts";
 import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
 import type { SpannedName } from "../source/tree.ts";
-import { type Compiled, spanIn } from "./compile.ts";
-import type { Draft } from "./draft.ts";
-import { nodeOf } from "./graph.ts";
-import { type Module, REMOTE_STATE } from "./module.ts";
+import type { BlockDraft } from "./draft.ts";
+import { type Compiled, spanIn } from "./expressions.ts";
+import type { Module } from "./module.ts";
+import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
-/** What the checks of references may look at. */
+/** What is declared in a stack: what the checks of names go by. */
 export interface Declared {
   readonly module: Module;
   /** Resources and data sources, by their address without a key. */
-  readonly drafts: ReadonlyMap<string, Draft>;
+  readonly drafts: ReadonlyMap<string, BlockDraft>;
   /** The remote states whose outputs were given. */
-  readonly siblings: ReadonlySet<string>;
+  readonly remoteOutputs: RemoteOutputs;
   readonly diags: DiagnosticCollector;
 }
 
 /** Which of the names beside `count` and `for_each` mean something where an expression stands. */
-export interface Place {
+export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
 }
 
 /** Whether every name in a value means something. What does not is reported at its place. */
-export function checkNames(compiled: Compiled, declared: Declared, place: Place, remark: Remark = {}): boolean {
+export function checkNames(
+  compiled: Compiled,
+  declared: Declared,
+  names: RepetitionNames,
+  remark: Remark = {},
+): boolean {
   let right = true;
   for (const traversal of compiled.traversals) {
-    const wrong = wrongIn(traversal, declared, place);
+    const wrong = wrongIn(traversal, declared, names);
     if (wrong === undefined) continue;
     right = false;
     const span = spanIn(compiled.tree, traversal.path, traversal.offset, traversal.text.length);
@@ -54,7 +59,7 @@ interface Wrong {
 
 const WITH_TERRAFORM = "Write the value itself, or apply the stack with Terraform.";
 
-function wrongIn(traversal: PlacedTraversal, declared: Declared, place: Place): Wrong | undefined {
+function wrongIn(traversal: PlacedTraversal, declared: Declared, names: RepetitionNames): Wrong | undefined {
   const { root, steps, text } = traversal;
   const [first] = steps;
   switch (root) {
@@ -63,12 +68,12 @@ function wrongIn(traversal: PlacedTraversal, declared: Declared, place: Place): 
     case "local":
       return wrongName("local", first, declared.module.locals, declared.diags);
     case "each":
-      if (place.each !== true) return { summary: `${text} means something only beside \`for_each\`` };
+      if (names.each !== true) return { summary: `${text} means something only beside \`for_each\`` };
       return first === "key" || first === "value"
         ? undefined
         : { summary: "`each` has a `key` and a `value`, nothing else" };
     case "count":
-      if (place.count !== true) return { summary: `${text} means something only beside \`count\`` };
+      if (names.count !== true) return { summary: `${text} means something only beside \`count\`` };
       return first === "index" ? undefined : { summary: "`count` has an `index`, nothing else" };
     case "path":
       if (first === "module" || first === "root") return undefined;
@@ -101,7 +106,7 @@ function wrongName(
 function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | undefined {
   const { root, steps, text } = traversal;
   const data = root === "data";
-  if (data && steps[0] === REMOTE_STATE) return wrongSibling(steps, declared);
+  if (data && steps[0] === REMOTE_STATE) return wrongRemoteState(steps, declared);
   const node = nodeOf(traversal);
   const draft = node === undefined ? undefined : declared.drafts.get(node);
   if (node === undefined || draft === undefined) return undeclared(node ?? text, declared);
@@ -119,7 +124,7 @@ function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | 
 
 function wrongAttribute(
   name: string | number | undefined,
-  { base, kind, schema, attributes }: Draft,
+  { base, kind, schema, attributes }: BlockDraft,
   text: string,
   { diags }: Declared,
 ): Wrong | undefined {
@@ -149,11 +154,11 @@ function wrongAttribute(
   };
 }
 
-function wrongSibling(steps: PlacedTraversal["steps"], { module, siblings, diags }: Declared): Wrong | undefined {
+function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared): Wrong | undefined {
   const [, name, outputs] = steps;
   const address = `data.${REMOTE_STATE}.${String(name)}`;
-  if (!module.data.has(address)) return undeclared(address, { module, drafts: new Map(), siblings, diags });
-  if (!siblings.has(String(name))) {
+  if (!declared.module.data.has(address)) return undeclared(address, { ...declared, drafts: new Map() });
+  if (!declared.remoteOutputs.has(String(name))) {
     return {
       summary: `The outputs of ${address} are not known`,
       detail: "hostform reads what other stacks have put out where it applied them, or finds their state.",
@@ -193,3 +198,33 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
     return [];
   });
 }
+
+/**
+ * What a name leads to, without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`.
+ * Undefined for what depends on nothing (variables, keys, paths, the outputs of other stacks).
+ */
+export function nodeOf({ root, steps }: Traversal): string | undefined {
+  const [first, second] = steps;
+  if (root === "local") return typeof first === "string" ? `local.${first}` : undefined;
+  if (root === "data") {
+    return typeof first !== "string" || typeof second !== "string" || first === REMOTE_STATE
+      ? undefined
+      : `data.${first}.${second}`;
+  }
+  if (NO_RESOURCES.has(root) || typeof first !== "string") return undefined;
+  return `${root}.${first}`;
+}
+
+/** Names that are no resource types. */
+const NO_RESOURCES: ReadonlySet<string> = new Set([
+  "var",
+  "local",
+  "each",
+  "count",
+  "path",
+  "terraform",
+  "self",
+  "module",
+  "data",
+  "ephemeral",
+]);

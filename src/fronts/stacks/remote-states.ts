@@ -1,12 +1,22 @@
-import { isObject, type Json, type JsonObject, type SourceRange } from "../../core/model/index.ts";
+import { fromValue, object, type TraversalStep, type Typed, typeOfJson } from "../../core/expression/index.ts";
+import {
+  ExpressionError,
+  isObject,
+  type Json,
+  type JsonObject,
+  type SourceRange,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
-import { type Block, blocksOf } from "./blocks.ts";
-import { readTree } from "./json.ts";
-import { checkKeys, KEYS } from "./keys.ts";
-import { type Module, REMOTE_STATE } from "./module.ts";
-import { StackSource } from "./source.ts";
+import { type Block, blocksOf, checkKeys, KEYS } from "./blocks.ts";
+import { readTree, StackSource } from "./json.ts";
+
+/** The name of the data source by which a stack reads another one's outputs. */
+export const REMOTE_STATE = "terraform_remote_state";
 
 /** A `data.terraform_remote_state`: the outputs of another state, as a stack refers to them. */
 export interface RemoteState {
@@ -22,7 +32,7 @@ export interface RemoteState {
   readonly range?: SourceRange | undefined;
 }
 
-/** The remote states that a stack names, for whoever can read them. Mistakes are passed over: {@link parseStack} tells them. */
+/** The remote states that a stack names, for those who can read them. Mistakes are passed over: `parseStack` reports them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
   const diags = new DiagnosticCollector();
   const trees = files.flatMap((file, index) => readTree(new StackSource(file, index), diags) ?? []);
@@ -34,11 +44,7 @@ export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
 
 function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteState | undefined {
   if (type?.text !== REMOTE_STATE || name === undefined) return undefined;
-  const value = (key: string): Json | undefined => {
-    const entry = body.entries.get(key);
-    return entry && toJson(entry.value);
-  };
-  const [backend, config, workspace, defaults] = ["backend", "config", "workspace", "defaults"].map(value);
+  const { backend, config, workspace, defaults } = toJson(body) as JsonObject;
   return {
     name: name.text,
     backend: typeof backend === "string" ? backend : "",
@@ -49,11 +55,70 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
   };
 }
 
-/** Says which settings of remote states are none. What they mean, whoever reads them says. */
-export function checkRemoteStates({ data }: Module, diags: DiagnosticCollector): void {
+/** Says which settings of remote states are none. What they mean, those who read them say. */
+export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
     const missing = (key: string) => `A remote state has no ${key}`;
     checkKeys({ body }, KEYS["data.terraform_remote_state"], missing, diags, { address });
   }
 }
+
+/** What `data.terraform_remote_state.NAME` means: an object with `outputs`. */
+export class RemoteOutputs {
+  readonly #outputs: ReadonlyMap<string, Value>;
+  readonly #types: ReadonlyMap<string, Readonly<Record<string, Json>>>;
+  readonly #values = new Map<string, Typed>();
+
+  /**
+   * @param outputs by the name of the remote state; they or parts of them may be unknown
+   * @param types Terraform's types of them, as far as they are known
+   */
+  constructor(
+    outputs: ReadonlyMap<string, Value>,
+    types: ReadonlyMap<string, Readonly<Record<string, Json>>> = new Map(),
+  ) {
+    this.#outputs = outputs;
+    this.#types = types;
+  }
+
+  has(name: string): boolean {
+    return this.#outputs.has(name);
+  }
+
+  /** @param steps those after the name. @throws ExpressionError for what is not known, or not exactly. */
+  resolve(name: string, steps: readonly TraversalStep[], text: string): { value: Typed; used: number } {
+    const outputs = this.#outputs.get(name);
+    if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`, 0);
+    const [, output] = steps;
+    const used = isObject(outputs) && output !== undefined ? { [output]: outputs[output] } : outputs;
+    if (isInexact(used))
+      throw new ExpressionError(`${text} holds a number with more digits than hostform keeps; record it as a text`, 0);
+    const value = this.#values.get(name) ?? this.#typed(name, outputs);
+    this.#values.set(name, value);
+    return { value, used: 2 };
+  }
+
+  #typed(name: string, outputs: Value): Typed {
+    if (outputs === UNKNOWN || !isObject(outputs)) return fromValue({ outputs });
+    const types = this.#types.get(name) ?? {};
+    const typed = Object.entries(outputs as ValueObject).map(([key, value]): [string, Typed] => {
+      const type = Object.hasOwn(types, key) ? typeOfJson(types[key] ?? "dynamic") : undefined;
+      return [key, fromValue(value, type)];
+    });
+    return object([["outputs", object(typed)]]);
+  }
+}
+
+/** A number that was more exact where it was recorded: JavaScript has read it, and Terraform would not have rounded it. */
+function isInexact(value: unknown): boolean {
+  if (typeof value === "number")
+    return Number.isInteger(value) ? !Number.isSafeInteger(value) : digitsOf(value) > EXACT_DIGITS;
+  if (Array.isArray(value)) return value.some(isInexact);
+  return isObject(value) && Object.values(value).some(isInexact);
+}
+
+/** So many decimal digits survive in a JavaScript number, whatever they are. */
+const EXACT_DIGITS = 15;
+
+const digitsOf = (value: number) => value.toExponential().replace(/e.*$/, "").replace(/\D/g, "").length;

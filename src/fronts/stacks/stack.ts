@@ -1,34 +1,46 @@
-import { type Desired, type DesiredData, type DesiredResource, isProjectName } from "../../core/model/index.ts";
-import { DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import {
+  type Desired,
+  type DesiredData,
+  type DesiredResource,
+  isProjectName,
+  type Json,
+  type Value,
+} from "../../core/model/index.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
 import { isStack, rangeOf, type SourceFile } from "../source/source.ts";
-import type { Compiled } from "./compile.ts";
-import { type Draft, readDraft } from "./draft.ts";
-import { readImports } from "./imports.ts";
-import { instancesOf } from "./instance.ts";
-import { readTree } from "./json.ts";
-import { type Module, readModule } from "./module.ts";
-import { readMoved, readRemoved } from "./moves.ts";
+import { instancesOf, readOutputs } from "./desired.ts";
+import { type BlockDraft, readDraft } from "./draft.ts";
+import { EvalContext } from "./eval-context.ts";
+import type { Compiled } from "./expressions.ts";
+import { readTree, StackSource } from "./json.ts";
+import { type Catalogue, literalSecrets, type Module, readModule } from "./module.ts";
 import { compileLocals, makeNames } from "./names.ts";
-import type { StackOptions } from "./options.ts";
-import { readOutputs } from "./outputs.ts";
-import { type Providers, readProviders } from "./providers.ts";
-import { checkDependsOn, checkNames, type Declared, type Place } from "./references.ts";
-import { checkRemoteStates } from "./remote-states.ts";
-import { refuseReplaceOnChange } from "./replace-on-change.ts";
-import { literalSecrets } from "./secrets.ts";
-import { readSettings } from "./settings.ts";
-import { StackSource } from "./source.ts";
-import { Surroundings } from "./surroundings.ts";
-import { validateVariables } from "./validations.ts";
-import { readVariables } from "./variables.ts";
+import { readImports, readMoved, readRemoved } from "./refactoring.ts";
+import { checkDependsOn, checkNames, type Declared, type RepetitionNames } from "./references.ts";
+import { checkRemoteStates, RemoteOutputs } from "./remote-states.ts";
+import { type Providers, readBackend, readProviders } from "./settings.ts";
+import { type GivenVariable, readVariables, validateVariables } from "./variables.ts";
+
+export interface StackOptions extends Catalogue {
+  /** Of it only HOSTFORM_PROJECT is read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** In the order of their precedence: later ones win. */
+  readonly variables: readonly GivenVariable[];
+  /** The outputs of `data.terraform_remote_state.NAME`, by NAME; they or parts of them may be unknown. */
+  readonly siblings: ReadonlyMap<string, Value>;
+  /** Their types, as state files write them: by NAME, then by the output's name. Where none is given, what the value shows. */
+  readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
+  /** The stack's working folder, to which relative paths in it are relative: where Terraform would run. */
+  readonly folder: string;
+}
 
 /**
  * Reads ONE stack in Terraform's JSON syntax, as the CDKs synthesize it: its `cdk.tf.json`, or the `*.tf.json` files of a
  * folder, merged as Terraform merges them. Gives what a declaration in YAML gives. Pure; never throws for what stands there.
  *
  * 1. Texts to trees that know their places; trees to blocks.
- * 2. Every name checked; then locals and instances made known, each after what it hangs on.
+ * 2. Every name checked; then locals and instances made known, each after what it depends on.
  * 3. Instances, outputs and moves, with every mistake at its place: line and column, and the construct that wrote it.
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
@@ -41,7 +53,7 @@ export function parseStack(files: readonly SourceFile[], options: StackOptions):
   }
   const module = readModule(complete, options, diags);
   const secrets = literalSecrets(module, options, diags);
-  const backend = readSettings(module.terraform, diags);
+  const backend = readBackend(module.terraform, diags);
   const merged = merge(module, options, diags);
   const partial: Desired = {
     ...merged,
@@ -53,55 +65,34 @@ export function parseStack(files: readonly SourceFile[], options: StackOptions):
 }
 
 function merge(module: Module, options: StackOptions, diags: DiagnosticCollector): Omit<Desired, "files"> {
-  const { kinds, schemas, siblings, folder } = options;
-  const written: Declared = {
-    module,
-    drafts: readDrafts(module, options, diags),
-    siblings: new Set(siblings.keys()),
-    diags,
-  };
-  const drafts = soundDrafts(written);
+  const { kinds, schemas, siblings, siblingTypes, folder } = options;
+  const remoteOutputs = new RemoteOutputs(siblings, siblingTypes);
+  const written: Declared = { module, drafts: readDrafts(module, options, diags), remoteOutputs, diags };
+  const drafts = new Map([...written.drafts].map(([base, draft]) => [base, checkedDraft(draft, written)]));
   const declared = { ...written, drafts };
-  const surroundings = new Surroundings(readVariables(module.variables, options.variables, diags), {
-    outputs: siblings,
-    types: options.siblingTypes ?? new Map(),
-  });
-  const locals = compileLocals(module.locals, diags);
-  const right = new Map(
-    [...locals].map(([name, compiled]) => [
-      name,
-      compiled !== undefined && checkNames(compiled, declared, {}) ? compiled : undefined,
-    ]),
-  );
-  checkRemoteStates(module, diags);
-  makeNames(right, surroundings, declared);
-  validateVariables(surroundings, declared);
-  const { providers, project } = readProviders(module.providers, {
-    schema: schemas.provider,
-    surroundings,
-    declared,
-    folder,
-  });
-  const common = { surroundings, declared };
-  const imports = readImports(module.imports, common);
+  const context = new EvalContext(declared, readVariables(module.variables, options.variables, diags));
+  const locals = compileLocals(declared);
+  checkRemoteStates(module.data, diags);
+  makeNames(locals, context);
+  validateVariables(context);
+  const { providers, project } = readProviders(schemas.provider, folder, context);
+  const imports = readImports(context);
   const resources: DesiredResource[] = [];
   const data: DesiredData[] = [];
-  for (const expansion of surroundings.expansions.values()) {
+  for (const expansion of context.expansions.values()) {
     const { draft } = expansion;
     checkProvider(draft, providers, diags);
-    refuseReplaceOnChange(draft, common);
-    for (const instance of instancesOf(expansion, common)) {
+    for (const instance of instancesOf(expansion, context)) {
       if (draft.kind === undefined) data.push(instance);
       else resources.push(asResource(instance, draft, imports.get(instance.address)));
     }
   }
-  const outputs = readOutputs(module.outputs, surroundings, declared);
   return {
-    project: projectName(project, options, declared),
+    project: projectName(project, options, diags),
     providers,
     resources: inFileOrder(resources, drafts),
     data,
-    outputs,
+    outputs: readOutputs(context),
     moved: readMoved(module.moved, kinds, diags),
     removed: readRemoved(module.removed, kinds, diags),
     preventDestroy: [...drafts.values()].flatMap(({ base, lifecycle, block }) =>
@@ -112,7 +103,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
 }
 
 function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOptions, diags: DiagnosticCollector) {
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, BlockDraft>();
   for (const [base, block] of [...resources, ...data]) {
     const type = block.labels[0]?.text ?? "";
     const kind = base.startsWith("data.") ? undefined : kinds.get(type);
@@ -122,33 +113,32 @@ function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOption
   return drafts;
 }
 
-/** Checks every name in the blocks of resources and data sources. @returns them without the expressions whose names mean nothing. */
-function soundDrafts(declared: Declared): ReadonlyMap<string, Draft> {
-  return new Map([...declared.drafts].map(([base, draft]) => [base, soundDraft(draft, declared)]));
-}
-
-function soundDraft(draft: Draft, declared: Declared): Draft {
+/** Checks every name in a block. @returns it without the expressions whose names mean nothing. */
+function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   const { base: address, count, forEach, replaceOnChange } = draft;
-  const sound = <T extends { readonly compiled: Compiled | undefined }>(name: string, part: T, place: Place): T => {
+  const checked = <T extends { readonly compiled: Compiled | undefined }>(
+    name: string,
+    part: T,
+    own: RepetitionNames = {},
+  ): T => {
     if (part.compiled === undefined) return part;
-    return checkNames(part.compiled, declared, place, { address, attribute: [name] })
-      ? part
-      : { ...part, compiled: undefined };
+    const right = checkNames(part.compiled, declared, own, { address, attribute: [name] });
+    return right ? part : { ...part, compiled: undefined };
   };
   if (draft.kind === undefined) checkRequired(draft, declared.diags);
-  const place = { count: count !== undefined, each: forEach !== undefined };
+  const own = { count: count !== undefined, each: forEach !== undefined };
   return {
     ...draft,
     dependsOn: checkDependsOn(draft.dependsOn, address, declared),
-    count: count && sound("count", count, {}),
-    forEach: forEach && sound("for_each", forEach, {}),
-    replaceOnChange: replaceOnChange && sound("replace_on_change", replaceOnChange, place),
-    attributes: new Map([...draft.attributes].map(([name, attribute]) => [name, sound(name, attribute, place)])),
+    count: count && checked("count", count),
+    forEach: forEach && checked("for_each", forEach),
+    replaceOnChange: replaceOnChange && checked("replace_on_change", replaceOnChange, own),
+    attributes: new Map([...draft.attributes].map(([name, attribute]) => [name, checked(name, attribute, own)])),
   };
 }
 
 /** Of a resource the lifecycle says it. */
-function checkRequired({ base, schema, attributes, block }: Draft, diags: DiagnosticCollector): void {
+function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
     diags.add(block.keySpan, "config.missing_attribute", `${base} needs ${name}`, {
@@ -160,17 +150,19 @@ function checkRequired({ base, schema, attributes, block }: Draft, diags: Diagno
   }
 }
 
-function checkProvider({ base, provider }: Draft, known: Providers["providers"], diags: DiagnosticCollector): void {
+function checkProvider(
+  { base, provider }: BlockDraft,
+  known: Providers["providers"],
+  diags: DiagnosticCollector,
+): void {
   if (provider === undefined || known.has(provider.name)) return;
-  const near = diags.nearest(provider.name, [...known.keys()]);
-  const summary = `No provider of hosting with the alias "${provider.name.slice(0, 100)}" is declared.${didYouMean(near)}`;
-  diags.add(provider.span, "provider.unknown", summary, {
-    address: base,
-    fix: "Declare it under `provider`, or correct the name.",
-  });
+  const { name, span } = provider;
+  const summary = `No provider of hosting with the alias "${name.slice(0, 100)}" is declared`;
+  const remark = { address: base, fix: "Declare it under `provider`, or correct the name." };
+  diags.addUnknown(span, summary, name, [...known.keys()], remark, "provider.unknown");
 }
 
-function asResource(instance: DesiredData, { lifecycle }: Draft, importId: string | undefined): DesiredResource {
+function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: string | undefined): DesiredResource {
   const { preventDestroy: _, ...own } = lifecycle ?? {};
   return {
     ...instance,
@@ -179,25 +171,24 @@ function asResource(instance: DesiredData, { lifecycle }: Draft, importId: strin
   };
 }
 
-/** Names hang on each other; people read the resources as they stand in the file. */
-function inFileOrder(resources: readonly DesiredResource[], drafts: ReadonlyMap<string, Draft>): DesiredResource[] {
+/** Names depend on each other; people read the resources as they stand in the file. */
+function inFileOrder(
+  resources: readonly DesiredResource[],
+  drafts: ReadonlyMap<string, BlockDraft>,
+): DesiredResource[] {
   const place = new Map([...drafts.keys()].map((base, i) => [base, i]));
   const placeOf = ({ address }: DesiredResource) => place.get(address.replace(/\[.*$/s, "")) ?? 0;
   return resources.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */
-function projectName(project: Providers["project"], { env }: StackOptions, { diags }: Declared): string {
-  if (project === "unclear") return "";
-  if (project !== undefined) return project;
-  const name = env.HOSTFORM_PROJECT || undefined;
-  if (name !== undefined && isProjectName(name)) return name;
-  if (name !== undefined) {
-    const summary = "The environment variable HOSTFORM_PROJECT does not hold the name of a project";
-    diags.add(undefined, "config.invalid_value", summary, {
-      fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
-    });
-    return "";
-  }
+function projectName(project: Providers["project"], { env }: StackOptions, diags: DiagnosticCollector): string {
+  if (project !== undefined) return project === "unclear" ? "" : project;
+  const name = env.HOSTFORM_PROJECT || "";
+  if (name === "" || isProjectName(name)) return name;
+  const summary = "The environment variable HOSTFORM_PROJECT does not hold the name of a project";
+  diags.add(undefined, "config.invalid_value", summary, {
+    fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
+  });
   return "";
 }

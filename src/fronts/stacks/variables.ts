@@ -3,33 +3,29 @@ import {
   convert,
   evaluate,
   fromValue,
-  type Names,
+  isSecret,
   parseExpression,
   parseType,
   type Type,
   type Typed,
+  toValue,
 } from "../../core/expression/index.ts";
-import { ExpressionError, isName, UNKNOWN } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { ExpressionError, hasUnknown, type Json } from "../../core/model/index.ts";
+import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
-import { type Block, flagOf, textOf } from "./blocks.ts";
-import { checkKeys, KEYS } from "./keys.ts";
-import type { GivenVariable } from "./options.ts";
+import { type Block, blocksOf, checkKeys, flagOf, KEYS, textOf } from "./blocks.ts";
+import type { EvalContext, Variable } from "./eval-context.ts";
+import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
+import { checkNames } from "./references.ts";
 
-/** A declared variable with its value. */
-export interface Variable {
+/** A value that somebody gave for a variable. */
+export interface GivenVariable {
   readonly name: string;
-  readonly block: Block;
-  readonly value: Typed;
-  readonly sensitive: boolean;
-  /** May only go where nothing is recorded. */
-  readonly ephemeral: boolean;
-  /** Who gave the value; undefined: its default. */
-  readonly from: string | undefined;
+  /** `-var`, `TF_VAR_name`, or the name of the file that it stands in. */
+  readonly from: string;
+  /** A text, to be read as the variable's type asks for; or a JSON value of a file. */
+  readonly value: { readonly text: string } | { readonly json: Json };
 }
-
-/** The value where a mistake, which is reported, leaves none. */
-export const MISSING: Typed = { type: "any", content: UNKNOWN };
 
 /**
  * The variables of a stack with their values: what was given last, else the default. A value is never part of a message.
@@ -52,10 +48,7 @@ function reportUndeclared({ name, from }: GivenVariable, names: readonly string[
   if (from === "-var")
     diags.add(undefined, "config.variable", summary, { detail, fix: "Leave it out, or correct the name." });
   else
-    diags.warn(undefined, "config.variable", summary, {
-      detail,
-      fix: "Remove it from the file, or correct the name.",
-    });
+    diags.warn(undefined, "config.variable", summary, { detail, fix: "Remove it from the file, or correct the name." });
 }
 
 function readVariable(
@@ -65,10 +58,7 @@ function readVariable(
   diags: DiagnosticCollector,
 ): Variable {
   const { body, keySpan } = block;
-  if (!isName(name)) {
-    const fix = "Use letters, digits, `_` and `-`, beginning with a letter.";
-    diags.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a variable`, { fix });
-  }
+  checkName(name, keySpan, "the name of a variable", diags);
   checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, diags);
   const entry = (key: (typeof KEYS.variable.known)[number]) => body.entries.get(key);
   const type = typeOf(entry("type"), diags);
@@ -86,11 +76,10 @@ function readVariable(
       fix: `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
     });
   }
+  const known = value ?? MISSING;
   const from = value === undefined || value !== own ? undefined : given?.from;
-  return { name, block, value: marked(value ?? MISSING, secret), sensitive: secret, ephemeral, from };
+  return { name, block, value: secret ? { ...known, secret } : known, sensitive: secret, ephemeral, from };
 }
-
-const marked = (value: Typed, secret: boolean): Typed => (secret ? { ...value, secret: true } : value);
 
 interface VariableType {
   readonly type: Type;
@@ -103,16 +92,16 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   if (entry === undefined) return { type: "any", plain: true };
   const text = textOf(entry, diags);
   if (text === undefined) return undefined;
-  try {
-    const type = parseType(text);
-    return { type, plain: type === "string" || type === "number" || type === "bool" };
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    diags.add(valueSpan(entry), "config.variable", `This is not the type of a variable: ${error.message}`, {
-      fix: "Write a type such as string, number, bool, list(string) or object({name=string}).",
-    });
-    return undefined;
-  }
+  const type = attempt(
+    () => parseType(text),
+    ({ message }) => {
+      diags.add(valueSpan(entry), "config.variable", `This is not the type of a variable: ${message}`, {
+        fix: "Write a type such as string, number, bool, list(string) or object({name=string}).",
+      });
+      return undefined;
+    },
+  );
+  return type && { type, plain: type === "string" || type === "number" || type === "bool" };
 }
 
 /** The default is a literal: nothing in it is evaluated, as in Terraform. */
@@ -123,26 +112,21 @@ function defaultOf(
   diags: DiagnosticCollector,
 ): Typed | undefined {
   if (entry === undefined || type === undefined) return undefined;
-  try {
-    return convert(fromValue(toJson(entry.value)), type);
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
+  const read = () => convert(fromValue(toJson(entry.value)), type);
+  return attempt(read, ({ message }) => {
     diags.add(entry.keySpan, "config.variable", `The default of the variable "${name}" does not fit its type`, {
-      ...(!secret && { detail: error.message }),
+      ...(!secret && { detail: message }),
       fix: "Correct the default, or the type.",
     });
     return undefined;
-  }
+  });
 }
-
-/** No name and no function means anything where a value is given from outside. */
-const NOTHING: Names = { resolve: () => undefined };
 
 /** What is given from outside is evaluated, and may neither name nor call anything: Terraform refuses it. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
   if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here", 0);
-  return evaluate(expression, NOTHING);
+  return evaluate(expression, { resolve: () => undefined });
 }
 
 /** @returns undefined after a mistake. */
@@ -152,19 +136,76 @@ function givenValue(
   block: Block,
   diags: DiagnosticCollector,
 ): Typed | undefined {
-  try {
+  const read = () => {
     if ("json" in value) return convert(fromValue(value.json), type);
     return convert(plain ? fromValue(value.text) : literal(value.text), type);
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const fix = plain
-      ? "Correct the value that is given."
-      : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text, and without functions.`;
+  };
+  return attempt(read, () => {
     diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
       // The message of the failure may repeat the value, which is a secret perhaps.
       detail: `It is given by ${from}.`,
-      fix,
+      fix: plain
+        ? "Correct the value that is given."
+        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text, and without functions.`,
     });
     return undefined;
+  });
+}
+
+/** Holds the values of variables against their `validation`. A value itself is in no message but that of the stack's own. */
+export function validateVariables(context: EvalContext): void {
+  for (const variable of context.variables.values()) {
+    const entry = variable.block.body.entries.get("validation");
+    // Without a value, which is reported, there is nothing to hold against it.
+    if (entry === undefined || typeof variable.value.content === "symbol") continue;
+    for (const block of blocksOf(entry, [], context.diags)) validate(variable, block, context);
   }
+}
+
+function validate({ name, from, block: { keySpan } }: Variable, block: Block, context: EvalContext): void {
+  const { diags } = context;
+  checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, diags);
+  const { span, entries } = block.body;
+  const condition = entries.get("condition");
+  const message = entries.get("error_message");
+  if (condition === undefined || message === undefined) {
+    const fix = 'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.';
+    const summary = "`validation` needs `condition` and `error_message`";
+    diags.add(span, "config.missing_attribute", summary, { fix });
+    return;
+  }
+  const result = validationValue(condition, context);
+  if (result === undefined) return;
+  if (typeof result.value !== "boolean") {
+    const summary = `The condition of the variable "${name}" is neither true nor false`;
+    diags.add(valueSpan(condition), "config.expression", summary, {
+      fix: "Use the variable itself, other variables and locals: what is known before the account is asked.",
+    });
+    return;
+  }
+  if (result.value) return;
+  const text = validationValue(message, context);
+  diags.add(keySpan, "config.variable", `The value of the variable "${name}" is not accepted`, {
+    ...(text?.secret === false && typeof text.value === "string" && { detail: text.value }),
+    fix:
+      from === undefined
+        ? "Correct its default, or give another value."
+        : `Correct the value that is given by ${from}.`,
+  });
+}
+
+function validationValue(entry: Entry, context: EvalContext) {
+  const { diags } = context;
+  const compiled = compile(entry.value, diags);
+  if (compiled === undefined || !checkNames(compiled, context, {})) return undefined;
+  const compute = () => {
+    const typed = evaluate(compiled.expression, context.names());
+    const value = toValue(entry.key === "condition" ? convert(typed, "bool") : typed);
+    return { value: hasUnknown(value) ? null : value, secret: isSecret(typed) };
+  };
+  return attempt(compute, ({ offset, path }) => {
+    // Its words may repeat the value.
+    reportExpression(new ExpressionError("this cannot be evaluated", offset, path), entry.value, diags);
+    return undefined;
+  });
 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { type Attributes, isNested, isObject } from "../../../src/core/model/index.ts";
 import { backendSettings } from "../../../src/fronts/source/index.ts";
-import { KEYS, type Keys } from "../../../src/fronts/stacks/keys.ts";
+import { KEYS, type Keys } from "../../../src/fronts/stacks/blocks.ts";
 import { dataSources } from "../../../src/fronts/terraform/data/index.ts";
 import { providerSchema } from "../../../src/fronts/terraform/provider/schema.ts";
 import { schemaOf } from "../../../src/fronts/terraform/schema/of-kind.ts";

@@ -1,0 +1,291 @@
+import {
+  compileJson,
+  evaluate,
+  isSecret,
+  jsonOfType,
+  type Names,
+  type PlacedTraversal,
+  type Typed,
+  toValue,
+  traversalsOf,
+} from "../../core/expression/index.ts";
+import {
+  type DesiredData,
+  type DesiredOutput,
+  hasUnknown,
+  inQuotes,
+  type Json,
+  type OutputValue,
+  type PlacedReference,
+  type Scope,
+  UNKNOWN,
+  type Value,
+} from "../../core/model/index.ts";
+import { checkName } from "../source/diagnostics.ts";
+import { rangeOf } from "../source/source.ts";
+import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
+import { type Block, checkKeys, flagOf, KEYS, textOf, textsOf } from "./blocks.ts";
+import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
+import { addressOf, type EvalContext, type Expansion, type Instance, type Root } from "./eval-context.ts";
+import { attempt, attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
+import { checkDependsOn, checkNames } from "./references.ts";
+
+/** What a stack desires: the instances of its resources and data sources, and its outputs. */
+
+/** One attribute of an instance. */
+interface Part {
+  readonly attribute: DraftAttribute;
+  /** As far as it is known without any resource. */
+  readonly value: Value;
+  readonly secret: boolean;
+  readonly references: readonly PlacedReference[];
+}
+
+/** The instances of a resource or a data source, without what only a resource has. */
+export function instancesOf(expansion: Expansion, context: EvalContext): DesiredData[] {
+  refuseReplaceOnChange(expansion.draft, context);
+  if (expansion.unclear) return [];
+  const keys = expansion.form === "single" ? [undefined] : expansion.keys;
+  return keys.map((key) => instanceOf({ expansion, key }, context));
+}
+
+/** `replace_on_change` orders again, in Terraform, what has no call to change it. Here each plan says so, never once and for all. */
+function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: EvalContext): void {
+  if (replaceOnChange?.compiled === undefined) return;
+  const { compiled, schema, entry } = replaceOnChange;
+  const { diags } = context;
+  const remark = { address: base, attribute: ["replace_on_change"] };
+  const value = reporting(compiled.tree, diags, remark, () =>
+    attributeValue(evaluate(compiled.expression, context.names()), schema),
+  );
+  if (value === undefined || value === false || value === null) return;
+  diags.add(entry.keySpan, "config.unsupported", "`replace_on_change` is not supported here", {
+    ...remark,
+    fix: `Remove it. To order anew on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
+  });
+}
+
+function instanceOf(instance: Instance, context: EvalContext): DesiredData {
+  const { expansion, key } = instance;
+  const { draft } = expansion;
+  const address = addressOf(expansion, key);
+  const parts = new Map<string, Part>();
+  for (const [name, attribute] of draft.attributes) {
+    const part = partOf(name, attribute, instance, context, address);
+    // Null is how a condition says that an attribute is not declared.
+    if (part.value !== null) parts.set(name, part);
+  }
+  const valueIn = ({ attribute: { compiled } }: Part, scope: Scope): Typed | undefined =>
+    compiled && evaluate(compiled.expression, context.names(instance, scope));
+  return {
+    address,
+    type: draft.type,
+    provider: draft.provider?.name ?? "default",
+    config: Object.fromEntries([...parts].map(([name, part]) => [name, shownPart(part, instance, context)])),
+    references: [...[...parts.values()].flatMap(({ references }) => references), ...ofRepetition(instance, context)],
+    evaluate(name, scope) {
+      const part = parts.get(name);
+      if (part === undefined) return null;
+      if (part.references.length === 0) return part.value;
+      const typed = valueIn(part, scope);
+      return typed === undefined ? UNKNOWN : attributeValue(typed, part.attribute.schema);
+    },
+    isSecret(name, scope) {
+      const part = parts.get(name);
+      if (part === undefined || part.secret || part.references.length === 0) return part?.secret === true;
+      const compute = () => {
+        const typed = valueIn(part, scope);
+        return typed !== undefined && isSecret(typed);
+      };
+      // What cannot be evaluated has no value that could be shown.
+      return attempt(compute, () => false);
+    },
+    dependsOn: draft.dependsOn.map((named) => named.name),
+    locate: locatorOf(draft),
+  };
+}
+
+function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
+  const entries = new Map([...attributes].map(([name, { entry }]) => [name, entry]));
+  const tree: MapTree = { form: "map", entries, span: block.keySpan };
+  return (path) => {
+    const type = attributes.get(String(path[0]))?.schema.type;
+    // A set is in an order of its own, not in that in which it is written.
+    const ordered = typeof type !== "object" || !("set" in type);
+    return rangeOf(locate(tree, ordered ? path : path.slice(0, 1)));
+  };
+}
+
+function partOf(
+  name: string,
+  attribute: DraftAttribute,
+  instance: Instance,
+  context: EvalContext,
+  address: string,
+): Part {
+  const { compiled, schema, entry } = attribute;
+  const broken: Part = { attribute, value: UNKNOWN, secret: false, references: [] };
+  if (compiled === undefined) return broken;
+  const { diags } = context;
+  const remark = remarkOf(name, schema, address);
+  const ephemeral = context.ephemeralIn(compiled);
+  if (ephemeral !== undefined && schema.writeOnly !== true) {
+    const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: it may only go where nothing is recorded`;
+    const fix = "Use a `sensitive` variable, or a write-only attribute.";
+    diags.add(entry.keySpan, "config.expression", summary, { ...remark, fix });
+  }
+  const known = reporting<Pick<Part, "value" | "secret">>(compiled.tree, diags, remark, () => {
+    const typed = evaluate(compiled.expression, context.names(instance));
+    return { value: attributeValue(typed, schema), secret: isSecret(typed) };
+  });
+  if (known === undefined) return broken;
+  return { attribute, ...known, references: referencesIn(compiled, context, [name], instance) };
+}
+
+/** The references in a value. @param at the path of the value in what it belongs to. */
+function referencesIn(
+  { traversals }: Compiled,
+  context: EvalContext,
+  at: PlacedReference["path"] = [],
+  instance?: Instance,
+): PlacedReference[] {
+  return traversals.flatMap((traversal) =>
+    context.rootsOf(traversal, instance).map((root) => referenceTo(root, traversal.offset, [...at, ...traversal.path])),
+  );
+}
+
+function referenceTo({ address, path, text }: Root, offset: number, at: PlacedReference["path"]): PlacedReference {
+  return { reference: { to: "resource", address, path, text, offset }, path: at };
+}
+
+/** What an instance depends on by being there at all. */
+function ofRepetition({ expansion, key }: Instance, { expansions }: EvalContext): PlacedReference[] {
+  const { over, roots } = expansion;
+  const one = over === undefined ? undefined : expansions.get(over);
+  if (one === undefined) return roots.map((root) => referenceTo(root, 0, []));
+  return [referenceTo({ address: addressOf(one, key), path: [], text: over ?? "" }, 0, [])];
+}
+
+/** An attribute for people. A secret is never written out: where it is no expression, only that it is declared. */
+function shownPart({ attribute, value, secret }: Part, instance: Instance, context: EvalContext): Json {
+  const { compiled, entry, schema } = attribute;
+  if (compiled === undefined) return null;
+  const hidden = schema.writeOnly === true || schema.sensitive === true;
+  if (compiled.traversals.length === 0 && hidden) return true;
+  if (!secret && !hidden && !hasUnknown(value)) return value as Json;
+  return shown(entry.value, instance, context);
+}
+
+/**
+ * A declared value as people read it, before anything is known of the account: its parts that are known, and of the
+ * others the text of the expression, with what distinguishes this instance from its neighbours written into it.
+ */
+function shown(tree: Tree, instance: Instance, context: EvalContext): Json {
+  if (tree.form === "list") return tree.items.map((item) => shown(item, instance, context));
+  if (tree.form === "map") {
+    return Object.fromEntries([...tree.entries].map(([key, entry]) => [key, shown(entry.value, instance, context)]));
+  }
+  if (typeof tree.value !== "string") return tree.value;
+  const text = tree.value;
+  const expression = compileJson(text);
+  const traversals = traversalsOf(expression);
+  const compute = () => {
+    const typed = evaluate(expression, context.names(instance));
+    const value = toValue(typed);
+    return isSecret(typed) || hasUnknown(value) ? undefined : (value as Json);
+  };
+  const value = attempt(compute, () => undefined);
+  return value === undefined ? written(text, traversals, instance, context) : value;
+}
+
+/** The text with `each.key`, `each.value` and `count.index` as they are for this instance. */
+function written(
+  text: string,
+  traversals: readonly PlacedTraversal[],
+  instance: Instance,
+  context: EvalContext,
+): string {
+  let result = "";
+  let at = 0;
+  for (const traversal of traversals.toSorted((a, b) => a.offset - b.offset)) {
+    const own = nameFor(traversal, instance, context);
+    const end = traversal.offset + own.of.length;
+    if (own.text === undefined || traversal.offset < at || !text.startsWith(own.of, traversal.offset)) continue;
+    result += text.slice(at, traversal.offset) + own.text;
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+function nameFor(
+  { root, steps: [first] }: PlacedTraversal,
+  { expansion, key }: Instance,
+  { expansions }: EvalContext,
+): { readonly of: string; readonly text?: string } {
+  const of = `${root}.${String(first)}`;
+  if (root === "count") return { of, text: String(key) };
+  if (root !== "each" || typeof key !== "string") return { of };
+  if (first === "key") return { of, text: JSON.stringify(key) };
+  const over = expansions.get(expansion.over ?? "");
+  if (over !== undefined) return { of, text: addressOf(over, key) };
+  const forEach = expansion.draft.forEach?.compiled?.json;
+  const whole = typeof forEach === "string" ? /^\$\{\s*([\w.-]+)\s*\}$/.exec(forEach)?.[1] : undefined;
+  return { of, text: `${whole ?? "each.value"}[${JSON.stringify(key)}]` };
+}
+
+/** Reads the `output` blocks. What is wrong with a value that is known already is reported now. */
+export function readOutputs(context: EvalContext): DesiredOutput[] {
+  return [...context.module.outputs].flatMap(([name, block]) => readOutput(name, block, context) ?? []);
+}
+
+function readOutput(name: string, { body, keySpan }: Block, context: EvalContext): DesiredOutput | undefined {
+  const { diags } = context;
+  if (!checkName(name, keySpan, "the name of an output", diags)) return undefined;
+  checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, diags);
+  const ephemeral = body.entries.get("ephemeral");
+  if (flagOf(ephemeral, diags) === true) {
+    const summary = "An ephemeral output means nothing in a stack";
+    diags.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
+  }
+  checkDependsOn(textsOf(body.entries.get("depends_on"), diags), `output.${name}`, context);
+  const sensitive = flagOf(body.entries.get("sensitive"), diags) ?? false;
+  const description = textOf(body.entries.get("description"), diags);
+  const entry = body.entries.get("value");
+  if (entry === undefined) {
+    const fix = 'Write `"value": "${hosting_service.NAME.id}"`.';
+    diags.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
+    return undefined;
+  }
+  const remark = { address: `output.${name}`, attribute: ["value"] };
+  const compiled = compile(entry.value, diags, remark);
+  if (compiled === undefined || !checkNames(compiled, context, {}, remark)) return undefined;
+  const ephemeralName = context.ephemeralIn(compiled);
+  if (ephemeralName !== undefined) {
+    const summary = `The output "${name}" is recorded, and ${ephemeralName.text} is ephemeral`;
+    diags.add(compiled.tree.span, "config.expression", summary, { fix: "Leave it out." });
+  } else {
+    // As far as it is known without any resource, for what can be said of it already.
+    const known = reporting<Pick<Part, "value" | "secret">>(compiled.tree, diags, remark, () =>
+      outputValue(compiled, context.names()),
+    );
+    if (known?.secret === true && !sensitive) {
+      diags.add(compiled.tree.span, "config.secret", `The output "${name}" would show a secret`, {
+        detail: "A secret goes into its value, and outputs are shown after each apply.",
+        fix: 'Add `"sensitive": true` to it, or take the secret out.',
+      });
+    }
+  }
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    sensitive,
+    references: referencesIn(compiled, context),
+    evaluate: (scope) => outputValue(compiled, context.names(undefined, scope)),
+    range: rangeOf(valueSpan(entry)),
+  };
+}
+
+function outputValue({ expression }: Compiled, names: Names): OutputValue {
+  const typed = evaluate(expression, names);
+  return { value: toValue(typed), type: jsonOfType(typed.type), secret: isSecret(typed) };
+}

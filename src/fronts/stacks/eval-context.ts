@@ -1,0 +1,341 @@
+import {
+  compileJson,
+  type Expression,
+  evaluate,
+  fromValue,
+  isTemplate,
+  type Names,
+  object,
+  type PlacedTraversal,
+  type Traversal,
+  type TraversalStep,
+  type Typed,
+  tuple,
+} from "../../core/expression/index.ts";
+import { placed } from "../../core/expression/refusal.ts";
+import { walk } from "../../core/model/graph.ts";
+import {
+  ExpressionError,
+  formatAddress,
+  isObject,
+  type Json,
+  type Scope,
+  UNKNOWN,
+  type Value,
+} from "../../core/model/index.ts";
+import type { Block } from "./blocks.ts";
+import type { BlockDraft } from "./draft.ts";
+import { attempt, type Compiled, MISSING, objectOf } from "./expressions.ts";
+import type { Declared } from "./references.ts";
+import { REMOTE_STATE } from "./remote-states.ts";
+
+/** A declared variable with its value. */
+export interface Variable {
+  readonly name: string;
+  readonly block: Block;
+  readonly value: Typed;
+  readonly sensitive: boolean;
+  /** May only go where nothing is recorded. */
+  readonly ephemeral: boolean;
+  /** Who gave the value; undefined: its default. */
+  readonly from: string | undefined;
+}
+
+/** A local with what it depends on, through other locals as well. */
+export interface Local {
+  readonly compiled: Compiled | undefined;
+  readonly roots: readonly Root[];
+  /** May only go where nothing is recorded: an ephemeral variable goes into it. */
+  readonly ephemeral: boolean;
+  /** As far as it is known without any resource. */
+  readonly value: Typed;
+}
+
+/** A part of a resource or a data source that a value depends on. */
+export interface Root {
+  /** With a key where one instance is meant; otherwise all of them. */
+  readonly address: string;
+  /** Within the instance; empty for the whole, and where not one instance is meant. */
+  readonly path: readonly TraversalStep[];
+  readonly text: string;
+}
+
+/** The instances of a resource or a data source. */
+export interface Expansion {
+  readonly draft: BlockDraft;
+  readonly form: "single" | "count" | "each";
+  readonly keys: readonly (string | number)[];
+  /** Of `for_each`: `each.value` by key, as far as it is known without any resource. */
+  readonly elements?: ReadonlyMap<string, Typed>;
+  /** Of `for_each` over a resource as it is: the address of that, without a key. */
+  readonly over?: string;
+  /** What `for_each` or `count` depend on. */
+  readonly roots: readonly Root[];
+  /** A mistake, which is reported, leaves it open which instances there are. */
+  readonly unclear: boolean;
+}
+
+/** One instance, as its own attributes see it. */
+export interface Instance {
+  readonly expansion: Expansion;
+  readonly key: string | number | undefined;
+}
+
+/** The address of an instance. */
+export function addressOf({ draft: { base } }: Expansion, key: string | number | undefined): string {
+  if (key === undefined) return base;
+  const data = base.startsWith("data.");
+  const [type = "", name = ""] = (data ? base.slice(5) : base).split(".");
+  return `${data ? "data." : ""}${formatAddress({ type, name, key })}`;
+}
+
+const keySets = new WeakMap<Expansion, ReadonlySet<string | number>>();
+
+/** Whether there is an instance with this key. */
+export function hasKey(expansion: Expansion, key: string | number): boolean {
+  const known = keySets.get(expansion) ?? new Set(expansion.keys);
+  keySets.set(expansion, known);
+  return known.has(key);
+}
+
+/** No names but those that a stack has in itself: what resources are, a scope says. */
+const NOTHING_KNOWN: Scope = { resource: () => UNKNOWN, env: () => undefined };
+
+/** Locals that stand for parts of others are followed no further than this. */
+const MOST_STEPS = 100;
+
+interface Memo {
+  readonly value: Typed;
+  /** What the scope said of the resources that went into it. */
+  readonly read: ReadonlyMap<string, Value | undefined>;
+}
+
+interface Resolved {
+  readonly value: Typed;
+  readonly used: number;
+}
+
+/**
+ * What is declared in a stack and what its names mean: their values in a scope, and what these depend on. Locals and
+ * expansions are filled in the order in which they depend on each other.
+ */
+export class EvalContext implements Declared {
+  readonly module: Declared["module"];
+  readonly drafts: Declared["drafts"];
+  readonly remoteOutputs: Declared["remoteOutputs"];
+  readonly diags: Declared["diags"];
+  readonly variables: ReadonlyMap<string, Variable>;
+  readonly locals = new Map<string, Local>();
+  readonly expansions = new Map<string, Expansion>();
+  readonly #memos = new WeakMap<Scope, Map<string, Memo>>();
+
+  constructor({ module, drafts, remoteOutputs, diags }: Declared, variables: ReadonlyMap<string, Variable>) {
+    this.module = module;
+    this.drafts = drafts;
+    this.remoteOutputs = remoteOutputs;
+    this.diags = diags;
+    this.variables = variables;
+  }
+
+  /** The names as an instance sees them. @param scope absent: nothing is known of any resource. */
+  names(instance?: Instance, scope: Scope = NOTHING_KNOWN): Names {
+    return { resolve: (traversal) => this.#resolve(traversal, instance, scope) };
+  }
+
+  /** The first name in a value that may only go where nothing is recorded. */
+  ephemeralIn({ traversals }: Compiled): PlacedTraversal | undefined {
+    return traversals.find(({ root, steps: [step] }) => {
+      const known = root === "var" ? this.variables : root === "local" ? this.locals : undefined;
+      return known?.get(String(step))?.ephemeral === true;
+    });
+  }
+
+  /** What a value depends on. */
+  rootsIn({ traversals }: Compiled): Root[] {
+    return traversals.flatMap((traversal) => this.rootsOf(traversal));
+  }
+
+  /** What a name depends on, through locals and `each`. */
+  rootsOf({ root, steps, text }: Traversal, instance?: Instance): readonly Root[] {
+    const [first, second] = steps;
+    if (root === "local") return this.#rootsOfLocal(String(first), steps.slice(1), 0);
+    if (root === "each")
+      return first === "value" && instance !== undefined ? this.#rootsOfElement(instance, steps.slice(1), text) : [];
+    const data = root === "data";
+    const base = data ? `data.${String(first)}.${String(second)}` : `${root}.${String(first)}`;
+    const expansion = this.expansions.get(base);
+    if (expansion === undefined) return [];
+    const rest = steps.slice(data ? 2 : 1);
+    const [key, ...path] = rest;
+    if (expansion.form === "single") return [{ address: base, path: rest, text }];
+    if (key !== undefined && hasKey(expansion, key)) return [{ address: addressOf(expansion, key), path, text }];
+    return [{ address: base, path: [], text }];
+  }
+
+  #rootsOfLocal(name: string, path: readonly TraversalStep[], depth: number): readonly Root[] {
+    const local = this.locals.get(name);
+    if (local === undefined || local.roots.length === 0) return [];
+    if (local.compiled === undefined || path.length === 0 || depth > MOST_STEPS) return local.roots;
+    return this.#rootsAt(local.compiled, path, depth + 1);
+  }
+
+  /** What `each.value` depends on. */
+  #rootsOfElement({ expansion, key }: Instance, path: readonly TraversalStep[], text: string): readonly Root[] {
+    if (key === undefined) return [];
+    if (expansion.over === undefined) {
+      const compiled = expansion.draft.forEach?.compiled;
+      if (expansion.roots.length === 0 || compiled === undefined) return expansion.roots;
+      return this.#rootsAt(compiled, [key, ...path], 0);
+    }
+    const over = this.expansions.get(expansion.over);
+    return over === undefined ? [] : [{ address: addressOf(over, key), path, text }];
+  }
+
+  /** What a part of a declared value depends on: that of the objects it is written in which the path leads to. */
+  #rootsAt(compiled: Compiled, path: readonly TraversalStep[], depth: number): readonly Root[] {
+    let at: Json | undefined = compiled.json;
+    let walked = 0;
+    for (const step of path) {
+      const inner: unknown =
+        isObject(at) && Object.hasOwn(at, step) ? at[step] : Array.isArray(at) ? at[Number(step)] : undefined;
+      if (inner === undefined) break;
+      at = inner as Json;
+      walked += 1;
+    }
+    const within = compiled.traversals.filter((each) =>
+      path.slice(0, walked).every((step, i) => each.path[i] === step),
+    );
+    const [only, ...others] = within;
+    if (only?.root === "local" && others.length === 0 && at === `\${${only.text}}`) {
+      return this.#rootsOfLocal(String(only.steps[0]), [...only.steps.slice(1), ...path.slice(walked)], depth);
+    }
+    return within.flatMap((each) => this.rootsOf(each));
+  }
+
+  #resolve({ root, steps, text }: Traversal, instance: Instance | undefined, scope: Scope): Resolved | undefined {
+    const [first, second] = steps;
+    if (root === "var" && typeof first === "string") {
+      const variable = this.variables.get(first);
+      return variable && { value: variable.value, used: 1 };
+    }
+    if (root === "local" && typeof first === "string") {
+      return this.locals.has(first) ? { value: this.#local(first, scope), used: 1 } : undefined;
+    }
+    if (root === "each") return this.#each(instance, steps, text, scope);
+    if (root === "count" && first === "index") {
+      if (typeof instance?.key !== "number")
+        throw new ExpressionError(`${text} means something only beside \`count\``, 0);
+      return { value: fromValue(instance.key), used: 1 };
+    }
+    // Terraform runs in the folder of the stack, and calls it so.
+    if (root === "path" && (first === "module" || first === "root")) return { value: fromValue("."), used: 1 };
+    if (root === "terraform" && first === "workspace") return { value: fromValue("default"), used: 1 };
+    if (root === "data" && first === REMOTE_STATE)
+      return this.remoteOutputs.resolve(String(second), steps.slice(2), text);
+    if (root === "data") return this.#resource(`data.${String(first)}.${String(second)}`, steps.slice(2), 2, scope);
+    return this.#resource(`${root}.${String(first)}`, steps.slice(1), 1, scope);
+  }
+
+  #each(instance: Instance | undefined, [first]: Traversal["steps"], text: string, scope: Scope): Resolved | undefined {
+    if (typeof instance?.key !== "string")
+      throw new ExpressionError(`${text} means something only beside \`for_each\``, 0);
+    if (first === "key") return { value: fromValue(instance.key), used: 1 };
+    return first === "value" ? { value: this.#element(instance.expansion, instance.key, scope), used: 1 } : undefined;
+  }
+
+  /** `each.value` */
+  #element(expansion: Expansion, key: string, scope: Scope): Typed {
+    if (expansion.over !== undefined) {
+      const over = this.expansions.get(expansion.over);
+      return over === undefined ? MISSING : instanceValue(over, key, scope);
+    }
+    const known = expansion.elements?.get(key) ?? MISSING;
+    const compiled = expansion.draft.forEach?.compiled;
+    if (scope === NOTHING_KNOWN || expansion.roots.length === 0 || compiled === undefined) return known;
+    const own = elementOf(compiled, key);
+    if (own !== undefined) return evaluate(own, this.names(undefined, scope));
+    const { content } = evaluate(compiled.expression, this.names(undefined, scope));
+    return (content instanceof Map ? content.get(key) : undefined) ?? known;
+  }
+
+  #resource(base: string, [key]: Traversal["steps"], used: number, scope: Scope): Resolved | undefined {
+    const expansion = this.expansions.get(base);
+    if (expansion === undefined) return undefined;
+    if (expansion.unclear) return { value: MISSING, used };
+    if (expansion.form === "single") return { value: instanceValue(expansion, undefined, scope), used };
+    if (key !== undefined && hasKey(expansion, key))
+      return { value: instanceValue(expansion, key, scope), used: used + 1 };
+    const all = expansion.keys.map((one) => [String(one), instanceValue(expansion, one, scope)] as const);
+    return { value: expansion.form === "each" ? object(all) : tuple(all.map(([, value]) => value)), used };
+  }
+
+  /**
+   * A local in a scope. What it depends on is evaluated before it, one after the other: a chain of locals may be long. It is
+   * evaluated once for each scope, and again when that says something else of what went into it.
+   */
+  #local(name: string, scope: Scope): Typed {
+    const local = this.locals.get(name);
+    if (local === undefined) return MISSING;
+    if (!isOpen(local) || scope === NOTHING_KNOWN) return local.value;
+    const memos = this.#memos.get(scope) ?? new Map<string, Memo>();
+    this.#memos.set(scope, memos);
+    const needs = (one: string) => {
+      const known = this.locals.get(one);
+      if (known === undefined || !isOpen(known) || holds(memos.get(one), scope)) return undefined;
+      return known.compiled.traversals.flatMap(({ root, steps }) => (root === "local" ? [String(steps[0])] : []));
+    };
+    for (const one of walk([name], needs).order) memos.set(one, this.#evaluated(one, scope));
+    return memos.get(name)?.value ?? MISSING;
+  }
+
+  #evaluated(name: string, scope: Scope): Memo {
+    const local = this.locals.get(name);
+    if (local?.compiled === undefined) return { value: MISSING, read: new Map() };
+    const { expression } = local.compiled;
+    const read = new Map<string, Value | undefined>();
+    for (const address of new Set(local.roots.map((root) => root.address))) {
+      const expansion = this.expansions.get(address);
+      const keys = expansion === undefined || expansion.form === "single" ? [undefined] : expansion.keys;
+      for (const key of keys) {
+        const one = expansion === undefined ? address : addressOf(expansion, key);
+        read.set(one, scope.resource(one));
+      }
+    }
+    const compute = () => evaluate(expression, this.names(undefined, scope));
+    const value = attempt(compute, (error) => {
+      throw placed(error, { message: `local.${name}: ${error.message}`, offset: 0, path: [] });
+    });
+    return { value, read };
+  }
+}
+
+/** Whether a local depends on what only a scope knows. */
+function isOpen(local: Local): local is Local & { readonly compiled: Compiled } {
+  return local.roots.length > 0 && local.compiled !== undefined;
+}
+
+/** Whether the scope still says the same of what went into a value. */
+function holds(memo: Memo | undefined, scope: Scope): boolean {
+  return memo !== undefined && [...memo.read].every(([address, value]) => scope.resource(address) === value);
+}
+
+const elements = new WeakMap<Compiled, Map<string, Expression>>();
+
+/** The expression of one element of a `for_each` that is written as an object; the others need not be evaluated for it. */
+function elementOf(compiled: Compiled, key: string): Expression | undefined {
+  const { json } = compiled;
+  if (!isObject(json) || !Object.hasOwn(json, key) || Object.keys(json).some(isTemplate)) return undefined;
+  const known = elements.get(compiled) ?? new Map<string, Expression>();
+  elements.set(compiled, known);
+  const own = known.get(key) ?? compileJson(json[key] as Json);
+  known.set(key, own);
+  return own;
+}
+
+/** @throws ExpressionError when the scope has no such resource. */
+function instanceValue(expansion: Expansion, key: string | number | undefined, scope: Scope): Typed {
+  const address = addressOf(expansion, key);
+  const value = scope.resource(address);
+  if (value === undefined) throw new ExpressionError(`nothing is known of ${address}`, 0);
+  return objectOf(expansion.draft.schema, value, scope.secrets?.(address));
+}

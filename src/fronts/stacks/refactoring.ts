@@ -1,0 +1,211 @@
+import {
+  convert,
+  evaluate,
+  fromValue,
+  type Names,
+  parseExpression,
+  type Typed,
+  toValue,
+} from "../../core/expression/index.ts";
+import type { Kinds } from "../../core/kinds/kind.ts";
+import { ExpressionError, formatAddress, type Moved, parseAddress, type Removed } from "../../core/model/index.ts";
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import { rangeOf } from "../source/source.ts";
+import { type Entry, valueSpan } from "../source/tree.ts";
+import { type Block, checkKeys, flagOf, KEYS, onlyBlock, textOf } from "./blocks.ts";
+import { readProviderName } from "./draft.ts";
+import { addressOf, type EvalContext, hasKey } from "./eval-context.ts";
+import { attempt, compile, evaluated, reportExpression } from "./expressions.ts";
+import { checkNames } from "./references.ts";
+
+/** The blocks that say under which address an object is to be recorded: `import`, `moved` and `removed`. */
+
+/** Reads the `import` blocks. @returns by the address of the instance, the id of the object that it adopts. */
+export function readImports(context: EvalContext): ReadonlyMap<string, string> {
+  const ids = new Map<string, string>();
+  const { diags, module } = context;
+  for (const block of module.imports) {
+    checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, diags);
+    const id = block.body.entries.get("id");
+    const to = block.body.entries.get("to");
+    const target = textOf(to, diags);
+    if (id === undefined || to === undefined || target === undefined) {
+      const fix = 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.';
+      diags.add(block.body.span, "config.missing_attribute", "`import` needs `to` and `id`", { fix });
+      continue;
+    }
+    for (const each of repetitionsOf(block, context) ?? []) {
+      const address = targetOf(target, to, block, each, context);
+      const value = address === undefined ? undefined : idOf(id, each, context);
+      if (address === undefined || value === undefined) continue;
+      if (ids.has(address)) {
+        const summary = `${address} is imported twice`;
+        diags.add(valueSpan(to), "config.duplicate", summary, { address, fix: "Remove one of the two." });
+      }
+      ids.set(address, value);
+    }
+  }
+  return ids;
+}
+
+/** What `each` means in one turn of a block with `for_each`; without it nothing. */
+interface Each {
+  readonly key: string;
+  readonly value: Typed;
+}
+
+/** @returns one entry for each turn, undefined after a mistake. */
+function repetitionsOf({ body }: Block, context: EvalContext): readonly (Each | undefined)[] | undefined {
+  const entry = body.entries.get("for_each");
+  if (entry === undefined) return [undefined];
+  const typed = evaluatedEntry(entry, undefined, context);
+  if (typed === undefined) return undefined;
+  const { content } = typed;
+  if (content instanceof Map) return [...content].map(([key, value]) => ({ key, value }));
+  if (Array.isArray(content) && typeof typed.type === "object" && "set" in typed.type) {
+    return content.map((value: Typed) => ({ key: String(value.content), value }));
+  }
+  const summary = "`for_each` must be an object or a set of texts that is known";
+  context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
+  return undefined;
+}
+
+/** The address of the instance that adopts; its key may be an expression (`hosting_grant.g[each.key]`). */
+function targetOf(
+  target: string,
+  entry: Entry,
+  { body }: Block,
+  each: Each | undefined,
+  context: EvalContext,
+): string | undefined {
+  const { diags, drafts, expansions } = context;
+  const [, base = target, index] = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\[(.+)\]$/s.exec(target) ?? [];
+  const parsed = parseAddress(base);
+  const draft = drafts.get(base);
+  const refuse = (summary: string, fix: string) => {
+    diags.add(valueSpan(entry), "config.reference", summary, { fix });
+    return undefined;
+  };
+  if (parsed === undefined)
+    return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
+  if (draft === undefined)
+    return refuse(`No resource ${base} is declared`, "Declare what is to be adopted, or correct the address.");
+  const named = readProviderName(body.entries.get("provider"), base, diags)?.name;
+  if (named !== undefined && named !== (draft.provider?.name ?? "default")) {
+    return refuse(`${base} has another provider than its \`import\``, "Leave `provider` out here.");
+  }
+  const expansion = expansions.get(base);
+  if (expansion === undefined || expansion.unclear) return undefined;
+  if (index === undefined) {
+    if (expansion.form === "single") return base;
+    return refuse(
+      `${base} has several instances; one has to be named`,
+      `Write an address such as ${formatAddress({ ...parsed, key: expansion.form === "count" ? 0 : "KEY" })}.`,
+    );
+  }
+  const key = keyOf(index, entry, each, context);
+  if (key === undefined) return undefined;
+  if (expansion.form !== "single" && hasKey(expansion, key)) return addressOf(expansion, key);
+  return refuse(
+    `There is no ${formatAddress({ ...parsed, key })}`,
+    "Declare what is to be adopted, or correct the address.",
+  );
+}
+
+function keyOf(index: string, entry: Entry, each: Each | undefined, context: EvalContext) {
+  const { diags } = context;
+  const read = () => ({ value: toValue(evaluate(parseExpression(index), withEach(context, each))) });
+  const known = attempt(read, ({ message }) => {
+    reportExpression(new ExpressionError(message, 0), entry.value, diags);
+    return undefined;
+  });
+  if (typeof known?.value === "string" || typeof known?.value === "number") return known.value;
+  const summary = "The key of the address must be a text or a number that is known";
+  if (known !== undefined) diags.add(valueSpan(entry), "config.expression", summary);
+  return undefined;
+}
+
+function idOf(entry: Entry, each: Each | undefined, context: EvalContext): string | undefined {
+  const typed = evaluatedEntry(entry, each, context);
+  if (typed === undefined) return undefined;
+  const value = attempt(
+    () => toValue(convert(typed, "string")),
+    () => null,
+  );
+  if (typeof value === "string" && value !== "") return value;
+  const summary = "The `id` of an `import` must be a text that is known";
+  const fix = "Write the id that the API gave the object.";
+  context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
+  return undefined;
+}
+
+function evaluatedEntry(entry: Entry, each: Each | undefined, context: EvalContext): Typed | undefined {
+  const compiled = compile(entry.value, context.diags);
+  if (compiled === undefined || !checkNames(compiled, context, { each: each !== undefined })) return undefined;
+  return evaluated(compiled, withEach(context, each), context.diags);
+}
+
+function withEach(context: EvalContext, each: Each | undefined): Names {
+  const names = context.names();
+  if (each === undefined) return names;
+  return {
+    ...names,
+    resolve(traversal) {
+      const { root, steps } = traversal;
+      if (root !== "each") return names.resolve(traversal);
+      if (steps[0] === "key") return { value: fromValue(each.key), used: 1 };
+      return steps[0] === "value" ? { value: each.value, used: 1 } : undefined;
+    },
+  };
+}
+
+/** Reads the `moved` blocks. Whether a move fits what is declared and recorded, the plan sees. */
+export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): Moved[] {
+  return blocks.flatMap((block) => {
+    checkKeys(block, KEYS.moved, (key) => `\`moved\` has no ${key} here`, diags);
+    const from = addressIn(block, "moved", "from", kinds, diags);
+    const to = addressIn(block, "moved", "to", kinds, diags);
+    return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(block.body.span) }];
+  });
+}
+
+/** Reads the `removed` blocks: without `lifecycle` what is removed is destroyed, as far as the API can. */
+export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): Removed[] {
+  return blocks.flatMap((block) => {
+    checkKeys(block, KEYS.removed, (key) => `\`removed\` has no ${key} here`, diags);
+    const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), diags);
+    if (lifecycle !== undefined)
+      checkKeys(lifecycle, KEYS["removed.lifecycle"], (key) => `\`lifecycle\` has no ${key} here`, diags);
+    const destroy = flagOf(lifecycle?.body.entries.get("destroy"), diags) ?? true;
+    const from = addressIn(block, "removed", "from", kinds, diags);
+    if (from === undefined) return [];
+    if (parseAddress(from)?.key !== undefined) {
+      const entry = block.body.entries.get("from");
+      const summary = "`from` of `removed` names a resource, not one of its instances";
+      diags.add(entry && valueSpan(entry), "config.reference", summary, { fix: "Leave the key out." });
+      return [];
+    }
+    return [{ from, destroy, range: rangeOf(block.body.span) }];
+  });
+}
+
+function addressIn(
+  block: Block,
+  type: string,
+  key: string,
+  kinds: Kinds,
+  diags: DiagnosticCollector,
+): string | undefined {
+  const entry = block.body.entries.get(key);
+  if (entry === undefined) {
+    const fix = `Write \`"${key}": "hosting_service.NAME"\`.`;
+    diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
+    return undefined;
+  }
+  const text = textOf(entry, diags);
+  if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
+  diags.add(valueSpan(entry), "config.reference", "This is not the address of a resource of hosting", {
+    fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
+  });
+  return undefined;
+}
