@@ -33,7 +33,7 @@ import {
 } from "../report/index.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-export interface ApplyFlags extends GuardFlags {
+interface ApplyFlags extends GuardFlags {
   readonly autoApprove?: boolean;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];

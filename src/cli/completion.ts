@@ -14,9 +14,9 @@ export async function runCompletion(
 }
 
 /** What can be completed for a word: addresses of the state, files, folders, some words, or anything. */
-export type Completion = "addresses" | "files" | "folders" | readonly string[];
+type Completion = "addresses" | "files" | "folders" | readonly string[];
 
-export interface OptionWords {
+interface OptionWords {
   /** `-C`, `--chdir`. */
   readonly flags: readonly string[];
   readonly summary: string;
@@ -25,7 +25,7 @@ export interface OptionWords {
 }
 
 /** One command, or the program itself. */
-export interface CommandWords {
+interface CommandWords {
   /** `["state", "list"]`; empty for the program. */
   readonly path: readonly string[];
   readonly summary: string;
@@ -35,7 +35,7 @@ export interface CommandWords {
 }
 
 /** The command line as plain words, for the scripts of all shells: the program first, then every command. */
-export function grammarOf(program: Command): readonly CommandWords[] {
+function grammarOf(program: Command): readonly CommandWords[] {
   const walk = (command: Command, path: readonly string[]): CommandWords[] => {
     const visible = command.createHelp().visibleCommands(command);
     return [
@@ -84,7 +84,7 @@ function argumentWords(registered: readonly Argument[]): Completion {
 }
 
 /** The flags that a value follows, by what completes it; what nothing completes last. */
-export function flagsByValue(grammar: readonly CommandWords[]): [Completion, string[]][] {
+function flagsByValue(grammar: readonly CommandWords[]): [Completion, string[]][] {
   const groups = new Map<string, [Completion, Set<string>]>();
   for (const { flags, value } of grammar.flatMap(({ options }) => options)) {
     if (value === undefined) continue;
@@ -97,13 +97,13 @@ export function flagsByValue(grammar: readonly CommandWords[]): [Completion, str
 }
 
 /** Prints the addresses of the state, one on each line; nothing when there is none. */
-export const ADDRESS_COMMAND = "hostform state list --quiet 2>/dev/null";
+const ADDRESS_COMMAND = "hostform state list --quiet 2>/dev/null";
 
 /**
  * A completion script for bash 3.2 and later. Addresses come from the state and may hold anything, so they are compared
  * and quoted as text and never go through `compgen -W`, which would expand what is in them.
  */
-export function bashScript(grammar: readonly CommandWords[]): string {
+function bashScript(grammar: readonly CommandWords[]): string {
   const valued = flagsByValue(grammar);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => JSON.stringify(path.join(" ")));
   return `# Completion of hostform for bash. Made by \`hostform completion bash\`.
@@ -163,7 +163,7 @@ function bashReply(value: Completion): string {
 }
 
 /** A completion script for zsh: to be sourced, or put as `_hostform` into a folder of \`fpath\`. */
-export function zshScript(grammar: readonly CommandWords[]): string {
+function zshScript(grammar: readonly CommandWords[]): string {
   const valued = flagsByValue(grammar);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => `'${path.join(" ")}'`);
   return `#compdef hostform
@@ -224,7 +224,7 @@ function zshReply(value: Completion): string {
 }
 
 /** A completion script for fish. */
-export function fishScript(grammar: readonly CommandWords[]): string {
+function fishScript(grammar: readonly CommandWords[]): string {
   const valued = flagsByValue(grammar).flatMap(([, flags]) => flags);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => quoted(path.join(" ")));
   return `# Completion of hostform for fish. Made by \`hostform completion fish\`.

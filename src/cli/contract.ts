@@ -12,7 +12,7 @@ import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } f
 import { refuseSecretAsName } from "./options.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
-export interface ContractFlags {
+interface ContractFlags {
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
   readonly write?: boolean;

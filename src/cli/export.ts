@@ -24,7 +24,7 @@ import { writeWhole } from "./whole-file.ts";
 
 type Format = "hcl" | "tf-json";
 
-export interface ExportFlags {
+interface ExportFlags {
   readonly format?: Format;
   /** A folder, or a file that ends in `.tf` or `.tf.json`; default: standard output. */
   readonly out?: string;
@@ -154,7 +154,7 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
  * The state as Terraform would find it, with what is in the way: Terraform reads neither a journal nor an encrypted state.
  * Takes no lock.
  */
-export async function stateForExport(project: Project): Promise<{
+async function stateForExport(project: Project): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
 }> {

@@ -86,7 +86,7 @@ const LOOK_BACK = 64;
  * The lines of one stream. Where they go to the log of a CI they hold no command of its agent, in however many pieces they
  * are written, but for the masks of secrets, which stand on lines of their own.
  */
-export class LogLines {
+class LogLines {
   readonly #stream: (text: string) => void;
   readonly #isCiLog: boolean;
   /** The end of the line that is not ended yet. */

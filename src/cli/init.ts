@@ -11,7 +11,7 @@ import { escapeLine } from "../report/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { printJson, say } from "./terminal.ts";
 
-export interface InitFlags {
+interface InitFlags {
   readonly project?: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
@@ -135,10 +135,10 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /** The editor's schema for those who have no copy of the package in their project. */
-export const SCHEMA_URL = `https://unpkg.com/hostform@${VERSION}/schemas/hosting.schema.json`;
+const SCHEMA_URL = `https://unpkg.com/hostform@${VERSION}/schemas/hosting.schema.json`;
 
 /** What a new declaration is made from. */
-export interface StarterParts {
+interface StarterParts {
   readonly project: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;

@@ -81,7 +81,7 @@ export async function runDomainsCheck(
 }
 
 /** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
-export function printListing<L extends Listing>(
+function printListing<L extends Listing>(
   terminal: Terminal,
   listing: L,
   rows: readonly Listings[L][],
@@ -92,7 +92,7 @@ export function printListing<L extends Listing>(
 }
 
 /** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
-export function printRecord(terminal: Terminal, record: object): void {
+function printRecord(terminal: Terminal, record: object): void {
   if (terminal.json) {
     printJson(terminal, [withoutRaw(record)]);
     return;

@@ -71,7 +71,7 @@ export function addCommonOptions(command: Command): Command {
 }
 
 /** The options that every command has. */
-export interface CommonOptions {
+interface CommonOptions {
   readonly print: PrintOptions;
   readonly source: ProjectSource;
   /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
@@ -169,7 +169,7 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
 }
 
 /** Adds the options of stacks. @param given refuses an empty value. */
-export function addStackOptions(command: Command, given: (text: string) => string, group: string): Command {
+function addStackOptions(command: Command, given: (text: string) => string, group: string): Command {
   const several = (text: string, earlier: readonly string[] = []) => [...earlier, given(text)];
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
@@ -205,7 +205,7 @@ export function addStackOptions(command: Command, given: (text: string) => strin
  * @param levels the options of the command and of those it is a part of. @param cwd paths are relative to it.
  * @throws HostformError `usage` for options that do not go together.
  */
-export function stackSource(
+function stackSource(
   levels: readonly Readonly<Record<string, unknown>>[],
   cwd: string,
   withFiles: boolean,
@@ -279,7 +279,7 @@ export function variableName(option: string): (text: string) => string {
 }
 
 /** The same for an option that can be repeated. */
-export function variableNames(option: string): (text: string, earlier?: readonly string[]) => readonly string[] {
+function variableNames(option: string): (text: string, earlier?: readonly string[]) => readonly string[] {
   const parse = variableName(option);
   return (text, earlier = []) => [...earlier, parse(text)];
 }

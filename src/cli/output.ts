@@ -6,7 +6,7 @@ import { inItsTerms } from "../project/told.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
 import { revealJson, type Terminal } from "./terminal.ts";
 
-export interface OutputFlags {
+interface OutputFlags {
   /** One value as it is, without quotes and line break. */
   readonly raw?: boolean;
 }

@@ -23,7 +23,7 @@ import { printJson, say, type Terminal } from "./terminal.ts";
 /** What a plan can be printed as; `json` is `--json`. */
 type PlanFormat = "text" | "json" | "markdown" | "html";
 
-export interface PlanFlags extends GuardFlags {
+interface PlanFlags extends GuardFlags {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
   readonly orderAnyway?: readonly string[];

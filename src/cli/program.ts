@@ -18,7 +18,7 @@ import { registerState, registerTerraform } from "./register/state.ts";
 import type { GuardedIo } from "./terminal.ts";
 import { opened } from "./terminal.ts";
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
   readonly usageErrors: boolean;
 }

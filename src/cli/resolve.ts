@@ -18,7 +18,7 @@ import { withState } from "../project/state.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
-export interface ResolveFlags {
+interface ResolveFlags {
   /** The id of the object that the create made. */
   readonly adopt?: string;
   /** The create made nothing. */

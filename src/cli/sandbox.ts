@@ -10,7 +10,7 @@ import { writeWhole } from "./whole-file.ts";
 type Sandbox = import("../sandbox/index.ts").Sandbox;
 type DeliverTo = import("../sandbox/index.ts").DeliverTo;
 
-export interface SandboxFlags {
+interface SandboxFlags {
   readonly port?: number;
   readonly controlPort?: number;
   readonly seed?: string;
@@ -175,7 +175,7 @@ function announce(
 type Session = import("../sandbox/index.ts").Session;
 
 /** The text of a snapshot. */
-export async function readSnapshotFile(file: string): Promise<string> {
+async function readSnapshotFile(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
@@ -190,7 +190,7 @@ export async function readSnapshotFile(file: string): Promise<string> {
 const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*"format":\s*"hosting-sandbox-session"/];
 
 /** Refuses a file that a session must not be written to, before there is one that could be lost. */
-export async function checkRecordFile(file: string): Promise<void> {
+async function checkRecordFile(file: string): Promise<void> {
   let there: string;
   try {
     there = await readFile(file, "utf8");
@@ -207,7 +207,7 @@ export async function checkRecordFile(file: string): Promise<void> {
 }
 
 /** Writes the session: a test for `.js`, `.mjs`, `.ts` and `.mts`, JSON otherwise. */
-export async function writeRecord(file: string, session: Session): Promise<void> {
+async function writeRecord(file: string, session: Session): Promise<void> {
   const { sessionTest } = await import("../sandbox/index.ts");
   const isCode = /^\.m?[jt]s$/.test(path.extname(file));
   await writeSession(file, isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`);
@@ -242,7 +242,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** For the end of a sentence: `it is a folder`. @throws the error itself when it is not one of the file system. */
-export function fileFailure(error: unknown): string {
+function fileFailure(error: unknown): string {
   const errno = errnoOf(error);
   if (errno === undefined) throw error;
   return REASONS[errno] ?? errno;

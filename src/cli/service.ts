@@ -14,7 +14,7 @@ import { escapeLine } from "../report/index.ts";
 import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** A service that a command is about. */
-export interface ServiceTarget {
+interface ServiceTarget {
   readonly id: string;
   /** The provider that it belongs to. */
   readonly alias: string;
@@ -75,7 +75,7 @@ async function byId(project: Project, text: string, alias = "default"): Promise<
   return { id: text, alias, productType: null };
 }
 
-export interface PasswordFlags extends ProviderFlags {
+interface PasswordFlags extends ProviderFlags {
   readonly passwordEnv?: string;
   readonly passwordFile?: string;
   readonly passwordStdin?: boolean;
@@ -203,7 +203,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-export interface SsoFlags extends ProviderFlags {
+interface SsoFlags extends ProviderFlags {
   readonly open?: boolean;
 }
 

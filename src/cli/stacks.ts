@@ -14,7 +14,7 @@ import { say } from "./terminal.ts";
 export type Scope = "each" | "one" | "none";
 
 /** A command as it was given. */
-export interface Given {
+interface Given {
   readonly command: string;
   readonly scope: Scope;
   readonly flags: Readonly<Record<string, unknown>>;

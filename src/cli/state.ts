@@ -28,7 +28,7 @@ import { readState, resealState, secretNames, withState } from "../project/state
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
-export interface StateListFlags {
+interface StateListFlags {
   /** With ids and providers, as a table. */
   readonly long?: boolean;
 }
@@ -53,7 +53,7 @@ export async function runStateList(
   return 0;
 }
 
-export interface StateShowFlags {
+interface StateShowFlags {
   readonly reveal?: boolean;
 }
 
@@ -174,7 +174,7 @@ export async function runStatePull(terminal: Terminal, project: Project): Promis
   return 0;
 }
 
-export interface StatePushFlags {
+interface StatePushFlags {
   readonly force?: boolean;
 }
 
@@ -335,7 +335,7 @@ const FENCED = "If its holder still runs, its next write is refused.";
 const NOT_FENCED =
   "If its holder still runs: hostform does not write over a state that another run has changed since, and the server may refuse a lock that was freed. Another program may write over it; end it first.";
 
-export interface ForceUnlockFlags {
+interface ForceUnlockFlags {
   readonly yes?: boolean;
 }
 

@@ -135,7 +135,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * handed on only where there is no terminal; SIGTERM and SIGHUP always are.
  * @returns its exit code; 128+n when signal n ended it. @throws HostformError `usage` when it cannot be started.
  */
-export async function runCommand(
+async function runCommand(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -202,7 +202,7 @@ export async function runShell(
 }
 
 /** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
-export async function browse(url: string): Promise<void> {
+async function browse(url: string): Promise<void> {
   const [command, ...args] =
     process.platform === "darwin"
       ? (["open"] as const)

@@ -24,7 +24,7 @@ export interface InstallFlags {
 }
 
 /** The machine to install for, and where the package is; tests name others. */
-export interface InstallSite {
+interface InstallSite {
   readonly platform: string;
   readonly arch: string;
   readonly root: string;
@@ -180,7 +180,7 @@ export async function runTerraformSchema(terminal: Terminal): Promise<number> {
 }
 
 /** What stands where a package is to go: nothing of use, the same, another build of the same version. */
-export type Standing = "nothing" | "same" | "other";
+type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
@@ -241,7 +241,7 @@ async function moved(from: string, to: string): Promise<boolean> {
 }
 
 /** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
-export function packageRoot(from: string = import.meta.dirname): string {
+function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     if (isOurs(path.join(folder, "package.json"))) return folder;
     if (path.dirname(folder) === folder) throw new Error(`${from} is in no package of hostform`);

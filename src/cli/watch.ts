@@ -15,7 +15,7 @@ import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
  * declared. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
  * (it only leads to a look), plan or apply in any other way than the commands of these names, hold the lock between looks.
  */
-export interface WatchFlags extends GuardFlags, SecretFlags {
+interface WatchFlags extends GuardFlags, SecretFlags {
   /** Milliseconds from the end of a look at everything to the next one. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
@@ -57,7 +57,7 @@ export async function runWatch(terminal: Terminal, project: Project, flags: Watc
   }
 }
 
-export interface Listener {
+interface Listener {
   onHint(hint: Hint): void;
   /** A delivery was not taken. @param reason a sentence with nothing of the sender's in it. */
   onRefused(reason: string): void;

@@ -72,7 +72,7 @@ export function secretsInEnvironment(env: Environment, exists: (path: string) =>
 }
 
 /** The credentials inside an address, as they are and decoded. */
-export function credentialsIn(text: string): string[] {
+function credentialsIn(text: string): string[] {
   return [...userInfoIn(text), ...parametersIn(text), ...headersIn(text)].flatMap((one) => [one, decoded(one)]);
 }
 

@@ -42,7 +42,7 @@ interface Shared {
 const sharedBy = new WeakMap<Host, Map<string, Shared>>();
 
 /** What ends requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
-export interface Ends {
+interface Ends {
   readonly stop?: AbortSignal;
   readonly now?: AbortSignal;
   readonly reading?: AbortSignal;

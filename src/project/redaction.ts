@@ -7,7 +7,7 @@ export const SECRET_MARK = "(secret)";
  * Shorter values are left out: they occur by chance in any output (`true`, `view`, `1003`), and hiding them everywhere
  * would make it unreadable without hiding them from anybody.
  */
-export const SHORTEST_SECRET = 6;
+const SHORTEST_SECRET = 6;
 
 /** Factor of the rolling fingerprint, and the bits of it that the table of candidates is indexed by. */
 const FACTOR = 0x01000193;

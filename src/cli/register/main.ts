@@ -152,7 +152,7 @@ const LEAST_MS = 10_000;
 const MOST_MS = 86_400_000;
 
 /** watch: the command that goes on. */
-export function registerWatch({ command, action }: Registration, group: string): void {
+function registerWatch({ command, action }: Registration, group: string): void {
   const watch = command("watch", "keep looking at the account: report what differs, or make it as declared", group)
     .addOption(new Option("--interval <time>", "from one look to the next (default: 5m)").argParser(interval))
     .option("--auto-approve", "do not only report what differs: apply it, within the guards")

@@ -107,7 +107,7 @@ export function registerSetup({ program, command, action }: Registration): void 
 }
 
 /** `hostform version`. */
-export async function runVersion(terminal: Terminal): Promise<number> {
+async function runVersion(terminal: Terminal): Promise<number> {
   const platform = `${process.platform}-${process.arch}`;
   if (terminal.json) {
     printJson(terminal, { version: VERSION, node: process.versions.node, platform });

@@ -25,7 +25,7 @@ export interface Forwarded {
   readonly milliseconds: number;
 }
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   readonly url: URL;
   /** The secret that the application verifies with. */
   readonly secret: () => Promise<string>;
@@ -111,7 +111,7 @@ export class Forwarder {
  * The address to hand deliveries on to. Plain http is for this machine alone: events tell about customers.
  * @throws HostformError `webhooks.listen`.
  */
-export function forwardUrl(text: string, insecureHttp: boolean): URL {
+function forwardUrl(text: string, insecureHttp: boolean): URL {
   const fix = "Give an address such as http://127.0.0.1:3000/hooks.";
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
@@ -131,7 +131,7 @@ export function forwardUrl(text: string, insecureHttp: boolean): URL {
   return url;
 }
 
-export interface ForwardFlags {
+interface ForwardFlags {
   readonly forwardTo?: string;
   readonly forwardSecretEnv?: string;
 }

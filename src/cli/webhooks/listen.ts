@@ -24,7 +24,7 @@ import { DeliveryLog, takeDelivery } from "./receive.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
 import { aborted, type Receiver, receiveAt, stopsOf } from "./server.ts";
 
-export interface ListenFlags extends SecretFlags {
+interface ListenFlags extends SecretFlags {
   readonly port?: number;
   readonly host?: string;
   readonly forwardTo?: string;
@@ -243,14 +243,14 @@ class Listener {
  * A subscription for as long as a run lasts (§4 POST and DELETE /api/v1/webhooks). In: an address, events. Out: the
  * signing secret, which stays in memory. Whatever happens, what was made is removed again, or it is said what remains.
  */
-export interface Subscription {
+interface Subscription {
   readonly id: string;
   readonly secret: string;
 }
 
 type Webhooks = HostingClient["webhooks"];
 
-export interface Wanted {
+interface Wanted {
   readonly url: string;
   readonly events: readonly EventName[];
 }
@@ -317,7 +317,7 @@ async function removeNew(
  * @param signal aborted: the user does not want to wait for it.
  * @returns whether it is gone.
  */
-export async function unsubscribe(
+async function unsubscribe(
   terminal: Terminal,
   webhooks: Webhooks,
   id: string,
@@ -353,7 +353,7 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
  * Names of events as they are typed: several in one word with commas between, or several words. @returns each once.
  * @throws HostformError `usage` for one that §6 does not list.
  */
-export function eventNames(words: readonly string[]): readonly EventName[] {
+function eventNames(words: readonly string[]): readonly EventName[] {
   const names = words.flatMap((word) => word.split(",")).map((name) => name.trim());
   return [...new Set(names.filter((name) => name !== "").map(eventName))];
 }

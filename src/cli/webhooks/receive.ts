@@ -13,7 +13,7 @@ import { short, subjectOf, summaryJson } from "./server.ts";
  * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
  */
 /** What deliveries are handled with. */
-export interface Handling {
+interface Handling {
   readonly secrets: () => Promise<readonly string[]>;
   /** The events that are wanted; empty: all. */
   readonly events: ReadonlySet<string>;
@@ -150,10 +150,10 @@ function sentenceOf(error: unknown): string {
  * took it; `failed`: it did not, so the sender is to try again; `duplicate`: it had been handled; `busy`: it is being
  * handled; `left out`: not one of the events that are wanted.
  */
-export type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
+type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
 /** A verified delivery. */
-export interface Told {
+interface Told {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
   /** It had been handled before, and was handed on all the same. */

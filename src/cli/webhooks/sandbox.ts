@@ -9,7 +9,7 @@ import { serviceTarget } from "../service.ts";
 import type { Terminal } from "../terminal.ts";
 import { printJson, say } from "../terminal.ts";
 
-export interface TriggerFlags extends ControlFlags {
+interface TriggerFlags extends ControlFlags {
   readonly service?: string;
   readonly invoice?: string;
   readonly webhook?: string;
@@ -153,12 +153,12 @@ function idOf(what: string, text: string): number {
  * The control port of a sandbox, over HTTP. In: a path, and a body. Out: what it answers. Must not: speak to anything but
  * this machine; know the sandbox's code.
  */
-export interface ControlFlags {
+interface ControlFlags {
   readonly controlUrl?: string;
 }
 
 /** A delivery as the control port tells it. Fields that another version does not have are absent. */
-export interface Delivery {
+interface Delivery {
   readonly id: number;
   readonly webhook_id: number;
   readonly event: string;
@@ -171,7 +171,7 @@ export interface Delivery {
   readonly created_at?: string;
 }
 
-export interface DeliveryAttempt {
+interface DeliveryAttempt {
   readonly at: string;
   /** Null when no answer came. */
   readonly status: number | null;
@@ -186,7 +186,7 @@ const TIMEOUT_MS = 30_000;
  * Asks the control port; the answer as JSON.
  * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
  */
-export function askControl(
+function askControl(
   project: Project,
   { controlUrl }: ControlFlags,
   { method, path, body }: { readonly method: Dispatcher.HttpMethod; readonly path: string; readonly body?: object },
@@ -255,7 +255,7 @@ function understood(status: number, text: string, base: URL): unknown {
 const inOptions = (words: string) => words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
 
 /** The deliveries of an answer: one or a list. @throws HostformError `sandbox.control`. */
-export function deliveriesIn(json: unknown): Delivery[] {
+function deliveriesIn(json: unknown): Delivery[] {
   const list: unknown[] = Array.isArray(json) ? json : [json];
   if (list.every(isDelivery)) return list;
   return fail("sandbox.control", "The sandbox's answer holds no deliveries", {

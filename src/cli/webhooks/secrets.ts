@@ -125,7 +125,7 @@ export async function openSecrets(project: Project, flags: SecretFlags): Promise
  * The places that hold signing secrets: a variable, a file, the state. Each is read anew whenever it is asked, and
  * announces what it finds to the redaction before it hands it out.
  */
-export interface SigningSecret {
+interface SigningSecret {
   readonly secret: string;
   /** `the environment variable HOOK_SECRET`: for sentences. */
   readonly place: string;
@@ -141,7 +141,7 @@ const STATE_MS = 2_000;
 const MOST_BYTES = 1024 * 1024;
 
 /** One secret, whole: what an environment holds does not change while we run. */
-export function variableSource(project: Project, name: string): SecretSource {
+function variableSource(project: Project, name: string): SecretSource {
   const place = `the environment variable ${name}`;
   return async () => {
     const secret = project.source.env[name]?.trim();
@@ -158,7 +158,7 @@ export function variableSource(project: Project, name: string): SecretSource {
 }
 
 /** A file of secrets; its path is relative to the working folder. */
-export function fileSource(project: Project, file: string): SecretSource {
+function fileSource(project: Project, file: string): SecretSource {
   let first = true;
   return async () => {
     const place = `the file ${escapeLine(file)}`;
@@ -185,7 +185,7 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
  * The secret of a recorded webhook, and while it is being replaced, that of the one before it. Where a `secret_output` has
  * taken it out of the state, the file holds only the newest: what was read there before is remembered for so long.
  */
-export function stateSource(project: Project, address: string): SecretSource {
+function stateSource(project: Project, address: string): SecretSource {
   const read = stateReader(project, address);
   const held: HeldSecrets = new Map();
   const look = async (resources: readonly ResourceState[]) =>
@@ -309,7 +309,7 @@ function unreadable(place: string, detail: string, fix: string): never {
  */
 
 /** Why a text cannot be what it is taken for, and what to do about it. */
-export interface Unfit {
+interface Unfit {
   readonly detail: string;
   readonly fix: string;
 }
@@ -337,7 +337,7 @@ const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string]
 ];
 
 /** The secrets: one on each line, so that there can be two of them while one takes the place of the other. */
-export function linesOf(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   return text
     .replace(/^\uFEFF/, "")
     .split("\n")
@@ -346,7 +346,7 @@ export function linesOf(text: string): readonly string[] {
 }
 
 /** Why these lines are not taken for secrets; undefined when they are. */
-export function unfitLines(lines: readonly string[]): Unfit | undefined {
+function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0)
     return { detail: "It is empty.", fix: "Put the webhook's signing secret there, one on each line." };
   if (lines.length > MOST_LINES) {
@@ -359,7 +359,7 @@ export function unfitLines(lines: readonly string[]): Unfit | undefined {
 }
 
 /** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
-export function unfitSecret(secret: string): Unfit | undefined {
+function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
   if (secret.length < SHORTEST) {
     return { detail: `What stands there is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };

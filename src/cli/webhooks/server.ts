@@ -18,7 +18,7 @@ export interface Receiver {
 }
 
 /** Where to receive; port 0 is any free one. */
-export interface Binding {
+interface Binding {
   readonly host: string;
   readonly port: number;
 }

@@ -11,7 +11,7 @@ import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
 import { summaryJson, summaryOf } from "./server.ts";
 
-export interface VerifyFlags extends SecretFlags {
+interface VerifyFlags extends SecretFlags {
   /** The value of X-Service-Signature. */
   readonly signature: string;
 }
@@ -83,7 +83,7 @@ async function bodyOf(full: string): Promise<Uint8Array> {
  * what it would fit. Must not: tell what the signature should be; let a secret into a sentence. Pure.
  */
 /** What is wrong, and what to do about it. */
-export interface Mismatch {
+interface Mismatch {
   readonly detail: string;
   readonly remedies: readonly Remedy[];
 }

@@ -31,7 +31,7 @@ import {
 import { givenVariables } from "./variables.ts";
 
 /** The stacks that a command is to work on, in the order of their dependencies. */
-export interface Chosen {
+interface Chosen {
   readonly stacks: readonly LoadedStack[];
   readonly run: StackRun;
 }
@@ -131,7 +131,7 @@ const MOST_KEPT = 16 * 1024;
  * @returns the output folder, absolute.
  * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
  */
-export async function synthesize(project: Project, app: string): Promise<string> {
+async function synthesize(project: Project, app: string): Promise<string> {
   const settings = await settingsOf(project.source.dir);
   const output = path.resolve(project.source.dir, settings.output ?? "cdktf.out");
   const manifest = path.join(output, "manifest.json");
@@ -239,7 +239,7 @@ const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"
  * declared, and would be suspended or removed.
  * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
  */
-export function refuseSharedStates(
+function refuseSharedStates(
   stacks: readonly LoadedStack[],
   env: Readonly<Record<string, string | undefined>>,
   shown: string,

@@ -19,7 +19,7 @@ import { type Ownership, requireOwnFile, requireOwnFolder } from "../trust.ts";
 import type { LoadedStack, Outline, Stack } from "./stack.ts";
 
 /** The stacks that a path leads to. */
-export interface Opened {
+interface Opened {
   readonly stacks: readonly Stack[];
   /** The one that the path itself names: a stack's own folder or file among others. */
   readonly meant?: Stack;

@@ -81,7 +81,7 @@ async function schemas() {
  *
  * @param annotations what the constructs of the stack say
  */
-export function isToldByConstruct(
+function isToldByConstruct(
   { code, severity, summary, range }: Diagnostic,
   annotations: readonly Diagnostic[],
 ): boolean {
@@ -100,7 +100,7 @@ const CLEAR_TEXT = /^(.+?): (\w+): a literal text would stand in clear text/;
 const outer = (path: string) => path.replace(/(?<=.)(?:\/Default)+$/, "");
 
 /** The outputs of other states that a stack refers to, and what is wrong with the places that it names. */
-export interface Siblings {
+interface Siblings {
   /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known of it. */
   readonly outputs: ReadonlyMap<string, Value>;
   /** Terraform's types of those that are known, by the same name. */

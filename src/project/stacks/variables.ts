@@ -6,7 +6,7 @@ import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
 /** What was given to the variables of a stack, the later ones first in rank: what stands last for a name holds. */
-export interface GivenVariables {
+interface GivenVariables {
   readonly given: readonly Given[];
   /** Errors: files that cannot be read or are in a language that hostform does not read. */
   readonly diagnostics: readonly Diagnostic[];

@@ -15,7 +15,7 @@ const SHARE = 0.5;
 export type LookKind = "whole" | "hinted";
 
 /** How a look ended. Times are milliseconds since the epoch. */
-export interface LookEnd {
+interface LookEnd {
   readonly kind: LookKind;
   readonly at: number;
   /** API requests that it took. */
@@ -145,7 +145,7 @@ export class Hints {
 }
 
 /** What events mean for this project. */
-export interface Named {
+interface Named {
   /** Addresses to look at. */
   readonly targets: readonly string[];
   /** It is better to look at everything. */

@@ -21,7 +21,7 @@ import { type Contended, Contention, conclusion, Memory, type News } from "./mem
 import { errorsOf, type Look, type LookOptions, lookOnce } from "./reconcile.ts";
 import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Milliseconds from the end of a look at everything to the next one. */
   readonly intervalMs: number;
   readonly autoApprove: boolean;
@@ -265,7 +265,7 @@ const SETTLE_MS = 3_000;
 const MOST_READINGS = 12;
 
 /** The declaration as it is now: a project of its own, as each reads its declaration once. */
-export async function readAgain(project: Project): Promise<Project> {
+async function readAgain(project: Project): Promise<Project> {
   const { stack } = project.source;
   if (stack === undefined) return { ...project };
   const chosen = { path: stack.run.source, only: [stack.name], variables: stack.run.options };
@@ -275,7 +275,7 @@ export async function readAgain(project: Project): Promise<Project> {
 }
 
 /** Reads the declaration, look after look, and holds back what is being written just now. */
-export class SettledDeclaration {
+class SettledDeclaration {
   readonly #project: Project;
   #known = "";
 

@@ -23,7 +23,7 @@ import { type ResourceContext, type WrittenResource, writeResource } from "./res
 import { type Attributes, tfValue, type Use, Variables, type Writing } from "./value.ts";
 
 /** What a configuration is made from. */
-export interface ConfigurationParts {
+interface ConfigurationParts {
   readonly desired: Desired;
   /** What is recorded: it decides which orders still need a name. */
   readonly state: State;
@@ -144,7 +144,7 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
 }
 
 /** Where things lie, seen from the folder in which Terraform will run. */
-export interface Places {
+interface Places {
   /** That folder, absolute. */
   readonly folder: string;
   /** The folder that the paths of the declaration's accounts are relative to, absolute. */
@@ -224,7 +224,7 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
  * The `provider` blocks of the accounts: those that are declared, and the default one where something uses it.
  * @throws HostformError for an account that says nowhere where its token is: Terraform would take that of another.
  */
-export function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean): TfBlock[] {
+function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean): TfBlock[] {
   const { providers, resources, project } = desired;
   const used = new Set(resources.map(({ provider }) => provider));
   const wanted = [...providers.values()].filter(({ alias, range }) => range !== undefined || used.has(alias));
@@ -298,7 +298,7 @@ function timeText(ms: number): string {
  * The `output` blocks of a configuration, with the names and values that they have in YAML.
  * @returns an error for one that was declared in another language, and cannot be written in this one.
  */
-export function outputBlocks(
+function outputBlocks(
   outputs: readonly DesiredOutput[],
   writing: Pick<Writing, "variables" | "attributesOf">,
 ): { readonly blocks: readonly TfBlock[]; readonly diagnostics: readonly Diagnostic[] } {

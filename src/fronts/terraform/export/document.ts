@@ -37,7 +37,7 @@ export interface TfCode {
 }
 
 /** What is not evaluated, but names something: the `to` of an import, an item of `depends_on`, a type. */
-export interface TfName {
+interface TfName {
   readonly refer: string;
 }
 
@@ -47,11 +47,11 @@ export interface TfTemplate {
 }
 
 /** The keys are literal. */
-export interface TfMap {
+interface TfMap {
   readonly map: readonly (readonly [key: string, value: TfValue])[];
 }
 
-export function isBlock(item: TfItem): item is TfBlock {
+function isBlock(item: TfItem): item is TfBlock {
   return "block" in item;
 }
 
@@ -60,7 +60,7 @@ export function isBlock(item: TfItem): item is TfBlock {
  * follows, which of them belong together would be unclear, so that those stand as expressions of their own.
  * @param text already escaped for the notation around it. @param open true when an expression follows.
  */
-export function literalPart(text: string, open = false): string {
+function literalPart(text: string, open = false): string {
   const marked = text.replace(/([$%]*)([$%])\{/g, (_, before: string, sign: string) => {
     return `${alone(before)}${sign}${sign}{`;
   });
@@ -71,7 +71,7 @@ export function literalPart(text: string, open = false): string {
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
 /** The same template with neighbouring texts joined, so that what stands at the end of one is seen from the next. */
-export function joinedParts({ template }: TfTemplate): (string | TfCode)[] {
+function joinedParts({ template }: TfTemplate): (string | TfCode)[] {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {
     const last = parts.at(-1);
@@ -91,7 +91,7 @@ const UNSAFE = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Poin
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /** The characters of a text as they stand between quotes. A lone surrogate, which no file of Terraform's can hold, becomes U+FFFD. */
-export function escapedText(text: string): string {
+function escapedText(text: string): string {
   return text.toWellFormed().replace(UNSAFE, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return (

@@ -199,7 +199,7 @@ const outputNames = (output: JsonObject) => Object.keys(output).join(", ");
  * of them have from the block around them in YAML stands in the block; the rest in a map by key, in which an attribute
  * that is the only one stands for itself, as a single word does in YAML.
  */
-export function forEach(
+function forEach(
   kind: Kind,
   written: readonly WrittenInstance[],
 ): { readonly meta: readonly TfItem[]; readonly attributes: readonly TfAttribute[] } {
@@ -238,7 +238,7 @@ const isShared = (name: string, written: readonly WrittenInstance[]) =>
   new Set(written.map(({ values }) => JSON.stringify(values.get(name)))).size === 1;
 
 /** `import { to = …, id = … }` for each instance that names an existing object. Terraform passes over what its state has. */
-export function importBlocks(
+function importBlocks(
   kind: Kind,
   instances: readonly DesiredResource[],
   context: Pick<ResourceContext, "declared" | "state">,
@@ -285,7 +285,7 @@ export interface ResourceContext {
 }
 
 /** One declared resource with the values of its attributes. */
-export interface WrittenInstance {
+interface WrittenInstance {
   readonly resource: DesiredResource;
   readonly values: ReadonlyMap<string, TfValue>;
 }
