@@ -48,68 +48,64 @@ interface ApplyFlags extends GuardFlags {
  * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 unless the result {@link isFulfilled}.
  * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
  */
-export async function runApply(
-  terminal: Terminal,
-  project: Project,
-  command: "apply" | "destroy",
-  flags: ApplyFlags,
-  file?: string,
-): Promise<number> {
-  const { json } = terminal;
-  if (file !== undefined) refusePlanFlags(flags);
-  const saved = file === undefined ? undefined : await readSavedPlan(project, file);
-  if (saved !== undefined && !hasChanges(saved.plan)) {
-    say(terminal, "The plan has no changes: there is nothing to apply.");
-    return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
-  }
-  const agreed = flags.autoApprove === true || saved !== undefined;
-  if (json && !agreed) {
-    fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
-  }
-  const options: RunOptions = {
-    command,
-    mode: command,
-    targets: flags.target ?? [],
-    reorder: flags.reorder ?? [],
-    orderAnyway: flags.orderAnyway ?? [],
-    guards: flags,
-    ...(saved && { ...saved.request, saved }),
-  };
-  return withPlan(project, options, async (run) => {
-    const emit = (messages: readonly object[]) =>
-      terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
-    const now = () => terminal.clock.now();
-    if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
-    else terminal.out(planText(terminal, run, saved));
-    if (run.plan.diagnostics.some(isError)) return 1;
-    if (hasChanges(run.plan) && !agreed) {
-      await approve(terminal, command, run.interrupts.stop);
-      run.providers.refresh();
+export const runApply =
+  (command: "apply" | "destroy") =>
+  async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
+    const { json } = terminal;
+    if (file !== undefined) refusePlanFlags(flags);
+    const saved = file === undefined ? undefined : await readSavedPlan(project, file);
+    if (saved !== undefined && !hasChanges(saved.plan)) {
+      say(terminal, "The plan has no changes: there is nothing to apply.");
+      return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
     }
+    const agreed = flags.autoApprove === true || saved !== undefined;
+    if (json && !agreed) {
+      fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
+    }
+    const options: RunOptions = {
+      command,
+      mode: command,
+      targets: flags.target ?? [],
+      reorder: flags.reorder ?? [],
+      orderAnyway: flags.orderAnyway ?? [],
+      guards: flags,
+      ...(saved && { ...saved.request, saved }),
+    };
+    return withPlan(project, options, async (run) => {
+      const emit = (messages: readonly object[]) =>
+        terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+      const now = () => terminal.clock.now();
+      if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
+      else terminal.out(planText(terminal, run, saved));
+      if (run.plan.diagnostics.some(isError)) return 1;
+      if (hasChanges(run.plan) && !agreed) {
+        await approve(terminal, command, run.interrupts.stop);
+        run.providers.refresh();
+      }
 
-    const done = json
-      ? await carryOut(project, run, flags, (event) => emit([eventMessage(event, now())]))
-      : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) =>
-          carryOut(project, run, flags, onEvent),
-        );
-    const result = resultInItsTerms(project.source, done);
-    run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
-    if (json) emit(resultMessages(run.plan, result, now()));
-    else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
-      terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
-    }
-    const { outputs } = run.store.state;
-    const complete = result.outcomes.every(({ result: end }) => end === "done");
-    // Of an apply that has failed they may be those of before: `hostform output` shows them.
-    if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
-    else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-    // What the saved plan left pending is none of the changes that it was narrowed to.
-    const open = (saved?.plan.pending ?? []).some(
-      (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
-    );
-    return isFulfilled(result) && !open ? 0 : 1;
-  });
-}
+      const done = json
+        ? await carryOut(project, run, flags, (event) => emit([eventMessage(event, now())]))
+        : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) =>
+            carryOut(project, run, flags, onEvent),
+          );
+      const result = resultInItsTerms(project.source, done);
+      run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+      if (json) emit(resultMessages(run.plan, result, now()));
+      else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
+        terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
+      }
+      const { outputs } = run.store.state;
+      const complete = result.outcomes.every(({ result: end }) => end === "done");
+      // Of an apply that has failed they may be those of before: `hostform output` shows them.
+      if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
+      else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
+      // What the saved plan left pending is none of the changes that it was narrowed to.
+      const open = (saved?.plan.pending ?? []).some(
+        (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
+      );
+      return isFulfilled(result) && !open ? 0 : 1;
+    });
+  };
 
 /** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
 function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined): string {

@@ -1,17 +1,16 @@
 import type { Argument, Command, Option } from "commander";
+import type { Project } from "../project/source.ts";
 import type { Terminal } from "./terminal.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 /** `hostform completion SHELL`: prints a completion script, made from the command line's own definition. */
-export async function runCompletion(
-  terminal: Terminal,
-  program: Command,
-  shell: keyof typeof SCRIPTS,
-): Promise<number> {
-  terminal.out(SCRIPTS[shell](grammarOf(program)));
-  return 0;
-}
+export const runCompletion =
+  (program: Command) =>
+  async (terminal: Terminal, _: Project, _flags: object, shell: keyof typeof SCRIPTS): Promise<number> => {
+    terminal.out(SCRIPTS[shell](grammarOf(program)));
+    return 0;
+  };
 
 /** What can be completed for a word: addresses of the state, files, folders, some words, or anything. */
 type Completion = "addresses" | "files" | "folders" | readonly string[];

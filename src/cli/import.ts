@@ -41,7 +41,13 @@ import { printJson, say } from "./terminal.ts";
  * 2. The object is read; what the API never tells of it is taken from the declaration.
  * 3. It is recorded, and what the next plan will show is said.
  */
-export async function runImport(terminal: Terminal, project: Project, text: string, id: string): Promise<number> {
+export async function runImport(
+  terminal: Terminal,
+  project: Project,
+  _: object,
+  text: string,
+  id: string,
+): Promise<number> {
   const { desired } = await loadDeclaration(project);
   const { resource, kind } = declaredAt(desired, text);
   return withState(project, "import", async (store, signal) => {

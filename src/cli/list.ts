@@ -34,24 +34,20 @@ const COLLECTIONS: { readonly [N in CollectionName]: Collection<Listings[N]> } =
 };
 
 /** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
-export async function runCollection<N extends CollectionName>(
-  terminal: Terminal,
-  project: Project,
-  flags: ProviderFlags,
-  name: N,
-  id: string | undefined,
-): Promise<number> {
-  const collection: Collection<Listings[N]> = COLLECTIONS[name];
-  return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
-    if (id === undefined) {
-      printListing(terminal, name, await collection.list(provider.client, { signal }), provider);
-    } else {
-      if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
-      printRecord(terminal, await collection.get(provider.client, id, { signal }));
-    }
-    return 0;
-  });
-}
+export const runCollection =
+  <N extends CollectionName>(name: N) =>
+  (terminal: Terminal, project: Project, flags: ProviderFlags, id?: string): Promise<number> => {
+    const collection: Collection<Listings[N]> = COLLECTIONS[name];
+    return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
+      if (id === undefined) {
+        printListing(terminal, name, await collection.list(provider.client, { signal }), provider);
+      } else {
+        if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
+        printRecord(terminal, await collection.get(provider.client, id, { signal }));
+      }
+      return 0;
+    });
+  };
 
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
 export async function runGrants(

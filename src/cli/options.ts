@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";
 import type { Project, ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
@@ -38,36 +38,22 @@ export const STACK_OPTIONS = "Stacks:";
 
 /** Adds the options that work everywhere, before and after the command's name. */
 export function addCommonOptions(command: Command): Command {
-  return addStackOptions(command, given, STACK_OPTIONS)
-    .addOption(new Option("-C, --chdir <dir>", "work in another folder").argParser(given).helpGroup(COMMON_OPTIONS))
-    .addOption(
-      new Option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)")
-        .argParser(collect)
-        .helpGroup(COMMON_OPTIONS),
+  return addStackOptions(command)
+    .optionsGroup(COMMON_OPTIONS)
+    .option("-C, --chdir <dir>", "work in another folder", given)
+    .option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)", collect)
+    .option("--state <file>", "state file, without a backend (default: hosting.tfstate)", given)
+    .option("--json", "machine-readable output")
+    .option("--no-color", "no colours")
+    .option("--quiet", "results and errors only")
+    .option("--verbose", "show each API request")
+    .option("--lock-timeout <time>", "wait for a locked state, e.g. 30s, 5m", duration)
+    .option(
+      "--untrusted",
+      "the declaration may be a stranger's: it names no address, credential, backend or program (validate, plan)",
     )
-    .addOption(
-      new Option("--state <file>", "state file, without a backend (default: hosting.tfstate)")
-        .argParser(given)
-        .helpGroup(COMMON_OPTIONS),
-    )
-    .addOption(new Option("--json", "machine-readable output").helpGroup(COMMON_OPTIONS))
-    .addOption(new Option("--no-color", "no colours").helpGroup(COMMON_OPTIONS))
-    .addOption(new Option("--quiet", "results and errors only").helpGroup(COMMON_OPTIONS))
-    .addOption(new Option("--verbose", "show each API request").helpGroup(COMMON_OPTIONS))
-    .addOption(
-      new Option("--lock-timeout <time>", "wait for a locked state, e.g. 30s, 5m")
-        .argParser(duration)
-        .helpGroup(COMMON_OPTIONS),
-    )
-    .addOption(
-      new Option(
-        "--untrusted",
-        "the declaration may be a stranger's: it names no address, credential, backend or program (validate, plan)",
-      ).helpGroup(COMMON_OPTIONS),
-    )
-    .addOption(
-      new Option("--insecure-http", "allow plain http to addresses other than loopback").helpGroup(COMMON_OPTIONS),
-    );
+    .option("--insecure-http", "allow plain http to addresses other than loopback")
+    .optionsGroup("Options:");
 }
 
 /** The options that every command has. */
@@ -115,21 +101,16 @@ const GUARDS = "Guards (for this run):";
 /** Adds the options that override the guards. */
 export function addGuardOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option("--max-orders <n>", "order at most so many services and domains")
-        .argParser(wholeNumber(0, 1_000_000))
-        .helpGroup(GUARDS),
+    .optionsGroup(GUARDS)
+    .option("--max-orders <n>", "order at most so many services and domains", wholeNumber(0, 1_000_000))
+    .option(
+      "--max-spend <currency=amount>",
+      "order for at most so much, in the API's own unit; see `hostform plans` (repeatable)",
+      spend,
     )
-    .addOption(
-      new Option(
-        "--max-spend <currency=amount>",
-        "order for at most so much, in the API's own unit; see `hostform plans` (repeatable)",
-      )
-        .argParser(spend)
-        .helpGroup(GUARDS),
-    )
-    .addOption(new Option("--allow-removals", "remove as much as the plan says").helpGroup(GUARDS))
-    .addOption(new Option("--allow-unknown-prices", "order also what the API tells no price of").helpGroup(GUARDS));
+    .option("--allow-removals", "remove as much as the plan says")
+    .option("--allow-unknown-prices", "order also what the API tells no price of")
+    .optionsGroup("Options:");
 }
 
 /** `USD=200`, added to those that came before. */
@@ -168,36 +149,16 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
   return numbered({ name, text: text.slice(at + 1) }, earlier);
 }
 
-/** Adds the options of stacks. @param given refuses an empty value. */
-function addStackOptions(command: Command, given: (text: string) => string, group: string): Command {
-  const several = (text: string, earlier: readonly string[] = []) => [...earlier, given(text)];
+/** Adds the options of stacks. */
+function addStackOptions(command: Command): Command {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
-    .addOption(
-      new Option("--app <command>", "run this first: it synthesizes stacks, with cdktf or cdktn")
-        .argParser(given)
-        .helpGroup(group),
-    )
-    .addOption(
-      new Option("--stack <path>", "stacks in place of hosting.yaml: cdktf.out, or a folder with *.tf.json")
-        .argParser(given)
-        .helpGroup(group),
-    )
-    .addOption(
-      new Option("--only <stack>", "this stack alone, by name or construct path (repeatable)")
-        .argParser(several)
-        .helpGroup(group),
-    )
-    .addOption(
-      new Option("--var <name=value>", "give a variable of the stack a value (repeatable)")
-        .argParser(variable)
-        .helpGroup(group),
-    )
-    .addOption(
-      new Option("--var-file <file>", "give variables the values of a JSON file (repeatable)")
-        .argParser(file)
-        .helpGroup(group),
-    );
+    .optionsGroup(STACK_OPTIONS)
+    .option("--app <command>", "run this first: it synthesizes stacks, with cdktf or cdktn", given)
+    .option("--stack <path>", "stacks in place of hosting.yaml: cdktf.out, or a folder with *.tf.json", given)
+    .option("--only <stack>", "this stack alone, by name or construct path (repeatable)", collect)
+    .option("--var <name=value>", "give a variable of the stack a value (repeatable)", variable)
+    .option("--var-file <file>", "give variables the values of a JSON file (repeatable)", file);
 }
 
 /**
@@ -253,16 +214,17 @@ export function withoutTerraformSpelling(args: readonly string[]): readonly stri
 }
 
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
-export function addSecretOptions(command: Command, group?: string): Command {
-  const options = [
-    new Option("--secret-env <name>", "environment variable with a signing secret (repeatable)").argParser(
+export function addSecretOptions(command: Command, group = "Options:"): Command {
+  return command
+    .optionsGroup(group)
+    .option(
+      "--secret-env <name>",
+      "environment variable with a signing secret (repeatable)",
       variableNames("--secret-env"),
-    ),
-    new Option("--secret-file <file>", "file with signing secrets, one on each line (repeatable)").argParser(collect),
-    new Option("--webhook <address>", "webhook in the state whose secret it is (repeatable)").argParser(collect),
-  ];
-  for (const option of options) command.addOption(group === undefined ? option : option.helpGroup(group));
-  return command;
+    )
+    .option("--secret-file <file>", "file with signing secrets, one on each line (repeatable)", collect)
+    .option("--webhook <address>", "webhook in the state whose secret it is (repeatable)", collect)
+    .optionsGroup("Options:");
 }
 
 /* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
@@ -305,19 +267,23 @@ function refuse(option: string): never {
 export interface Registration {
   readonly program: Command;
   /**
-   * Adds a command with the common options. Its module is loaded when the command runs, so that starting stays quick.
+   * Adds a command with the common options.
    * @param parent the command that it is a part of (`state` for `state list`); default: the program.
    */
   command(name: string, summary: string, group: string, parent?: Command): Command;
   /**
-   * The action of a command: gets the terminal, the project, options and arguments; its number is the exit code.
+   * The action of a command: the function of this name, in the module that is loaded for it.
    * @param scope how it takes `--app` and `--stack`; default: `one` stack.
    */
-  action<A extends unknown[], F>(
-    run: (terminal: Terminal, project: Project, flags: F, ...args: A) => Promise<number>,
+  action<K extends string>(
+    load: () => Promise<Readonly<Record<K, Run>>>,
+    name: K,
     scope?: Scope,
   ): (...args: unknown[]) => Promise<void>;
 }
+
+/** What a command does, with its options and arguments; its number is the exit code. */
+export type Run = (terminal: Terminal, project: Project, flags: never, ...words: never[]) => Promise<number>;
 
 /** Adds examples below a command's help: command lines with what each is for. */
 export function examples(command: Command, lines: readonly (readonly [line: string, purpose: string])[]): Command {

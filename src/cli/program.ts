@@ -9,6 +9,7 @@ import {
   commonOptionsOf,
   examples,
   type Registration,
+  type Run,
   STACK_OPTIONS,
 } from "./options.ts";
 import { registerContract, registerLooking, registerOnce } from "./register/account.ts";
@@ -49,7 +50,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
     command(name, summary, group, parent = program) {
       return addCommonOptions(parent.command(name).description(summary).helpGroup(group));
     },
-    action(run, scope = "one") {
+    action(load, name, scope = "one") {
       return async (...args) => {
         const command = args.at(-1) as Command;
         const flags = args.at(-2);
@@ -57,7 +58,8 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const { print, source, stacks } = commonOptionsOf(command, io);
         await refuseUntrustedCommand(source, nameOf(command), stacks);
         const { terminal, project } = opened(io, print, source);
-        const work = (own: Project) => run(terminal, own, flags as never, ...(words as never));
+        const run: Run = (await load())[name];
+        const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
         if (stacks === undefined) return finish(await work(project));
         const { runOnStacks } = await import("./stacks.ts");
         const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };

@@ -116,7 +116,12 @@ function textOf(
 }
 
 /** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
-export async function runStateRm(terminal: Terminal, project: Project, addresses: readonly string[]): Promise<number> {
+export async function runStateRm(
+  terminal: Terminal,
+  project: Project,
+  _: object,
+  addresses: readonly string[],
+): Promise<number> {
   return withState(project, "state rm", async (store) => {
     const problems: HostformError[] = [];
     const chosen = addresses.flatMap((address) => {
@@ -155,7 +160,13 @@ export async function runStateRm(terminal: Terminal, project: Project, addresses
 }
 
 /** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
-export async function runStateMv(terminal: Terminal, project: Project, from: string, to: string): Promise<number> {
+export async function runStateMv(
+  terminal: Terminal,
+  project: Project,
+  _: object,
+  from: string,
+  to: string,
+): Promise<number> {
   return withState(project, "state mv", async (store) => {
     const moved = await store.move(from, to);
     if (terminal.json) printJson(terminal, { moved });

@@ -15,15 +15,7 @@ export function registerLooking(registration: Registration): void {
     );
   const collection = (name: CollectionName, summary: string) =>
     looking(name, summary).action(
-      action(async (terminal, project, flags: object, id?: unknown) =>
-        (await import("../list.ts")).runCollection(
-          terminal,
-          project,
-          flags,
-          name,
-          typeof id === "string" ? id : undefined,
-        ),
-      ),
+      action(async () => ({ run: (await import("../list.ts")).runCollection(name) }), "run"),
     );
 
   examples(collection("plans", "list the plans that can be ordered, with prices"), [
@@ -39,11 +31,7 @@ export function registerLooking(registration: Registration): void {
   examples(
     looking("grants", "list with whom a service is shared")
       .argument("<service>", "an id, or an address such as hosting_service.acme-www")
-      .action(
-        action(async (terminal, project, flags: object, service: string) =>
-          (await import("../list.ts")).runGrants(terminal, project, flags, service),
-        ),
-      ),
+      .action(action(() => import("../list.ts"), "runGrants")),
     [["hostform grants hosting_service.acme-www", "the id is taken from the state"]],
   );
   registerWebhooks(registration);
@@ -58,11 +46,7 @@ export function registerLooking(registration: Registration): void {
   examples(
     looking("check", "ask whether domains can be registered", domains)
       .argument("<names...>")
-      .action(
-        action(async (terminal, project, flags: object, names: string[]) =>
-          (await import("../list.ts")).runDomainsCheck(terminal, project, flags, names),
-        ),
-      ),
+      .action(action(() => import("../list.ts"), "runDomainsCheck")),
     [["hostform domains check acme.example acme.test", "several at once"]],
   );
 }
@@ -85,11 +69,7 @@ export function registerOnce({ command, action }: Registration): void {
       .option("--password-stdin", "take it from standard input")
       .option("--generate", "the API makes one (Root VPS, Virtual Desktop); it is printed once")
       .option(...PROVIDER)
-      .action(
-        action(async (terminal, project, flags: object, address: string) =>
-          (await import("../service.ts")).runPassword(terminal, project, flags, address),
-        ),
-      ),
+      .action(action(() => import("../service.ts"), "runPassword")),
     [
       ["hostform password hosting_service.acme-www --password-env ACME_PASSWORD", "shared and WordPress hosting"],
       ["hostform password hosting_service.vps > vps.token", "Root VPS: the new one goes to the file"],
@@ -100,11 +80,7 @@ export function registerOnce({ command, action }: Registration): void {
       .argument("<address>", SERVICE)
       .option("--open", "open it in the browser instead of printing it")
       .option(...PROVIDER)
-      .action(
-        action(async (terminal, project, flags: object, address: string) =>
-          (await import("../service.ts")).runSso(terminal, project, flags, address),
-        ),
-      ),
+      .action(action(() => import("../service.ts"), "runSso")),
     [["hostform sso hosting_service.acme-www --open", "straight into the panel"]],
   );
 }
@@ -121,13 +97,7 @@ export function registerContract({ command, action }: Registration): void {
       )
       .option("--write", "also register a webhook and remove it again; orders nothing")
       .option("--webhook-url <url>", "where that webhook leads (default: an address that does not exist)", given)
-      .action(
-        action(
-          async (terminal, project, flags: object) =>
-            (await import("../contract.ts")).runContract(terminal, project, flags),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../contract.ts"), "runContract", "none")),
     [
       ["hostform contract --base-url https://api.acme.example", "reads only"],
       ["hostform contract --write --json > contract.json", "for programs, or to send to the host"],

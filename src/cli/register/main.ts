@@ -18,7 +18,7 @@ export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
-      action(async (terminal, project) => (await import("../plan.ts")).runValidate(terminal, project), "each"),
+      action(() => import("../plan.ts"), "runValidate", "each"),
     ),
     [
       ["hostform validate", "every mistake at its line"],
@@ -38,15 +38,8 @@ export function registerMain(registration: Registration): void {
           "html",
         ]),
       )
-      .addOption(
-        new Option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`").argParser(given),
-      )
-      .action(
-        action(
-          async (terminal, project, flags: object) => (await import("../plan.ts")).runPlan(terminal, project, flags),
-          "each",
-        ),
-      ),
+      .option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`", given)
+      .action(action(() => import("../plan.ts"), "runPlan", "each")),
     [
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and what it depends on"],
@@ -57,13 +50,7 @@ export function registerMain(registration: Registration): void {
   examples(
     applying(command("apply", "make the account match the declaration", GROUP))
       .argument("[plan]", "a file that `plan --out` has saved: does what it says, or nothing, without asking")
-      .action(
-        action(
-          async (terminal, project, flags: object, file?: string) =>
-            (await import("../apply.ts")).runApply(terminal, project, "apply", flags, file),
-          "each",
-        ),
-      ),
+      .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each")),
     [
       ["hostform apply", "plan, ask, do"],
       ["hostform apply acme.plan", "what was planned, or nothing"],
@@ -74,11 +61,7 @@ export function registerMain(registration: Registration): void {
   registerWatch(registration, GROUP);
   examples(
     applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
-      action(
-        async (terminal, project, flags: object) =>
-          (await import("../apply.ts")).runApply(terminal, project, "destroy", flags),
-        "each",
-      ),
+      action(async () => ({ run: (await import("../apply.ts")).runApply("destroy") }), "run", "each"),
     ),
     [["hostform destroy --target hosting_webhook.billing", "remove one webhook"]],
   );
@@ -86,11 +69,7 @@ export function registerMain(registration: Registration): void {
     command("import", "adopt an existing object into the state", GROUP)
       .argument("<address>", "the resource that declares it")
       .argument("<id>", "its id; for a grant its id or e-mail, or SERVICE_ID/GRANT_ID")
-      .action(
-        action(async (terminal, project, _flags: object, address: string, id: string) =>
-          (await import("../import.ts")).runImport(terminal, project, address, id),
-        ),
-      ),
+      .action(action(() => import("../import.ts"), "runImport")),
     [
       ["hostform import hosting_service.acme-www 1001", "an existing service"],
       [`hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`, "a grant, by its e-mail"],
@@ -102,12 +81,8 @@ export function registerMain(registration: Registration): void {
       .option("--adopt <id>", "it was made, and this is its id")
       .option("--absent", "it was not made: the next apply makes it")
       .option("--wait", "look again until the account shows it")
-      .addOption(new Option("--wait-timeout <time>", "how long to look (default: 10m)").argParser(duration))
-      .action(
-        action(async (terminal, project, flags: object, address?: string) =>
-          (await import("../resolve.ts")).runResolve(terminal, project, flags, address),
-        ),
-      ),
+      .option("--wait-timeout <time>", "how long to look (default: 10m)", duration)
+      .action(action(() => import("../resolve.ts"), "runResolve")),
     [
       ["hostform resolve", "what is known of each"],
       ["hostform resolve hosting_domain.acme --adopt 4711", "the invoice shows that it was ordered"],
@@ -118,19 +93,12 @@ export function registerMain(registration: Registration): void {
 
 function withTargets(command: Command): Command {
   const targeted = command
-    .addOption(
-      new Option("--target <address>", "only this resource and what it depends on (repeatable)").argParser(collect),
-    )
-    .addOption(
-      new Option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)").argParser(
-        collect,
-      ),
-    )
-    .addOption(
-      new Option(
-        "--order-anyway <address>",
-        "order a server although one like it exists that is not in the state (repeatable)",
-      ).argParser(collect),
+    .option("--target <address>", "only this resource and what it depends on (repeatable)", collect)
+    .option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)", collect)
+    .option(
+      "--order-anyway <address>",
+      "order a server although one like it exists that is not in the state (repeatable)",
+      collect,
     );
   return addGuardOptions(targeted);
 }
@@ -139,12 +107,8 @@ function applying(command: Command): Command {
   return withTargets(command)
     .option("--auto-approve", "do not ask")
     .option("--no-wait", "do not wait for queued jobs, nor count one that is still queued as undone")
-    .addOption(
-      new Option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)").argParser(duration),
-    )
-    .addOption(
-      new Option("--parallelism <n>", "changes under way at once (default: 10)").argParser(wholeNumber(1, 100)),
-    );
+    .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
+    .option("--parallelism <n>", "changes under way at once (default: 10)", wholeNumber(1, 100));
 }
 
 const EVENTS = "Events as hints of where to look:";
@@ -154,31 +118,20 @@ const MOST_MS = 86_400_000;
 /** watch: the command that goes on. */
 function registerWatch({ command, action }: Registration, group: string): void {
   const watch = command("watch", "keep looking at the account: report what differs, or make it as declared", group)
-    .addOption(new Option("--interval <time>", "from one look to the next (default: 5m)").argParser(interval))
+    .option("--interval <time>", "from one look to the next (default: 5m)", interval)
     .option("--auto-approve", "do not only report what differs: apply it, within the guards")
-    .addOption(
-      new Option("--max-runs <n>", "end after so many looks (default: with Ctrl-C)").argParser(
-        wholeNumber(1, 1_000_000),
-      ),
-    )
+    .option("--max-runs <n>", "end after so many looks (default: with Ctrl-C)", wholeNumber(1, 1_000_000))
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks; without a host from this machine only")
         .argParser(listenAddress)
         .helpGroup(EVENTS),
     );
   addSecretOptions(watch, EVENTS);
-  examples(
-    addGuardOptions(watch).action(
-      action(async (terminal, project, flags: object) =>
-        (await import("../watch.ts")).runWatch(terminal, project, flags),
-      ),
-    ),
-    [
-      ["hostform watch", "report what differs from the declaration, as it comes up"],
-      ["hostform watch --auto-approve --max-orders 0", "put right what was changed elsewhere; order nothing"],
-      ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "look at once at what an event names"],
-    ],
-  );
+  examples(addGuardOptions(watch).action(action(() => import("../watch.ts"), "runWatch")), [
+    ["hostform watch", "report what differs from the declaration, as it comes up"],
+    ["hostform watch --auto-approve --max-orders 0", "put right what was changed elsewhere; order nothing"],
+    ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "look at once at what an event names"],
+  ]);
 }
 
 function interval(text: string): number {

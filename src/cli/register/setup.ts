@@ -19,12 +19,7 @@ export function registerSetup({ program, command, action }: Registration): void 
       )
       .option("--money-scale <digits>", "digits of amounts behind the point; 2 where the API counts cents")
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
-      .action(
-        action(
-          async (terminal, project, flags: object) => (await import("../init.ts")).runInit(terminal, project, flags),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../init.ts"), "runInit", "none")),
     [
       ["hostform init", "asks"],
       ["hostform init --project acme --base-url https://api.acme.example", "does not ask"],
@@ -33,35 +28,22 @@ export function registerSetup({ program, command, action }: Registration): void 
   examples(
     command("sandbox", "run an implementation of the API on this machine, to try things", GROUP)
       .argument("[command...]", "after --: run this with the sandbox's address and token, then stop")
-      .addOption(new Option("--port <n>", "port of the API (default: any free one)").argParser(port))
-      .addOption(new Option("--control-port <n>", "port of the control API (default: any free one)").argParser(port))
-      .addOption(new Option("--seed <text>", "makes the data, tokens and secrets").argParser(given))
-      .addOption(
-        new Option("--data <file>", "keep everything in this SQLite file (default: in memory)").argParser(given),
+      .option("--port <n>", "port of the API (default: any free one)", port)
+      .option("--control-port <n>", "port of the control API (default: any free one)", port)
+      .option("--seed <text>", "makes the data, tokens and secrets", given)
+      .option("--data <file>", "keep everything in this SQLite file (default: in memory)", given)
+      .option(
+        "--profile <text>",
+        "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
+        given,
       )
-      .addOption(
-        new Option(
-          "--profile <text>",
-          "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
-        ).argParser(given),
-      )
-      .addOption(
-        new Option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)").argParser(
-          wholeNumber(0, ANY_SIZE),
-        ),
-      )
+      .option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)", wholeNumber(0, ANY_SIZE))
       .option("--auto-pay", "invoices are paid as they are raised")
-      .addOption(
-        new Option(
-          "--clock <instant>",
-          "time stands still here, e.g. 2026-11-21T10:00:00Z, until it is moved",
-        ).argParser(given),
-      )
-      .addOption(
-        new Option(
-          "--deliver-to <host>",
-          "deliver events to this host too, or `anywhere`; by itself to this machine only (repeatable)",
-        ).argParser(collect),
+      .option("--clock <instant>", "time stands still here, e.g. 2026-11-21T10:00:00Z, until it is moved", given)
+      .option(
+        "--deliver-to <host>",
+        "deliver events to this host too, or `anywhere`; by itself to this machine only (repeatable)",
+        collect,
       )
       .addOption(
         new Option("--token <who>", "whose token to export")
@@ -69,20 +51,13 @@ export function registerSetup({ program, command, action }: Registration): void 
           .default("agency"),
       )
       .option("--open", "open its dashboard in the browser")
-      .addOption(new Option("--snapshot <file>", "start from this snapshot of a sandbox").argParser(given))
-      .addOption(
-        new Option(
-          "--record <file>",
-          "write down what happens, to repeat it: as JSON, or as a test for *.js, *.mjs, *.ts",
-        ).argParser(given),
+      .option("--snapshot <file>", "start from this snapshot of a sandbox", given)
+      .option(
+        "--record <file>",
+        "write down what happens, to repeat it: as JSON, or as a test for *.js, *.mjs, *.ts",
+        given,
       )
-      .action(
-        action(
-          async (terminal, project, flags: object, words: string[]) =>
-            (await import("../sandbox.ts")).runSandbox(terminal, project, flags, words),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../sandbox.ts"), "runSandbox", "none")),
     [
       ["hostform sandbox --port 8080", "runs until Ctrl-C; prints what to export"],
       ["hostform sandbox --auto-pay -- hostform apply", "one command against a fresh sandbox"],
@@ -91,19 +66,13 @@ export function registerSetup({ program, command, action }: Registration): void 
   examples(
     command("completion", "print a completion script for a shell", GROUP)
       .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
-      .action(
-        action(
-          async (terminal, _project, _flags: object, shell: "bash" | "zsh" | "fish") =>
-            (await import("../completion.ts")).runCompletion(terminal, program, shell),
-          "none",
-        ),
-      ),
+      .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none")),
     [
       [`eval "$(hostform completion bash)"`, "in ~/.bashrc"],
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "for fish"],
     ],
   );
-  command("version", "print the version", GROUP).action(action(runVersion, "none"));
+  command("version", "print the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));
 }
 
 /** `hostform version`. */

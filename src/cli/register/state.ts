@@ -10,11 +10,7 @@ export function registerState({ command, action }: Registration): void {
     command("output", "print the outputs as the last apply recorded them", GROUP)
       .argument("[name]", "this one only, also when it is sensitive")
       .option("--raw", "the value of one output and nothing else")
-      .action(
-        action(async (terminal, project, flags: object, name?: string) =>
-          (await import("../output.ts")).runOutput(terminal, project, flags, name),
-        ),
-      ),
+      .action(action(() => import("../output.ts"), "runOutput")),
     [
       ["hostform output", "all, the sensitive ones hidden"],
       ["hostform output --raw site_id", "for a script"],
@@ -26,48 +22,32 @@ export function registerState({ command, action }: Registration): void {
     command("list", "list the resources of the state", PARTS, state)
       .argument("[address-prefix]", "only addresses that begin like this")
       .option("--long", "a table with ids and accounts too")
-      .action(
-        action(async (terminal, project, flags: object, prefix?: string) =>
-          (await import("../state.ts")).runStateList(terminal, project, flags, prefix),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runStateList")),
     [["hostform state list hosting_grant.", "all grants"]],
   );
   examples(
     command("show", "show a resource of the state; secrets stay hidden", PARTS, state)
       .argument("<address>")
       .option("--reveal", "show the secret values too")
-      .action(
-        action(async (terminal, project, flags: object, address: string) =>
-          (await import("../state.ts")).runStateShow(terminal, project, flags, address),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runStateShow")),
     [["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]],
   );
   examples(
     command("rm", "forget resources; they stay in the account", PARTS, state)
       .argument("<addresses...>")
-      .action(
-        action(async (terminal, project, _flags: object, addresses: string[]) =>
-          (await import("../state.ts")).runStateRm(terminal, project, addresses),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runStateRm")),
     [["hostform state rm hosting_grant.acme-www", "all grants of that name"]],
   );
   examples(
     command("mv", "give a resource another address, after renaming it in the declaration", PARTS, state)
       .argument("<from>")
       .argument("<to>")
-      .action(
-        action(async (terminal, project, _flags: object, from: string, to: string) =>
-          (await import("../state.ts")).runStateMv(terminal, project, from, to),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runStateMv")),
     [["hostform state mv hosting_service.acme hosting_service.acme-www", "after the rename"]],
   );
   examples(
     command("pull", "print the state file, secrets included", PARTS, state).action(
-      action(async (terminal, project) => (await import("../state.ts")).runStatePull(terminal, project)),
+      action(() => import("../state.ts"), "runStatePull"),
     ),
     [["hostform state pull > backup.tfstate", "a copy"]],
   );
@@ -75,28 +55,24 @@ export function registerState({ command, action }: Registration): void {
     command("push", "replace the state by a file", PARTS, state)
       .argument("[file]", "a state file, or - for standard input", "-")
       .option("--force", "also when it is older, or of another project")
-      .action(
-        action(async (terminal, project, flags: object, file: string) =>
-          (await import("../state.ts")).runStatePush(terminal, project, flags, file),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runStatePush")),
     [["hostform state push backup.tfstate --force", "go back to a copy"]],
   );
   examples(
     command("encrypt", "encrypt the state with the key in the environment", PARTS, state).action(
-      action(async (terminal, project) => (await import("../state.ts")).runStateEncrypt(terminal, project)),
+      action(() => import("../state.ts"), "runStateEncrypt"),
     ),
     [["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "from now on it is needed by every command"]],
   );
   examples(
     command("decrypt", "write the state in the clear", PARTS, state).action(
-      action(async (terminal, project) => (await import("../state.ts")).runStateDecrypt(terminal, project)),
+      action(() => import("../state.ts"), "runStateDecrypt"),
     ),
     [["hostform state decrypt", "for Terraform, which cannot read an encrypted one"]],
   );
   examples(
     command("rotate-key", "encrypt the state with another key", PARTS, state).action(
-      action(async (terminal, project) => (await import("../state.ts")).runStateRotateKey(terminal, project)),
+      action(() => import("../state.ts"), "runStateRotateKey"),
     ),
     [["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one is where it always is"]],
   );
@@ -104,11 +80,7 @@ export function registerState({ command, action }: Registration): void {
     command("force-unlock", "free the state's lock when its holder hangs", GROUP)
       .argument("[lock-id]", "free this lock only; needed where a backend does not say who holds it")
       .option("--yes", "do not ask")
-      .action(
-        action(async (terminal, project, flags: object, id?: string) =>
-          (await import("../state.ts")).runForceUnlock(terminal, project, flags, id),
-        ),
-      ),
+      .action(action(() => import("../state.ts"), "runForceUnlock")),
     [["hostform force-unlock", "shows who holds it, then asks"]],
   );
 }
@@ -122,19 +94,9 @@ export function registerTerraform({ command, action }: Registration): void {
       .addOption(
         new Option("--format <format>", "Terraform's language or its JSON (default: hcl)").choices(["hcl", "tf-json"]),
       )
-      .addOption(
-        new Option("--out <path>", "a folder, or a file ending in .tf or .tf.json (default: print it)").argParser(
-          given,
-        ),
-      )
+      .option("--out <path>", "a folder, or a file ending in .tf or .tf.json (default: print it)", given)
       .option("--force", "replace a file that says something else")
-      .action(
-        action(
-          async (terminal, project, flags: object) =>
-            (await import("../export.ts")).runExport(terminal, project, flags),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../export.ts"), "runExport", "none")),
     [
       ["hostform export", "print it in Terraform's language"],
       ["hostform export --out .", "as hosting.tf, beside the state"],
@@ -144,20 +106,9 @@ export function registerTerraform({ command, action }: Registration): void {
   const terraform = command("terraform", "the provider for Terraform and OpenTofu", TERRAFORM).helpCommand(false);
   examples(
     command("install", "put the provider where Terraform finds it", "Commands:", terraform)
-      .addOption(
-        new Option(
-          "--mirror <dir>",
-          "a folder of providers, in place of the one that Terraform looks into by itself",
-        ).argParser(given),
-      )
+      .option("--mirror <dir>", "a folder of providers, in place of the one that Terraform looks into by itself", given)
       .option("--force", "replace another build of the same version")
-      .action(
-        action(
-          async (terminal, project, flags: object) =>
-            (await import("../terraform.ts")).runTerraformInstall(terminal, project, flags),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../terraform.ts"), "runTerraformInstall", "none")),
     [
       ["hostform terraform install", "for this user"],
       ["hostform terraform install --mirror providers", "into a folder to be handed on, for CI"],
@@ -165,7 +116,7 @@ export function registerTerraform({ command, action }: Registration): void {
   );
   examples(
     command("schema", "print the provider's schema", "Commands:", terraform).action(
-      action(async (terminal) => (await import("../terraform.ts")).runTerraformSchema(terminal), "none"),
+      action(() => import("../terraform.ts"), "runTerraformSchema", "none"),
     ),
     [["hostform terraform schema", "in the form of terraform providers schema -json"]],
   );

@@ -26,11 +26,7 @@ export function registerWebhooks({ command, action }: Registration): void {
     .helpCommand(false)
     .allowExcessArguments()
     .option("--provider <alias>", "the account to look at (default: default)")
-    .action(
-      action(async (terminal, project, flags: object) =>
-        (await import("../list.ts")).runCollection(terminal, project, flags, "webhooks", undefined),
-      ),
-    );
+    .action(action(async () => ({ run: (await import("../list.ts")).runCollection("webhooks") }), "run"));
   // A command of its own and a group at once: a part that is misspelt must not list.
   webhooks.hook("preAction", (_, actual) => {
     const [word] = actual.args;
@@ -46,26 +42,21 @@ export function registerWebhooks({ command, action }: Registration): void {
   const part = (name: string, summary: string) => command(name, summary, "Commands:", webhooks);
   examples(
     addSecretOptions(part("listen", "receive deliveries, verify and show them, and hand them on"))
-      .addOption(new Option("--port <n>", "port to listen on (default: any free one)").argParser(port))
-      .addOption(new Option("--host <ip>", "address to listen on (default: 127.0.0.1)").argParser(given))
-      .addOption(new Option("--forward-to <url>", "post each event there, signed anew").argParser(given))
-      .addOption(
-        new Option(
-          "--forward-secret-env <name>",
-          "variable with the secret that the application verifies with (default: the first one)",
-        ).argParser(variableName("--forward-secret-env")),
+      .option("--port <n>", "port to listen on (default: any free one)", port)
+      .option("--host <ip>", "address to listen on (default: 127.0.0.1)", given)
+      .option("--forward-to <url>", "post each event there, signed anew", given)
+      .option(
+        "--forward-secret-env <name>",
+        "variable with the secret that the application verifies with (default: the first one)",
+        variableName("--forward-secret-env"),
       )
-      .addOption(new Option("--events <names>", "only these, with commas between (repeatable)").argParser(collect))
+      .option("--events <names>", "only these, with commas between (repeatable)", collect)
       .option("--duplicates", "hand on what comes again, too: what `replay` sends")
-      .addOption(new Option("--remember <file>", "remember there what was handled, for the next run").argParser(given))
-      .addOption(new Option("--max-age <time>", "refuse events that are older: 10m").argParser(age))
+      .option("--remember <file>", "remember there what was handled, for the next run", given)
+      .option("--max-age <time>", "refuse events that are older: 10m", age)
       .option("--register [url]", "subscribe this address, or the one given, until the end")
       .option("--provider <alias>", "the account for --register (default: default)")
-      .action(
-        action(async (terminal, project, flags: object) =>
-          (await import("../webhooks/listen.ts")).runListen(terminal, project, flags),
-        ),
-      ),
+      .action(action(() => import("../webhooks/listen.ts"), "runListen")),
     [
       ["hostform webhooks listen --register", "a sandbox's events, as they come"],
       ["hostform webhooks listen --secret-file hook.secret --forward-to http://localhost:3000", "to an application"],
@@ -77,11 +68,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       .addOption(
         new Option("--signature <hex>", "what stood in X-Service-Signature").argParser(given).makeOptionMandatory(),
       )
-      .action(
-        action(async (terminal, project, flags: never, file: string) =>
-          (await import("../webhooks/verify.ts")).runVerify(terminal, project, flags, file),
-        ),
-      ),
+      .action(action(() => import("../webhooks/verify.ts"), "runVerify")),
     [['hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret', "exit code 0: it fits"]],
   );
   examples(
@@ -91,37 +78,21 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option("--invoice <id>", "what it is about")
       .option("--webhook <id>", "to this subscription alone")
       .option(...CONTROL)
-      .action(
-        action(async (terminal, project, flags: object, event: string) =>
-          (await import("../webhooks/sandbox.ts")).runTrigger(terminal, project, flags, event),
-        ),
-      ),
+      .action(action(() => import("../webhooks/sandbox.ts"), "runTrigger")),
     [["hostform webhooks trigger invoice.paid --invoice 5001", "whether or not it was paid"]],
   );
   examples(
     part("deliveries", "list what a sandbox has sent, or show one delivery")
       .argument("[id]", "show this one in full")
       .option(...CONTROL)
-      .action(
-        action(
-          async (terminal, project, flags: object, id?: string) =>
-            (await import("../webhooks/sandbox.ts")).runDeliveries(terminal, project, flags, id),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../webhooks/sandbox.ts"), "runDeliveries", "none")),
     [["hostform webhooks deliveries", "with what came back"]],
   );
   examples(
     part("replay", "have a sandbox send a delivery again")
       .argument("<id>", "of the delivery")
       .option(...CONTROL)
-      .action(
-        action(
-          async (terminal, project, flags: object, id: string) =>
-            (await import("../webhooks/sandbox.ts")).runReplay(terminal, project, flags, id),
-          "none",
-        ),
-      ),
+      .action(action(() => import("../webhooks/sandbox.ts"), "runReplay", "none")),
     [["hostform webhooks replay 3", "the same bytes"]],
   );
 }

@@ -317,12 +317,7 @@ async function removeNew(
  * @param signal aborted: the user does not want to wait for it.
  * @returns whether it is gone.
  */
-async function unsubscribe(
-  terminal: Terminal,
-  webhooks: Webhooks,
-  id: string,
-  signal?: AbortSignal,
-): Promise<boolean> {
+async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, signal?: AbortSignal): Promise<boolean> {
   try {
     await webhooks.delete(id, signal && { signal });
     return true;
