@@ -8,13 +8,13 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   spending: ["src/core/engine/spending.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
   apply: ["src/core/engine/{apply,records,schedule}.ts"],
-  limiter: ["src/core/api/{limit,limiter}.ts"],
+  limiter: ["src/core/api/limiter.ts"],
   retry: ["src/core/api/retry.ts"],
-  answers: ["src/core/api/refuse.ts"],
+  answers: ["src/core/api/classify.ts"],
   turns: ["src/core/api/create-turns.ts"],
   journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
   provider: ["src/fronts/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
-  redaction: ["src/core/api/redact.ts", "src/project/redaction.ts", "src/core/record/secret-{command,output}.ts"],
+  redaction: ["src/core/api/token.ts", "src/project/redaction.ts", "src/core/record/secret-{command,output}.ts"],
 };
 
 /**

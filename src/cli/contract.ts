@@ -1,5 +1,5 @@
 import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../contract/index.ts";
-import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { requireAllowedOrigin } from "../core/api/address.ts";
 import { ledgerFor, type RequestEvent } from "../core/api/index.ts";
 import { Prober } from "../core/api/probe.ts";
 import { readToken } from "../core/api/token.ts";

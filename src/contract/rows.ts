@@ -2,7 +2,7 @@
  * The gaps of the specification, as a server was seen to fill them; those of lists and errors.
  */
 
-import { htmlPage } from "../core/api/server-words.ts";
+import { htmlPage } from "../core/api/classify.ts";
 import { type ContractRow, isObject } from "../core/model/index.ts";
 import {
   type Detector,

@@ -4,6 +4,7 @@
  */
 
 import { nextOf, nextSigns, readPage } from "../core/api/envelope.ts";
+import { formOf, malformed } from "../core/api/errors.ts";
 import {
   accountForm,
   type Form,
@@ -15,7 +16,6 @@ import {
   serviceForm,
   webhookForm,
 } from "../core/api/forms.ts";
-import { formOf, malformed } from "../core/api/malformed.ts";
 import { type Probed, type ProbeEndpoint, type ProbeRequest, type Prober, probeTitle } from "../core/api/probe.ts";
 import { takeOne } from "../core/api/unwrap.ts";
 import { ApiError, isObject, type JsonObject } from "../core/model/index.ts";

@@ -3,10 +3,11 @@
  * by POST. Nothing here orders, mails or sets anything. What was registered is removed whatever happens, also after an
  * interruption and after a lost answer; what could not be removed is reported.
  */
+
+import { sameAddress } from "../core/api/address.ts";
 import { readAnswer } from "../core/api/answers.ts";
 import { webhookForm } from "../core/api/forms.ts";
 import { createListing } from "../core/api/listing.ts";
-import { sameAddress } from "../core/api/web-address.ts";
 import { ApiError, HostformError, isObject } from "../core/model/index.ts";
 import type { Asker, Sight, Written } from "./survey.ts";
 

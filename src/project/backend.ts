@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
-import { isLoopback } from "../core/api/base-url.ts";
-import { connectionPool } from "../core/api/proxy.ts";
+import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
+import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   type Backend,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { overrideWarnings } from "../core/api/allowed-origins.ts";
+import { overrideWarnings } from "../core/api/address.ts";
 import { validateDesired } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { requireAllowedOrigin } from "../core/api/address.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
 import { HostingClient, ledgerFor } from "../core/api/index.ts";
 import { readToken } from "../core/api/token.ts";

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ledger, MemoryLedger, SharedLedger } from "../../src/core/api/index.ts";
-import { windowFile } from "../../src/core/api/window-file.ts";
+import { windowFile } from "../../src/core/api/shared-ledger.ts";
 import { temporaryFolder } from "./folder.ts";
 
 /** Gives each process that uses the token its ledger. */

@@ -1,8 +1,7 @@
 import { type Dispatcher, request } from "undici";
-import { isLoopback } from "../../core/api/base-url.ts";
+import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
-import { networkFailure } from "../../core/api/network-failure.ts";
-import { connectionPool } from "../../core/api/proxy.ts";
+import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/known-secrets.ts";
 import type { Project } from "../../project/source.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
-import { isLoopback } from "../../core/api/base-url.ts";
+import { isLoopback, sameAddress } from "../../core/api/address.ts";
 import type { HostingClient } from "../../core/api/index.ts";
-import { sameAddress } from "../../core/api/web-address.ts";
 import {
   ApiError,
   type Diagnostic,

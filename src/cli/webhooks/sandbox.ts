@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from "undici";
-import { isLoopback } from "../../core/api/base-url.ts";
-import { networkFailure } from "../../core/api/network-failure.ts";
+import { isLoopback } from "../../core/api/address.ts";
+import { networkFailure } from "../../core/api/transport.ts";
 import { fail, isObject } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
 import type { Project } from "../../project/source.ts";

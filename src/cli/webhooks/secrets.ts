@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { WEBHOOK_SECRET } from "../../core/api/one-time.ts";
+import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
 import {
   errnoOf,
   fail,

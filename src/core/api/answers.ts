@@ -1,10 +1,11 @@
+/** What each mutation answers (§4): the record that it made, and the secret that is shown only once. */
+
 import { isObject, type JsonObject } from "../model/index.ts";
 import type { MutationName } from "./endpoints.ts";
+import { accepted, formOf } from "./errors.ts";
 import { accountForm, grantForm, invoiceForm, migrationRequestForm, serviceForm, webhookForm } from "./forms.ts";
-import { accepted, formOf } from "./malformed.ts";
-import { findOnce, GENERATED_PASSWORD, namesIn, WEBHOOK_SECRET } from "./one-time.ts";
 import type { Answers } from "./records.ts";
-import { findBeside, findOne } from "./unwrap.ts";
+import { findBeside, findOne, findText } from "./unwrap.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -77,4 +78,150 @@ const reading: Reading = {
 /** Reads the answer of one mutation; `json` is undefined for an empty body. */
 export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): Answers[E] {
   return reading[endpoint](json);
+}
+
+/** The names of a one-time secret in an answer: where it is likeliest, and what any name of it looks like. */
+export interface SecretNames {
+  readonly likely: readonly string[];
+  /** The objects that it may stand in beside the record. */
+  readonly wrappers: readonly string[];
+  /** Holds for any other name, in small letters and without `_` and `-`. */
+  readonly like: RegExp;
+  /** Names that mean a secret only where nothing else is named like one, and what the text under them is like. */
+  readonly rather: { readonly name: RegExp; readonly text: RegExp };
+  /** The text of a secret under a name that says nothing, or in a sentence. Absent: it is looked for under names alone. */
+  readonly unnamed?: (text: string) => string | undefined;
+  /** Holds for what stands in the place of one that is not shown. */
+  readonly masked: RegExp;
+}
+
+/** Nothing but signs that hide, a text that is cut, or a word for it: `********`, `abc…`, `[hidden]`. */
+const MASKED = /^[*•●·.xX_-]{3,}$|…|^\W?(?:hidden|redacted|masked|filtered|encrypted|secret|none)\W?$/i;
+
+export const WEBHOOK_SECRET = {
+  likely: ["secret", "signing_secret", "signingSecret", "webhook_secret"],
+  like: /(?:secret|(?:secret|signing|signature|hmac|shared)(?:key|token))(?:value|text|plain|plaintext)?$/,
+  // The record of a subscription has no use for another key or token, and short ones are names.
+  rather: {
+    name: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
+    text: /^\S{16,}$/,
+  },
+  // Of a password, anything may be a part.
+  masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
+} as const;
+
+export const GENERATED_PASSWORD = {
+  likely: ["password", "new_password", "generated_password"],
+  like: /(?:password|passphrase|passwd|pass|pwd)(?:value|text|plain|plaintext)?$/,
+  rather: { name: /^(?:secret|value|text|credentials?|pw)$/, text: /^\S{6,}$/ },
+  unnamed: passwordIn,
+  masked: MASKED,
+} as const;
+
+/** The end of a sentence that gives a password. Of one that ends in a stop nobody knows whether that is a part of it. */
+const GIVEN =
+  /\b(?:password|passwd|pwd)(?:(?:\s+(?:is|was|now|has|been|set|reset|changed|to))+\s*:?|\s*[:=])\s*(?:"(\S+)"|'(\S+)'|`(\S+)`|(\S*[^\s.,;!"'`]))$/i;
+/** Small letters, capitals, digits, signs; ids, dates and names have fewer of them. */
+const CLASSES = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^\w\s.:/+-]/];
+const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
+/** A sentence of one word: "Success!". */
+const EXCLAMATION = /^[A-Z][a-z]+\W$/;
+
+/** Longer texts are no password, and no sentence that gives one: the patterns take the square of the length. */
+const LONGEST = 1_000;
+
+/** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
+function passwordIn(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined;
+  const given = GIVEN.exec(text.trim())?.slice(1).find(Boolean);
+  const [word, least] = given === undefined ? [text, 3] : [given, 2];
+  const isMixed = CLASSES.filter((one) => one.test(word)).length >= least;
+  return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) && !EXCLAMATION.test(word) ? word : undefined;
+}
+
+/** A name of something else, though it ends like one: `old_secret`, `has_password`. */
+const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
+/** A name that says that nothing is hidden there. */
+const PLAIN = /plain/;
+/** A name of what is no secret, whatever it looks like. */
+const PUBLIC =
+  /(?:id|uuid|at|date|time|until|status|state|type|object|name|user|login|host|ip|address|email|url|link|href|version|job|task|reference|number|plan|domain|fingerprint|hash|digest)$/;
+/** A secret of another trade, if there is any other. */
+const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
+const NEVER = /(?!)/;
+const ANY = /(?:)/;
+/** The name of the text in an object that is named like a secret. */
+const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
+const DEEPEST = 8;
+
+/**
+ * A secret that is told only in this one answer: under a name that says it is plain, then under a likely name in a likely
+ * place, otherwise under any name like one, anywhere; at last the only text that can be one. Not to find it costs more than
+ * to look too far: nobody can ask again. Null when there is none, or only what stands in its place.
+ */
+export function findOnce(json: unknown, names: SecretNames): string | null {
+  const found = candidates(json, names);
+  const first = (fits: (name: string) => boolean) => found.find(({ name }) => fits(name))?.text;
+  const isShown = (text: string) => !names.masked.test(text);
+  return (
+    first((name) => PLAIN.test(name)) ??
+    findText(json, names.likely, names.wrappers, isShown) ??
+    first((name) => !UNLIKELY.test(name)) ??
+    first(() => true) ??
+    ratherThanNone(json, names)
+  );
+}
+
+/** Where nothing is named like a secret, hidden or not: the only text under a lesser name, or that looks like one. */
+function ratherThanNone(json: unknown, names: SecretNames): string | null {
+  if (candidates(json, { ...names, masked: NEVER }).length > 0) return null;
+  const { rather, unnamed } = names;
+  const named = candidates(json, { ...names, like: rather.name }).filter(({ text }) => rather.text.test(text));
+  if (named.length > 0 || unnamed === undefined) return onlyOf(named.map(({ text }) => text));
+  const others = candidates({ answer: json }, { ...names, like: ANY }).filter(({ name }) => !PUBLIC.test(name));
+  return onlyOf(others.flatMap(({ text }) => unnamed(text) ?? []));
+}
+
+function onlyOf(texts: readonly string[]): string | null {
+  const [only, ...more] = new Set(texts);
+  return more.length === 0 ? (only ?? null) : null;
+}
+
+/** Every text under a name like a secret's, the outermost first. */
+function candidates(json: unknown, { like, masked }: SecretNames): { name: string; text: string }[] {
+  const found: { name: string; text: string }[] = [];
+  let level: readonly unknown[] = [json];
+  for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
+    const fields = level.filter(isObject).flatMap((value) => Object.entries(value));
+    for (const [written, value] of fields) {
+      const name = plain(written);
+      const text = like.test(name) && !OTHER.test(name) ? textOf(value) : undefined;
+      if (text !== undefined && !masked.test(text)) found.push({ name, text });
+    }
+    level = [...level.flatMap((value) => (Array.isArray(value) ? value : [])), ...fields.map(([, value]) => value)];
+  }
+  return found;
+}
+
+const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
+
+/** The text, or that of an object in its place. */
+function textOf(value: unknown): string | undefined {
+  const inner = isObject(value) ? Object.entries(value).find(([name]) => WITHIN.test(plain(name)))?.[1] : value;
+  return typeof inner === "string" && inner !== "" ? inner : undefined;
+}
+
+/** The names in an answer, as paths, without what stands there: `data.id`, `meta.key`. */
+export function namesIn(json: unknown): string {
+  const names: string[] = [];
+  const walk = (value: unknown, path: string, depth: number): void => {
+    if (!isObject(value) || depth > 3) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const own = `${path}${/^[\w-]{1,40}$/.test(name) ? name : "?"}`;
+      if (isObject(inner)) walk(inner, `${own}.`, depth + 1);
+      else names.push(own);
+    }
+  };
+  walk(json, "", 0);
+  return names.length === 0 ? "none" : `${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
 }

@@ -1,15 +1,19 @@
+/**
+ * The way of a request from the client to the wire, and what a caller may set about it. Each link is a function; the small ones
+ * are here, the others in the files that they are named for.
+ */
 import type { Dispatcher } from "undici";
-import type { Clock } from "../model/index.ts";
-import { authorize } from "./authorize.ts";
-import type { Answer, Handler } from "./exchange.ts";
-import { type HostClock, readHostTime } from "./host-clock.ts";
-import { limit } from "./limit.ts";
-import type { Limiter } from "./limiter.ts";
-import { observe, type RequestEvent } from "./observe.ts";
-import type { Redact } from "./redact.ts";
+import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
+import { normalizeBaseUrl } from "./address.ts";
+import type { EndpointName } from "./endpoints.ts";
+import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
+import { type Ledger, MemoryLedger } from "./ledger.ts";
+import { httpDate, type Limiter, limit } from "./limiter.ts";
+import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
-import { send } from "./send.ts";
-import { understand } from "./understand.ts";
+import { type Redact, validToken } from "./token.ts";
+import { send } from "./transport.ts";
+import { VERSION } from "./version.ts";
 
 export interface ChainOptions {
   readonly baseUrl: URL;
@@ -30,18 +34,192 @@ export interface ChainOptions {
 /**
  * The way of every request, from the outside in; this is the one place that knows the order.
  *
- * 1. retry       decides on typed failures, so it stands outside of what makes them; each attempt passes all below.
- * 2. understand  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
- * 3. limit       every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
- * 4. observe     tells of each HTTP request: timed without the wait for the turn, never shown the token.
- * 5. readHostTime learns the host's time from the answer.
- * 6. authorize   adds the token last.
- * 7. send        the wire: time and size limits.
+ * 1. retry          decides on typed failures, so it stands outside of what makes them; each attempt passes all below.
+ * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
+ * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
+ * 4. observe        reports each HTTP request: timed without the wait for the turn, never shown the token.
+ * 5. readHostTime   learns the host's time from the answer.
+ * 6. authorize      adds the token last.
+ * 7. send           the wire: time and size limits.
  *
  * Reading records out of the JSON comes after the chain: it depends on what was asked, and a shape that is not
  * understood does not get better by repetition.
  */
 export function buildChain(options: ChainOptions): Handler<Answer> {
   const wire = readHostTime(options, authorize(options, send(options)));
-  return retry(options, understand(options, limit(options, observe(options, wire))));
+  return retry(options, parseResponse(options, limit(options, observe(options, wire))));
+}
+
+export interface ClientOptions {
+  /** The host's address, with or without /api/v1. */
+  readonly baseUrl: string;
+  /** §5.1: the access token. It appears in no error and no event. */
+  readonly token: string;
+  readonly clock?: Clock | undefined;
+  /** For jitter: numbers from 0 up to 1. */
+  readonly random?: (() => number) | undefined;
+  /** The connections; the caller closes them. Default: an own pool, through the proxies that `env` names. */
+  readonly dispatcher?: Dispatcher | undefined;
+  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read. Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** §8: at most and by default 60. */
+  readonly requestsPerMinute?: number | undefined;
+  /** Where the requests of the last minute are counted. Default: in memory. */
+  readonly ledger?: Ledger | undefined;
+  /** For one attempt, in ms. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts that may fail before a call does. Default 4. */
+  readonly maxAttempts?: number | undefined;
+  /** Size of one answer, in bytes. Default 10 MiB. */
+  readonly maxResponseBytes?: number | undefined;
+  /** Pages of one listing. Default 500. */
+  readonly maxPages?: number | undefined;
+  /** §8: `per_page`, at most and by default 100. */
+  readonly pageSize?: number | undefined;
+  /** Accept plain http to addresses other than loopback. */
+  readonly insecureHttp?: boolean | undefined;
+  readonly userAgent?: string | undefined;
+  /** Aborted: no request leaves any more, as with the `stop` of each call. What has left is awaited, 30 s at most. */
+  readonly stop?: AbortSignal | undefined;
+  /** Aborted: what has left is not awaited either, as with the `signal` of each call. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms. */
+  readonly onWait?: ((ms: number) => void) | undefined;
+  /** Called after each HTTP request. */
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+}
+
+/** The options with defaults filled in and checked. Throws provider.base_url, provider.token, api.argument. */
+export function resolveOptions(options: ClientOptions) {
+  return {
+    baseUrl: normalizeBaseUrl(options.baseUrl, options.insecureHttp),
+    token: validToken(options.token),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    dispatcher: options.dispatcher,
+    env: options.env ?? process.env,
+    requestsPerMinute: within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, 60),
+    ledger: options.ledger ?? new MemoryLedger(),
+    timeoutMs: within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000),
+    maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
+    maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1, 1024 * 1024 * 1024),
+    maxPages: within("maxPages", options.maxPages ?? 500, 1, 1_000_000),
+    pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
+    userAgent: options.userAgent ?? `hostform/${VERSION}`,
+    stop: options.stop,
+    signal: options.signal,
+    onRequest: options.onRequest,
+    onWait: options.onWait,
+  };
+}
+
+function within(name: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  fail("api.argument", `${name} must be a whole number from ${least} to ${most}`);
+}
+
+/** One HTTP request that was made: what `--verbose` prints. No header, no body, nothing secret. */
+export interface RequestEvent {
+  readonly endpoint: EndpointName;
+  readonly method: string;
+  /** Path and query under /api/v1. */
+  readonly path: string;
+  /** Counts from 1 for each call. */
+  readonly attempt: number;
+  /** The status, or `error` when none came. */
+  readonly status?: number;
+  /** A code such as `api.timeout`. */
+  readonly error?: string;
+  /** Duration, in ms, the wait for the rate limit not included. */
+  readonly ms: number;
+  /** How long the request waited for the rate limit, in ms. */
+  readonly waitedMs: number;
+  /** Requests left in this minute after this one. */
+  readonly left: number;
+}
+
+/** Reports each attempt to the owner of the client, once it is over. */
+export function observe(
+  { clock, onRequest }: { clock: Clock; onRequest: (event: RequestEvent) => void },
+  next: Handler<Reply>,
+): Handler<Reply> {
+  return async (request) => {
+    const { endpoint, method, path, attempt, waitedMs, left } = request;
+    const started = clock.now();
+    const report = (outcome: { status: number } | { error: string }) => {
+      try {
+        onRequest({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left });
+      } catch {
+        // The answer of an order matters more than whoever watches.
+      }
+    };
+    try {
+      const reply = await next(request);
+      report({ status: reply.status });
+      return reply;
+    } catch (error) {
+      const code = (error instanceof ApiError && error.diagnostics[0]?.code) || "internal";
+      // What was stopped before it left was never a request.
+      const isUnsent = code === "api.cancelled" && error instanceof ApiError && error.reached === "no";
+      if (!isUnsent) report({ error: code });
+      throw error;
+    }
+  };
+}
+
+/** §5.1 and §4: the headers that every request carries. Closest to the wire, so that no other handler sees the token. */
+export function authorize(credentials: { token: string; userAgent: string }, next: Handler<Reply>): Handler<Reply> {
+  const common = {
+    accept: "application/json",
+    authorization: `Bearer ${credentials.token}`,
+    "user-agent": credentials.userAgent,
+  };
+  return (request: ApiRequest) => next({ ...request, headers: { ...request.headers, ...common } });
+}
+
+/** A difference larger than this is no difference between clocks but a header without meaning: a year. */
+const MOST_MS = 366 * 86_400_000;
+
+/**
+ * What time it is at the host, by the `Date` header of its latest answer. Times in its records are the host's own, so what is
+ * compared with them must be too: the clock of this machine may be hours off. Without a usable header it is the local clock.
+ */
+export class HostClock {
+  readonly #clock: Clock;
+  /** How much the host's clock is ahead, in ms. */
+  #offset = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds since the epoch. */
+  now(): number {
+    return this.#clock.now() + this.#offset;
+  }
+
+  /**
+   * Learns from an answer to a request that left at `sentAt`. The header has whole seconds and was written at some moment
+   * between sending and receiving: as long as that can be the local time, it is. What a cache hands out (`Age`) has an old one.
+   */
+  learn({ status, headers }: Pick<Reply, "status" | "headers">, sentAt: number): void {
+    const date = httpDate(headers.date);
+    if (date === undefined || status > 299 || headers.age !== undefined) return;
+    const [least, most] = [date - this.#clock.now(), date + 1_000 - sentAt];
+    const offset = least > 0 ? least : most < 0 ? most : 0;
+    if (Math.abs(offset) <= MOST_MS) this.#offset = offset;
+  }
+}
+
+/** Lets the host's clock learn from each answer. */
+export function readHostTime(
+  { clock, hostClock }: { clock: Clock; hostClock: HostClock },
+  next: Handler<Reply>,
+): Handler<Reply> {
+  return async (request) => {
+    const sentAt = clock.now();
+    const reply = await next(request);
+    hostClock.learn(reply, sentAt);
+    return reply;
+  };
 }

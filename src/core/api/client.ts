@@ -1,10 +1,14 @@
+/** The client: an object with a method for each endpoint, whose reading half is a type of its own. */
+
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/index.ts";
+import { webAddress } from "./address.ts";
 import { readAnswer } from "./answers.ts";
-import { buildChain } from "./chain.ts";
+import { buildChain, type ClientOptions, HostClock, resolveOptions } from "./chain.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName } from "./endpoints.ts";
-import { type Answer, anyOf, type Handler } from "./exchange.ts";
+import { formOf, malformed } from "./errors.ts";
+import { type Answer, anyOf, buildRequest, type Handler, type RequestParts } from "./exchange.ts";
 import {
   accountForm,
   type Form,
@@ -15,19 +19,22 @@ import {
   serviceForm,
   webhookForm,
 } from "./forms.ts";
-import { HostClock } from "./host-clock.ts";
 import { Limiter } from "./limiter.ts";
-import { createListing } from "./listing.ts";
-import { formOf, malformed } from "./malformed.ts";
-import { type ClientOptions, resolveOptions } from "./options.ts";
-import { PageNumbering } from "./page-numbering.ts";
-import { connectionPool } from "./proxy.ts";
-import type { Answers } from "./records.ts";
-import { createRedact } from "./redact.ts";
-import { buildRequest, type RequestParts } from "./request.ts";
-import type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
+import { createListing, type Listing, PageNumbering } from "./listing.ts";
+import type {
+  AccountRecord,
+  Answers,
+  DomainAvailability,
+  GrantRecord,
+  InvoiceRecord,
+  MigrationRequestRecord,
+  PlanRecord,
+  ServiceRecord,
+  WebhookRecord,
+} from "./records.ts";
+import { createRedact } from "./token.ts";
+import { connectionPool } from "./transport.ts";
 import { findText, takeOne } from "./unwrap.ts";
-import { webAddress } from "./web-address.ts";
 
 /** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -204,4 +211,48 @@ export class HostingClient implements Reader, Writer {
         }),
     });
   }
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
+  readonly notAfter?: number;
+  /**
+   * For requests with an Idempotency-Key (§4): how long after one whose outcome is open the same may be sent again, in ms. By
+   * then the host may have forgotten the key, and would order a second time. Default: 5,000.
+   */
+  readonly repeatWithinMs?: number;
+  /** Aborted: what has not left does not leave any more. What has left is waited for, as `signal` would not. */
+  readonly stop?: AbortSignal;
+}
+
+/**
+ * The half of the client that changes nothing. Planning and observing take this type, so that they cannot order,
+ * suspend or delete: the compiler says so.
+ */
+export interface Reader {
+  /** What time it is at the host, in milliseconds since the epoch: by the `Date` of its answers, else the local clock. */
+  hostNow(): number;
+  readonly plans: { list(options?: CallOptions): Listing<PlanRecord> };
+  readonly services: {
+    list(options?: CallOptions): Listing<ServiceRecord>;
+    get(id: string, options?: CallOptions): Promise<ServiceRecord>;
+  };
+  readonly grants: { list(serviceId: string, options?: CallOptions): Listing<GrantRecord> };
+  readonly invoices: {
+    list(options?: CallOptions): Listing<InvoiceRecord>;
+    get(id: string, options?: CallOptions): Promise<InvoiceRecord>;
+  };
+  readonly webhooks: { list(options?: CallOptions): Listing<WebhookRecord> };
+  readonly domains: { check(names: readonly string[], options?: CallOptions): Promise<DomainAvailability[]> };
+  readonly accounts: { list(options?: CallOptions): Listing<AccountRecord> };
+  readonly migrationRequests: {
+    list(options?: CallOptions): Listing<MigrationRequestRecord>;
+    get(id: string, options?: CallOptions): Promise<MigrationRequestRecord>;
+  };
+}
+
+/** The half that changes things: one entry for all of them, taking the request as a plain value. */
+export interface Writer {
+  perform<E extends MutationName>(mutation: Mutation<E>, options?: CallOptions): Promise<Answers[E]>;
 }

@@ -4,9 +4,9 @@ import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, type FileLock, stateFolder, takeFileLock } from "../local/index.ts";
 import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
-import { accountDigest } from "./account-digest.ts";
-import { isLoopback, normalizeBaseUrl } from "./base-url.ts";
-import { removeUnused } from "./window-file.ts";
+import { isLoopback, normalizeBaseUrl } from "./address.ts";
+import { removeUnused } from "./shared-ledger.ts";
+import { accountDigest } from "./token.ts";
 
 /** What is known of a create: it left and has no answer yet, its object was made, or its answer was lost. */
 type Outcome = "begun" | "made" | "unknown";

@@ -1,8 +1,8 @@
 import { ApiError, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
-import { refuseArgument } from "./failure.ts";
+import { refuseArgument } from "./errors.ts";
+import type { RequestParts } from "./exchange.ts";
 import type { DomainAvailability } from "./records.ts";
-import type { RequestParts } from "./request.ts";
 
 /** Sends a request and gives the JSON of its answer. */
 export type Call = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;

@@ -5,6 +5,8 @@
  * unclear; follow redirects or addresses from the server; let the token into any text.
  */
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
+export type { ClientOptions, RequestEvent } from "./chain.ts";
+export type { CallOptions, Reader, Writer } from "./client.ts";
 export { HostingClient } from "./client.ts";
 export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export {
@@ -18,9 +20,7 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
-export type { RequestEvent } from "./observe.ts";
-export type { ClientOptions } from "./options.ts";
+export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
 export { type LedgerOptions, ledgerFor, SharedLedger } from "./shared-ledger.ts";
-export type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
 export { VERSION } from "./version.ts";

@@ -1,12 +1,15 @@
+/** Listings: page by page, to the end and not beyond (§4 Pagination). */
+
 import { ApiError } from "../model/index.ts";
-import type { EndpointName } from "./endpoints.ts";
-import { describeEndpoint } from "./endpoints.ts";
+import { describeEndpoint, type EndpointName } from "./endpoints.ts";
 import { nextOf, nextSigns, type Page, readPage } from "./envelope.ts";
-import { FailedAttempt } from "./failure.ts";
+import { FailedAttempt, formOf, malformed } from "./errors.ts";
 import { type Form, readRecord } from "./forms.ts";
-import { formOf, malformed } from "./malformed.ts";
-import { PageNumbering } from "./page-numbering.ts";
-import type { Listing } from "./surface.ts";
+
+/** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts again. */
+export interface Listing<T> extends AsyncIterable<T> {
+  all(): Promise<T[]>;
+}
 
 export interface ListingOptions<T> {
   readonly endpoint: EndpointName;
@@ -295,4 +298,30 @@ function broken(endpoint: EndpointName, what: string, detail: string): FailedAtt
     detail,
     fix: "Report it to the host; hostform does not act on half a listing.",
   });
+}
+
+/**
+ * The number of the first page of a host's lists. §4 Pagination has "page (page number)" and no more: most count from 1,
+ * some from 0. Learned from answers, and shared by the listings of a client, since all lists have one envelope.
+ */
+export class PageNumbering {
+  #first: 0 | 1 | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** Undefined: not known yet. */
+  get first(): 0 | 1 | undefined {
+    return this.#first;
+  }
+
+  /** The first finding stays. */
+  learn(first: 0 | 1): void {
+    this.#first ??= first;
+  }
+
+  /** Runs one check after the other: of several listings that need it, the first one asks and the others know. */
+  inTurn<T>(check: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(check);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
 }

@@ -1,20 +1,15 @@
 import type { Dispatcher } from "undici";
 import type { ApiError, JsonObject } from "../model/index.ts";
-import { authorize } from "./authorize.ts";
+import { authorize, type ClientOptions, observe, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { FailedAttempt, refuseArgument } from "./errors.ts";
 import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
-import { FailedAttempt, refuseArgument } from "./failure.ts";
-import { parseJson } from "./json.ts";
-import { limit } from "./limit.ts";
-import { Limiter } from "./limiter.ts";
-import { observe } from "./observe.ts";
-import { type ClientOptions, resolveOptions } from "./options.ts";
-import { connectionPool } from "./proxy.ts";
-import { createRedact, tokenForms } from "./redact.ts";
-import { buildRequest } from "./request.ts";
+import { buildRequest, parseJson } from "./exchange.ts";
+import { Limiter, limit } from "./limiter.ts";
+import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
-import { send } from "./send.ts";
-import { understand } from "./understand.ts";
+import { createRedact, tokenForms } from "./token.ts";
+import { connectionPool, send } from "./transport.ts";
 
 /**
  * The endpoints that a probe can name. What reads is here, but for the one-time sign-on, which makes a credential. Of
@@ -184,12 +179,12 @@ function isSeen(answer: Answer): answer is Seen {
 }
 
 /** Keeps the reply beside what the client makes of it. Only a failure that a repetition may better is thrown. */
-function see(options: Parameters<typeof understand>[0], next: Handler<Reply>): Handler<Seen> {
+function see(options: Parameters<typeof parseResponse>[0], next: Handler<Reply>): Handler<Seen> {
   return async (request: ApiRequest) => {
     const reply = await next(request);
     const { status } = reply;
     try {
-      const { json } = await understand(options, async () => reply)(request);
+      const { json } = await parseResponse(options, async () => reply)(request);
       return { status, json, reply, refusal: undefined };
     } catch (error) {
       if (!(error instanceof FailedAttempt) || error.transient) throw error;

@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
+import { cancelled, FailedAttempt, keyTooOld } from "./errors.ts";
 import { type Answer, beforeLeaving, type Handler } from "./exchange.ts";
-import { cancelled, FailedAttempt, keyTooOld } from "./failure.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {

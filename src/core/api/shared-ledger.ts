@@ -1,11 +1,13 @@
-import { databaseTrouble, stateFolder } from "../local/index.ts";
+/** The requests of the last minute, counted in a file that all processes of this machine share. */
+
+import { readdirSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import type { Diagnostic } from "../model/index.ts";
-import { accountDigest } from "./account-digest.ts";
-import { isLoopback, normalizeBaseUrl } from "./base-url.ts";
-import { type Ledger, MemoryLedger } from "./ledger.ts";
-import type { RollingWindow, Turn } from "./rolling-window.ts";
-import { windowFile, windowPath } from "./window-file.ts";
-import type { WindowKeeper } from "./window-keeper.ts";
+import { isLoopback, normalizeBaseUrl } from "./address.ts";
+import { type Ledger, MemoryLedger, RollingWindow, type Turn } from "./ledger.ts";
+import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
 const ASK_AGAIN_MS = 50;
@@ -125,4 +127,84 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
       "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
     ],
   };
+}
+
+/** A file that nobody has used for this long holds nothing any more: tokens come and go. */
+const UNUSED_MS = 30 * 24 * 3_600_000;
+
+/**
+ * `TRUNCATE`, because a write-ahead log does not work on network file systems, where homes may lie. Nothing is synced: a
+ * process that dies loses nothing by it, and after a power failure the minute is over. Whoever has the file has it for
+ * far less than a millisecond. One that was stopped right then is not waited for here, as that would block the process.
+ */
+const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+const SCHEMA = "CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), record TEXT NOT NULL) STRICT";
+
+/** The file of an account's requests in a folder. */
+export function windowPath(folder: string, digest: string): string {
+  return path.join(folder, `${digest}.requests`);
+}
+
+/**
+ * A window in a database file of its own.
+ * @param place tells the file. What it throws, `update` throws.
+ * @param open how databases are opened.
+ * @internal The published types must not need `node:sqlite`.
+ */
+export function windowFile(place: () => string, open?: (path: string) => DatabaseSync): WindowKeeper {
+  const file = new DatabaseFile(place, {
+    applicationId: 0x4846_5251,
+    schema: SCHEMA,
+    pragmas: PRAGMAS,
+    prepare: (database) => ({
+      read: database.prepare("SELECT record FROM requests WHERE one = 1"),
+      write: database.prepare("INSERT OR REPLACE INTO requests (one, record) VALUES (1, ?)"),
+    }),
+    onOpen: (_, isNew) => {
+      if (isNew) removeUnused(path.dirname(place()));
+    },
+    open,
+  });
+  let last = "";
+  return {
+    update: (change) => {
+      const [result, text] = file.change(({ read, write }) => {
+        const window = RollingWindow.parse(String(read.get()?.record ?? ""));
+        const result = change(window);
+        const text = JSON.stringify(window);
+        write.run(text);
+        return [result, text];
+      });
+      last = text;
+      return result;
+    },
+    last: () => RollingWindow.parse(last),
+    close: () => file.close(),
+  };
+}
+
+/** A process that still has such a file open notices, and makes it anew. Ages are by the clock that files are dated by. */
+export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock)?$/.test(name)) continue;
+      const file = path.join(folder, name);
+      if (Date.now() - statSync(file).mtimeMs > unusedMs) rmSync(file, { force: true });
+    }
+  } catch {
+    // Somebody else does it at the same time, or nobody may: the count does not depend on it.
+  }
+}
+
+/** What a window is kept in. In a file of its own: the published types refer to it, and must not need `node:sqlite`. */
+export interface WindowKeeper {
+  /**
+   * Reads the window, lets it be changed, and writes it down, in one step for all processes.
+   * @param change may be called again when the first time came to nothing, with another window.
+   * @throws the system's or SQLite's own error; nothing was changed then.
+   */
+  update<T>(change: (window: RollingWindow) => T): T;
+  /** As it was written last from here. */
+  last(): RollingWindow;
+  close(): void;
 }

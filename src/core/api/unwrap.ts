@@ -1,7 +1,7 @@
 import { isObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
+import { formOf, malformed } from "./errors.ts";
 import { type Form, hasId, readRecord, WRAPPERS } from "./forms.ts";
-import { formOf, malformed } from "./malformed.ts";
 
 type Object = { readonly [key: string]: unknown };
 

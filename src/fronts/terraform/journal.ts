@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { accountDigest } from "../../core/api/account-digest.ts";
-import { normalizeBaseUrl } from "../../core/api/base-url.ts";
+import { normalizeBaseUrl } from "../../core/api/address.ts";
+import { accountDigest } from "../../core/api/token.ts";
 import { DatabaseFile } from "../../core/local/index.ts";
 import type { Clock, Diagnostic } from "../../core/model/index.ts";
 import type { Journal, Note } from "./contract.ts";

@@ -1,7 +1,7 @@
 // What is hidden and what is not, place by place: the properties of redaction.test.ts say that nothing gets out, these that
 // nothing else is taken.
 import { describe, expect, it } from "vitest";
-import { createRedact, tokenForms } from "../../../src/core/api/redact.ts";
+import { createRedact, tokenForms } from "../../../src/core/api/token.ts";
 import { SECRET_MARK as M, Redaction } from "../../../src/project/redaction.ts";
 import { jsonText } from "../../../src/report/index.ts";
 

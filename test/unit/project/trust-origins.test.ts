@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { requireAllowedOrigin } from "../../../src/core/api/allowed-origins.ts";
+import { requireAllowedOrigin } from "../../../src/core/api/address.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
 import { type Canary, startCanary } from "../../support/canary.ts";
 import { temporaryFolder } from "../../support/folder.ts";

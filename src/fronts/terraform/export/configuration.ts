@@ -1,5 +1,5 @@
 import path from "node:path";
-import { isLoopback } from "../../../core/api/base-url.ts";
+import { isLoopback } from "../../../core/api/address.ts";
 import { VERSION } from "../../../core/api/version.ts";
 import type { Kind, Kinds } from "../../../core/kinds/kind.ts";
 import { circles } from "../../../core/model/graph.ts";

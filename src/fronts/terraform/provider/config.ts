@@ -1,7 +1,6 @@
 import path from "node:path";
-import { normalizeBaseUrl } from "../../../core/api/base-url.ts";
-import { validToken } from "../../../core/api/options.ts";
-import { readToken, type TokenSource } from "../../../core/api/token.ts";
+import { normalizeBaseUrl } from "../../../core/api/address.ts";
+import { readToken, type TokenSource, validToken } from "../../../core/api/token.ts";
 import { configOf, providerSettings } from "../../../core/kinds/provider-settings.ts";
 import {
   type AttributePath,

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { overrideWarnings, requireAllowedOrigin } from "../../../core/api/allowed-origins.ts";
-import { normalizeBaseUrl } from "../../../core/api/base-url.ts";
+import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../../core/api/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseJson } from "../../../../src/core/api/json.ts";
+import { parseJson } from "../../../../src/core/api/exchange.ts";
 import fc from "../../../support/fc.ts";
 
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);

@@ -1,8 +1,7 @@
 // The limiter against a ledger that only writes down: what exactly it books, and for how long it pauses everyone.
 import { describe, expect, it, vi } from "vitest";
 import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
-import { limit } from "../../../../src/core/api/limit.ts";
-import { Limiter, LONGEST_WAIT_MS, PauseTooLong } from "../../../../src/core/api/limiter.ts";
+import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
 import { FakeClock } from "./support.ts";
 
 const START = new FakeClock().now();

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { FailedAttempt } from "../../../../src/core/api/failure.ts";
+import { FailedAttempt } from "../../../../src/core/api/errors.ts";
 import { serviceForm } from "../../../../src/core/api/forms.ts";
-import { createListing } from "../../../../src/core/api/listing.ts";
-import { PageNumbering } from "../../../../src/core/api/page-numbering.ts";
+import { createListing, PageNumbering } from "../../../../src/core/api/listing.ts";
 import { ApiError } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 import { api, failureOf, setUp, useNock } from "./support.ts";

@@ -1,9 +1,9 @@
 // A text of the API's may be as long as an answer is (megabytes), and hold anything: reading it must not take the square of that.
 import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
+import { refusal } from "../../../../src/core/api/classify.ts";
 import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
 import { grantForm, readRecord } from "../../../../src/core/api/forms.ts";
-import { refusal } from "../../../../src/core/api/refuse.ts";
 import { testClock } from "../../../support/clock.ts";
 
 const request = { endpoint: "createService", method: "POST", path: "/services" } as ApiRequest;

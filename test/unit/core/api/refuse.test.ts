@@ -1,8 +1,8 @@
 // Every answer other than 2xx, in full: what is said of it, how far the request got, and whether it may be sent again.
 import { describe, expect, it } from "vitest";
+import { refusal } from "../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
 import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
-import { refusal } from "../../../../src/core/api/refuse.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { fixOf } from "../../../support/remedies.ts";
 

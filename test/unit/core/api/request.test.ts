@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { normalizeBaseUrl } from "../../../../src/core/api/base-url.ts";
+import { normalizeBaseUrl } from "../../../../src/core/api/address.ts";
+import { buildRequest } from "../../../../src/core/api/exchange.ts";
 import { endpoints, HostingClient, VERSION } from "../../../../src/core/api/index.ts";
-import { buildRequest } from "../../../../src/core/api/request.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 import { saying } from "../../../support/remedies.ts";

@@ -1,8 +1,8 @@
 // The policy of repetition by itself: how often, how long in between, and what is said in the end.
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
+import { FailedAttempt } from "../../../../src/core/api/errors.ts";
 import type { Answer, ApiRequest } from "../../../../src/core/api/exchange.ts";
-import { FailedAttempt } from "../../../../src/core/api/failure.ts";
 import { type RetryOptions, retry } from "../../../../src/core/api/retry.ts";
 import { FakeClock } from "./support.ts";
 

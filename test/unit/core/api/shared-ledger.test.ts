@@ -14,7 +14,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ledgerFor, MemoryLedger, SharedLedger } from "../../../../src/core/api/index.ts";
-import { windowFile } from "../../../../src/core/api/window-file.ts";
+import { windowFile } from "../../../../src/core/api/shared-ledger.ts";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

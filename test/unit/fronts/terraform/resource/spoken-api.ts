@@ -2,17 +2,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent } from "undici";
-import { normalizeBaseUrl } from "../../../../../src/core/api/base-url.ts";
+import { normalizeBaseUrl } from "../../../../../src/core/api/address.ts";
+import { refusal } from "../../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../../src/core/api/endpoints.ts";
+import { malformed, tooLate } from "../../../../../src/core/api/errors.ts";
 import type { ApiRequest } from "../../../../../src/core/api/exchange.ts";
-import { tooLate } from "../../../../../src/core/api/failure.ts";
 import { serviceForm } from "../../../../../src/core/api/forms.ts";
 import { createListing } from "../../../../../src/core/api/listing.ts";
-import { malformed } from "../../../../../src/core/api/malformed.ts";
-import { networkFailure } from "../../../../../src/core/api/network-failure.ts";
-import { refusal } from "../../../../../src/core/api/refuse.ts";
-import { send } from "../../../../../src/core/api/send.ts";
 import { readToken } from "../../../../../src/core/api/token.ts";
+import { networkFailure, send } from "../../../../../src/core/api/transport.ts";
 import { type Diagnostic, HostformError } from "../../../../../src/core/model/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 

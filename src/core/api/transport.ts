@@ -1,9 +1,13 @@
-import { type Dispatcher, request as httpRequest } from "undici";
-import type { Clock } from "../model/index.ts";
+/**
+ * The wire: sends one request and reads its answer, through a proxy where one is set, and says of a failure below HTTP whether
+ * the request can have arrived.
+ */
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from "undici";
+import { type Clock, errnoOf, fail, type Reached } from "../model/index.ts";
+import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
+import { cancelled, FailedAttempt } from "./errors.ts";
 import { type ApiRequest, beforeLeaving, type Cut, type Handler, type Reply } from "./exchange.ts";
-import { cancelled, FailedAttempt } from "./failure.ts";
-import { networkFailure } from "./network-failure.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 
@@ -158,4 +162,145 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
     },
     { cause: error },
   );
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
+ * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
+ * leave the machine. Throws provider.proxy.
+ */
+export function connectionPool(baseUrl: URL, env: Environment, connectTimeoutMs: number): Dispatcher {
+  const pool = { allowH2: false, connections: 8, connect: { timeout: connectTimeoutMs } };
+  const proxy =
+    baseUrl.protocol === "https:"
+      ? setting(env, "https_proxy", "HTTPS_PROXY")
+      : setting(env, "http_proxy", "HTTP_PROXY");
+  if (proxy === "" || isLoopback(baseUrl)) return new Agent(pool);
+  // `proxy.example:3128` is customary.
+  const uri = proxy.includes("://") ? proxy : `http://${proxy}`;
+  try {
+    // Empty strings, not undefined: undici would look into the process's own environment.
+    return new EnvHttpProxyAgent({
+      ...pool,
+      httpProxy: uri,
+      httpsProxy: uri,
+      noProxy: setting(env, "no_proxy", "NO_PROXY"),
+    });
+  } catch {
+    // The value may hold a password, and so may the message of the error.
+    fail("provider.proxy", "The address of the proxy is not usable");
+  }
+}
+
+function setting(env: Environment, lower: string, upper: string): string {
+  return env[lower] ?? env[upper] ?? "";
+}
+
+/** A failure below HTTP, in words. */
+export interface NetworkFailure {
+  readonly reached: Extract<Reached, "no" | "maybe">;
+  /** "connection refused (ECONNREFUSED)" */
+  readonly what: string;
+  readonly transient: boolean;
+  readonly fix?: string;
+}
+
+const CHECK_URL = "Check base URL, network and proxy.";
+
+/** Codes that only occur before a request is sent: looking up the name, connecting. */
+const BEFORE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "host not found",
+  EAI_AGAIN: "name lookup failed for now",
+  EAI_FAIL: "name lookup failed",
+  EAI_NODATA: "host has no address",
+  EAI_NONAME: "host not found",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_PRX_CONN: "the proxy closed the connection",
+};
+
+/** Codes that mean "before" only when the system call was `connect`. */
+const WHILE_CONNECTING: Readonly<Record<string, string>> = {
+  ENETUNREACH: "network unreachable",
+  EHOSTUNREACH: "host unreachable",
+  ENETDOWN: "network down",
+  EADDRNOTAVAIL: "address not available",
+  EACCES: "connecting is not permitted",
+  EPERM: "connecting is not permitted",
+  ETIMEDOUT: "no connection in time",
+  ECONNRESET: "connection reset while connecting",
+};
+
+/** OpenSSL's verification results and the errors of a handshake that never came to HTTP. */
+const CERTIFICATE =
+  /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
+const HANDSHAKE =
+  /^(ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS)|UND_ERR_PRX_TLS)/;
+
+/**
+ * Says whether a request that failed below HTTP can have reached the server. Anything not known to happen before
+ * sending is `maybe`: a reset on a kept-alive connection may come after the server has acted.
+ */
+export function networkFailure(error: unknown): NetworkFailure {
+  const code = errnoOf(error) ?? "unknown error";
+  const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
+  const message = error instanceof Error ? error.message : "";
+
+  if (message.includes("(407)")) {
+    return {
+      reached: "no",
+      what: "the proxy asks for a user name and password (407)",
+      transient: false,
+      fix: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+    };
+  }
+  const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
+  if (tunnel !== undefined) {
+    return {
+      reached: "no",
+      what: `the proxy refused the connection (${tunnel})`,
+      transient: tunnel >= "500",
+      fix: CHECK_URL,
+    };
+  }
+  if (CERTIFICATE.test(code)) {
+    return {
+      reached: "no",
+      what: `the server's certificate is not trusted (${code})`,
+      transient: false,
+      fix: "Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+    };
+  }
+  if (HANDSHAKE.test(code)) {
+    return {
+      reached: "no",
+      what: `no TLS connection (${code})`,
+      transient: false,
+      fix: "Check that the base URL is https and names the right port.",
+    };
+  }
+  if (message.includes("before secure TLS connection was established")) {
+    return { reached: "no", what: `connection closed in the TLS handshake (${code})`, transient: true, fix: CHECK_URL };
+  }
+  const before = causes.every((cause) => {
+    const own = errnoOf(cause) ?? "";
+    return Object.hasOwn(BEFORE, own) || (Object.hasOwn(WHILE_CONNECTING, own) && syscallOf(cause) === "connect");
+  });
+  if (before) {
+    return {
+      reached: "no",
+      what: `${BEFORE[code] ?? WHILE_CONNECTING[code] ?? "no connection"} (${code})`,
+      transient: true,
+      fix: CHECK_URL,
+    };
+  }
+  if (code.startsWith("HPE_"))
+    return { reached: "maybe", what: `the answer is not HTTP (${code})`, transient: true, fix: CHECK_URL };
+  return { reached: "maybe", what: `the connection was lost (${code})`, transient: true };
+}
+
+function syscallOf(error: unknown): unknown {
+  return error instanceof Error && "syscall" in error ? error.syscall : undefined;
 }

@@ -1,13 +1,12 @@
+/** What an answer other than 2xx means (§7, and its silence about 401, 404 and 5xx). */
 import { type Clock, type Code, isObject } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
-import type { ApiRequest, Reply } from "./exchange.ts";
-import { FailedAttempt } from "./failure.ts";
-import { parseJson } from "./json.ts";
-import { retryAfter } from "./rate-headers.ts";
-import type { Redact } from "./redact.ts";
-import { fieldErrorsOf, htmlPage, serverMessageOf } from "./server-words.ts";
+import { FailedAttempt } from "./errors.ts";
+import { type ApiRequest, parseJson, type Reply } from "./exchange.ts";
+import { retryAfter } from "./limiter.ts";
+import type { Redact } from "./token.ts";
 
-interface Verdict {
+interface Classification {
   readonly code: Code;
   readonly summary: string;
   readonly fix: string;
@@ -61,7 +60,7 @@ export function refusal(
   { redact, clock }: { redact: Redact; clock: Clock },
 ): FailedAttempt {
   const { endpoint, secrets } = request;
-  const verdict = judge(request, reply);
+  const found = classifyError(request, reply);
   const words = serverMessageOf(reply);
   const serverMessage = words.message === undefined ? undefined : redact(words.message, secrets);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(words.json, (text) => redact(text, secrets)) : {};
@@ -72,15 +71,15 @@ export function refusal(
     return news.length === 0 ? [] : [`${field}: ${news.join(" ")}`];
   });
   return new FailedAttempt(endpoint, {
-    code: verdict.code,
-    summary: verdict.summary,
-    reached: verdict.reached ?? (!isCreate(endpoint) || precludes(reply) ? "answered" : "maybe"),
+    code: found.code,
+    summary: found.summary,
+    reached: found.reached ?? (!isCreate(endpoint) || precludes(reply) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
     detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence)].join(" "),
-    fix: verdict.fix,
-    transient: verdict.transient,
+    fix: found.fix,
+    transient: found.transient,
     waitMs: retryAfter(reply.headers, clock.now()),
   });
 }
@@ -93,7 +92,7 @@ function isOwnWord({ text }: Reply): boolean {
   return text.trim() === "" || parseJson(text) !== undefined;
 }
 
-function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
+function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
   const { status, headers } = reply;
   const { ability, path, repeat } = endpoints[endpoint];
   const what = describeEndpoint(endpoint);
@@ -195,7 +194,7 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
   };
 }
 
-function again(code: Code, summary: string): Verdict {
+function again(code: Code, summary: string): Classification {
   return { code, summary, fix: "Try again later; if it stays, ask the host.", reached: "maybe", transient: true };
 }
 
@@ -206,3 +205,84 @@ function destination(location: string | undefined): string {
 }
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** What an error answer says. `form` describes the body where it holds no message: "an HTML page". */
+export interface ServerWords {
+  readonly message?: string;
+  readonly form?: string;
+  readonly json?: unknown;
+}
+
+/** Names under which servers put the sentence for people; the specification has `message` (§7). */
+const MESSAGE_NAMES = ["message", "error", "error_description", "detail", "title"];
+
+/** Finds the server's words in JSON, plain text or an HTML page (whose title is taken); none in an empty body. */
+export function serverMessageOf({ text, headers, cut }: Reply): ServerWords {
+  const trimmed = text.trim();
+  if (trimmed === "") return { form: cut === undefined ? "The answer is empty" : "The answer was cut off" };
+  const page = htmlPage(trimmed, headers["content-type"]);
+  if (page !== undefined) return { form: `The answer is ${page}, perhaps of a proxy` };
+  const json = parsed(trimmed);
+  if (json === undefined) return { message: trimmed.slice(0, 400) };
+  const message = messageIn(json);
+  return message === undefined ? { form: "The answer holds no message", json } : { message, json };
+}
+
+/** `an HTML page titled "…"` when a body is a web page rather than data, whatever its Content-Type claims. */
+export function htmlPage(text: string, contentType = ""): string | undefined {
+  const tagged = /^\s*<(!doctype|html|head|body|h1|center|title|!--)/i.test(text);
+  if (!tagged && !(/^\s*</.test(text) && /html/i.test(contentType))) return undefined;
+  const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(text)?.[1]?.trim() ?? "";
+  return title === "" ? "an HTML page" : `an HTML page titled "${title}"`;
+}
+
+/**
+ * §7, 422: `errors` as dotted field path -> messages. Strings, lists and nested objects are accepted, and lists of
+ * `{field, message}`; every text passes through `redact`.
+ */
+export function fieldErrorsOf(json: unknown, redact: (text: string) => string): Record<string, readonly string[]> {
+  const errors = isObject(json) ? json.errors : undefined;
+  const found = new Map<string, string[]>();
+  const add = (path: string, text: unknown) => {
+    if (typeof text !== "string" && typeof text !== "number") return;
+    found.set(path, [...(found.get(path) ?? []), redact(String(text))]);
+  };
+  const walk = (path: string, value: unknown, depth: number): void => {
+    if (depth > 5) return;
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        if (isObject(item)) walk(fieldOf(item) ?? path, item.message ?? item.messages, depth + 1);
+        else add(path, item);
+      }
+    } else if (isObject(value)) {
+      for (const [name, item] of Object.entries(value)) {
+        walk(redact(path === "" ? name : `${path}.${name}`), item, depth + 1);
+      }
+    } else add(path, value);
+  };
+  walk("", errors, 0);
+  return Object.fromEntries(found);
+}
+
+function fieldOf(item: { readonly [key: string]: unknown }): string | undefined {
+  return [item.field, item.path, item.name].find((name): name is string => typeof name === "string");
+}
+
+function messageIn(json: unknown): string | undefined {
+  if (typeof json === "string" && json.trim() !== "") return json;
+  if (!isObject(json)) return undefined;
+  for (const name of MESSAGE_NAMES) {
+    const value = json[name];
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (isObject(value) && typeof value.message === "string" && value.message.trim() !== "") return value.message;
+  }
+  return undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,181 @@
+/** Whether an answer is one: errors for anything but 2xx, and for a 2xx that holds none; else its JSON. */
+import { type Clock, isObject } from "../model/index.ts";
+import { fieldErrorsOf, htmlPage, refusal, serverMessageOf } from "./classify.ts";
+import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { ITEM_NAMES } from "./envelope.ts";
+import { FailedAttempt, formOf, malformed } from "./errors.ts";
+import { type Answer, type ApiRequest, type Handler, parseJson, type Reply } from "./exchange.ts";
+import {
+  accountForm,
+  type Form,
+  grantForm,
+  hasId,
+  invoiceForm,
+  migrationRequestForm,
+  planForm,
+  readRecord,
+  serviceForm,
+  webhookForm,
+} from "./forms.ts";
+import type { Redact } from "./token.ts";
+
+/**
+ * How much of a 2xx answer is needed. `ignored`: the status says it all, unless the body says that it failed (gap: the
+ * bodies of suspend and unsuspend are not shown). `optional`: an empty answer is accepted, a broken one is not. Everything else is `required`.
+ */
+const BODIES: Partial<Record<EndpointName, "ignored" | "optional">> = {
+  suspendService: "ignored",
+  unsuspendService: "ignored",
+  revokeGrant: "ignored",
+  deleteWebhook: "ignored",
+  resetPassword: "optional",
+  createGrant: "optional",
+  createWebhook: "optional",
+  registerDomain: "optional",
+  createAccount: "optional",
+  createMigrationRequest: "optional",
+};
+
+/** Words of pages that mean "later" although their status says otherwise. */
+const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
+
+/** Answers whose words are findings about names, and advisory: a "status" of theirs says nothing of the request. */
+const FINDINGS: readonly EndpointName[] = ["checkDomains", "checkDomainsByPost"];
+
+/** Turns replies into answers: errors for anything but 2xx and for a 2xx that tells an error, else parsed JSON. */
+export function parseResponse(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
+  return async (request) => {
+    const reply = await next(request);
+    if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
+    return { status: reply.status, json: read(request, reply, options.redact) };
+  };
+}
+
+function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
+  const { endpoint } = request;
+  const need = BODIES[endpoint] ?? "required";
+  const came = (what: string, transient: boolean) =>
+    malformed(endpoint, { came: what, transient, status: reply.status });
+  const text = reply.text.trim();
+
+  // A page of a proxy with status 200: the request may not even have reached the API.
+  const page = htmlPage(text, reply.headers["content-type"]);
+  if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
+  const json = parseJson(text);
+  const failure =
+    reply.cut === undefined && !FINDINGS.includes(endpoint)
+      ? errorBody(request, reply, json?.value, {
+          redact,
+          plain: need === "ignored" || endpoint === "resetPassword",
+          transient: THROTTLED.test(text),
+        })
+      : undefined;
+  if (failure !== undefined) throw failure;
+  if (need === "ignored") return undefined;
+  if (reply.cut === "too_large") {
+    throw new FailedAttempt(endpoint, {
+      code: "api.too_large",
+      summary: `The answer to ${describeEndpoint(endpoint)} is larger than is accepted`,
+      reached: endpoints[endpoint].repeat === "safe" ? "answered" : "maybe",
+      status: reply.status,
+      fix: "Narrow the request, or raise the limit if it is right.",
+    });
+  }
+  if (reply.cut !== undefined) throw came("an answer that was cut off", true);
+  if (text === "") {
+    if (need === "optional") return undefined;
+    throw came("an empty answer", true);
+  }
+  const encoding = reply.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw came("a compressed answer, which was not asked for", false);
+  // The password was reset, and a text may be the new one. A part of a structure is nothing.
+  if (json === undefined && endpoint === "resetPassword") return /^[[{"<]/.test(text) ? undefined : text;
+  // The text itself is not shown: it may be the rest of an answer with a secret in it.
+  if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
+  return json.value;
+}
+
+type Object = { readonly [key: string]: unknown };
+
+/** The records that an answer may hold without an envelope. Plans only come as a list. */
+const SINGLE: readonly Form<Object>[] = [
+  serviceForm,
+  invoiceForm,
+  grantForm,
+  webhookForm,
+  accountForm,
+  migrationRequestForm,
+].map((form) => form as unknown as Form<Object>);
+const FORMS = [...SINGLE, planForm as unknown as Form<Object>];
+/** Where an envelope holds its record or its list. */
+const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...FORMS.flatMap(({ one, many }) => [...one, ...many])])];
+
+/** Words and texts by which a body says that the request failed, whatever its HTTP status. */
+const FAILED = /^(error|errors|fail|failed|failure)$/i;
+
+/**
+ * The failure that a 2xx answer tells in its body (§7 knows errors by their HTTP status only; many servers send some as
+ * 200); undefined when it tells none. Only the top level is looked at, and only where there is no record or list: a
+ * record's own `status` or `error` is its own. `plain` is for answers of which no record is needed. What a request that
+ * changes something has done is then not known: `reached: "maybe"`.
+ */
+export function errorBody(
+  request: ApiRequest,
+  reply: Reply,
+  json: unknown,
+  options: { readonly redact: Redact; readonly plain: boolean; readonly transient: boolean },
+): FailedAttempt | undefined {
+  const { endpoint, secrets } = request;
+  if (!isObject(json)) return undefined;
+  const denied = [json.success, json.ok].some((value) => value === false || value === 0 || value === "false");
+  if (!denied && (!hintsAtError(json) || isRecord(json))) return undefined;
+  // A list beside "success: false" may be half of one. The record of a creation is worth more than the doubt.
+  const contentCounts = !options.plain && !(denied && endpoints[endpoint].repeat === "safe");
+  if (contentCounts && CONTENT_NAMES.some((name) => holdsRecord(json[name], 0))) return undefined;
+
+  const redact = (text: string) => options.redact(text, secrets);
+  const message = serverMessageOf(reply).message ?? Object.values(fieldErrorsOf(json, redact)).flat()[0];
+  const words = message === undefined ? undefined : redact(message);
+  return malformed(endpoint, {
+    expected: `what status ${reply.status} promises`,
+    came: words === undefined ? `an error, ${formOf(json)}` : `an error in the server's words: "${words}"`,
+    transient: options.transient,
+    status: reply.status,
+  });
+}
+
+function hintsAtError(json: Object): boolean {
+  return (
+    [json.error, json.errors, json.exception].some(tells) ||
+    [json.status, json.code].some((value) => typeof value === "number" && value >= 400 && value <= 599) ||
+    (typeof json.status === "string" && FAILED.test(json.status.trim()))
+  );
+}
+
+/** Whether a value says anything: null, false, 0 and whatever is empty do not. */
+function tells(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isObject(value)) return Object.keys(value).length > 0;
+  return typeof value === "string" ? value.trim() !== "" : Boolean(value);
+}
+
+/** A record without an envelope. An id alone does not make one: errors have ids too. */
+function isRecord(json: Object): boolean {
+  return SINGLE.some((form) => {
+    const read = readRecord(form, json);
+    if ("problem" in read) return false;
+    const { id: _id, raw: _raw, status: _status, ...fields } = read.record;
+    return Object.values(fields).some(tells);
+  });
+}
+
+/** Whether there is anything with an id: a record, one in a list, or either of them one level deeper. */
+function holdsRecord(value: unknown, depth: number): boolean {
+  if (Array.isArray(value)) return value.some((item) => FORMS.some((form) => hasId(form, item)));
+  if (!isObject(value)) return false;
+  return (
+    FORMS.some((form) => hasId(form, value)) ||
+    (depth === 0 && CONTENT_NAMES.some((name) => holdsRecord(value[name], depth + 1)))
+  );
+}
