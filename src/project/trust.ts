@@ -13,11 +13,13 @@ import {
   type Json,
   located,
   type ProviderConfig,
+  type Schema,
 } from "../core/model/index.ts";
 import { filesOfState, isInside } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
+import { type DataSecrets, withoutSecrets } from "./withheld.ts";
 
 /**
  * What `--untrusted` means: the declaration may come from a stranger. It names no address, credential, command, backend or program,
@@ -116,13 +118,15 @@ export async function requireOwnBackend(source: ProjectSource, { type, range }: 
 
 /**
  * What was read, with an error for everything that only a trusted declaration may have. Nothing of it is planned from then, and
- * a backend is not opened.
+ * a backend is not opened. Its expressions are given no secret.
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
   const { declaration, unused } = withNamedState(source, read);
   const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
+  const data = await dataSecrets(source);
+  const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
   const found = [
     ...(typeof backend === "object"
       ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
@@ -131,10 +135,20 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   ];
   return {
     ...declaration,
-    ...(found.length > 0 && { desired: undefined }),
+    desired: found.length > 0 ? undefined : blind(declaration.desired),
+    partial: blind(declaration.partial),
     backend: typeof backend === "object" ? "unclear" : backend,
     diagnostics: [...declaration.diagnostics, ...found, ...unused],
   };
+}
+
+/** Of what stacks alone can have. */
+async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
+  if (stack === undefined) return new Map();
+  const { dataSources } = await import("../fronts/terraform/data/index.ts");
+  const secret = (attributes: Schema["attributes"]) =>
+    Object.keys(attributes).filter((name) => attributes[name]?.sensitive === true);
+  return new Map(dataSources.map(({ name, schema }) => [name, secret(schema.attributes)]));
 }
 
 const STATE =

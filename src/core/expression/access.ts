@@ -56,12 +56,10 @@ export function at(context: EvalContext, collection: Typed, key: Typed, offset: 
   if (shape === "set")
     return context.mistaken("a set has no indexes or attributes: go through it with for, or use tolist or one", offset);
   if (isPrimitive(type)) return context.mistaken(`a ${typeName(type)} has no indexes or attributes`, offset);
-  if (isSequence(type) && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content))) {
+  const isName = key.secret !== true && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
+  if (isName && isSequence(type)) {
     const hint = shapeOf(elementType(type)) === "object" ? "; [*] gives it of all elements" : "";
-    return context.mistaken(
-      `a list has no attribute ${String(key.content)}: name one element by its index${hint}`,
-      offset,
-    );
+    return context.mistaken(`a list has no ${describe(key)}: name one element by its index${hint}`, offset);
   }
 
   const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
@@ -116,7 +114,8 @@ export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
     return context.mistaken("[*] cannot go through a list that is null", node.source.offset);
   }
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
-  const each = (item: Typed) => context.with({ item }).value(node.each);
+  const parts = context.through(source);
+  const each = (item: Typed) => parts.with({ item }).value(node.each);
   if (single) {
     const result = each(source);
     // It may still turn out to be null, and then there is nothing.
@@ -128,7 +127,7 @@ export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const items = elementsOf(source).map(each);
   // Terraform goes on with an unknown value of the type that it would have.
   if (context.mistakes.count > before)
-    return unknown(resultType(source.type, (item) => context.apart(node.each, { item }).value));
+    return unknown(resultType(source.type, (item) => parts.apart(node.each, { item }).value));
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
   if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
@@ -156,14 +155,15 @@ export function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   if (isPrimitive(source.type)) return context.mistaken(`a for cannot go through a ${typeName(source.type)}`, offset);
 
   const marks = [source.secret];
+  const parts = context.through(source);
   // Even where there is no element the condition must be one that can be a bool.
-  const tried = bind(context, node, unknown("any"), unknown("any"));
+  const tried = bind(parts, node, unknown("any"), unknown("any"));
   if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
   if (!isKnown(source)) return secretIf(unknown("any"), ...marks);
 
   const result: Result = { known: true, items: [], groups: new Map() };
   for (const [key, value] of pairsOf(source)) {
-    const inner = bind(context, node, key, value);
+    const inner = bind(parts, node, key, value);
     const decision = node.condition === undefined ? bool(true) : decided(inner, node.condition, marks);
     if (decision === undefined || !isKnown(decision)) result.known = false;
     else if (decision.content === true) add(inner, node, result, marks);

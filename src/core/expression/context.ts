@@ -17,6 +17,8 @@ export class Mistakes {
   }
 }
 
+const NOT_SHOWN = "what is wrong is not shown, because this goes through a secret";
+
 type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
 /** The evaluation of one expression, as the node that is being evaluated sees it. */
@@ -27,22 +29,30 @@ export class EvalContext {
   /** The element that the nearest splat is at. */
   readonly item: Typed | undefined;
   readonly mistakes: Mistakes;
+  /** What is bound is part of a secret, and has no mark of its own, as in Terraform: what is wrong with it is not shown. */
+  readonly discreet: boolean;
   readonly #nodeValue: NodeValue;
 
   /** @param nodeValue evaluates any node. */
   constructor(
     nodeValue: NodeValue,
-    { names, bound, item, mistakes }: Pick<EvalContext, "names" | "bound" | "item" | "mistakes">,
+    { names, bound, item, mistakes, discreet }: Pick<EvalContext, "names" | "bound" | "item" | "mistakes" | "discreet">,
   ) {
     this.names = names;
     this.bound = bound;
     this.item = item;
     this.mistakes = mistakes;
+    this.discreet = discreet;
     this.#nodeValue = nodeValue;
   }
 
   with(changes: Partial<Pick<EvalContext, "bound" | "item" | "mistakes">>): EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, ...changes });
+  }
+
+  /** The context for what goes through the parts of a value. */
+  through({ secret }: Typed): EvalContext {
+    return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret === true });
   }
 
   /** The value of a node; what is wrong with it goes to the mistakes. @throws Refusal */
@@ -66,7 +76,7 @@ export class EvalContext {
   /** Notes a mistake. @returns what stands for the value that could not be computed */
   mistaken(message: string, at: number | Expression, type: Type = "any"): Typed {
     const { offset, path } = placeOf(at);
-    this.mistakes.add(new ExpressionError(message, offset, path));
+    this.mistakes.add(new ExpressionError(this.discreet ? NOT_SHOWN : message, offset, path));
     return unknown(type);
   }
 
@@ -76,7 +86,8 @@ export class EvalContext {
       return compute();
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      const here = placed(error, { ...placeOf(at), message: what + error.message });
+      const message = this.discreet ? NOT_SHOWN : what + error.message;
+      const here = placed(error, { ...placeOf(at), message });
       if (here instanceof Refusal) throw here;
       this.mistakes.add(here);
       return undefined;

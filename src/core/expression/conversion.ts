@@ -87,8 +87,19 @@ export function conversion(from: Type, to: Type): Conversion | undefined {
     if (to === "any") return value;
     const open = () => replaceAny(value.type, withoutOptional(to), unify);
     if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
-    return secretIf(value.content === null ? nullOf(open()) : convertKnown(bare(value)), value.secret);
+    if (value.content === null) return secretIf(nullOf(open()), value.secret);
+    return value.secret ? discreetly(to, () => secretIf(convertKnown(bare(value)), true)) : convertKnown(value);
   };
+}
+
+/** What is wrong with a secret repeats nothing of it, not the keys of a map either. */
+function discreetly(to: Type, run: () => Typed): Typed {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
+    throw new ExpressionError(`a secret that is no ${typeName(to)} is not shown`, 0);
+  }
 }
 
 const same: Conversion = (value) => value;
@@ -360,21 +371,23 @@ function untyped(value: Value): Typed {
  */
 export function toValue(typed: Typed): Value {
   let parts = 0;
-  const plain = (part: Typed): Value => {
+  const plain = (part: Typed, secret: boolean): Value => {
+    const hidden = secret || part.secret === true;
     parts += 1;
     if (parts > MOST_PARTS) throw new Refusal("the value is too large", 0);
     const { content } = part;
     if (isUnknown(content)) return UNKNOWN;
-    if (content instanceof Map) return Object.fromEntries([...content].map(([key, item]) => [key, plain(item)]));
-    if (Array.isArray(content)) return elementsOf(part).map(plain);
+    if (content instanceof Map)
+      return Object.fromEntries([...content].map(([key, item]) => [key, plain(item, hidden)]));
+    if (Array.isArray(content)) return elementsOf(part).map((item) => plain(item, hidden));
     if (!isObject(content)) return content as null | boolean | string;
     const exact = toNumber(content as unknown as Decimal);
     if (exact === undefined) {
       const digits = formatNumber(content as unknown as Decimal);
-      const shown = digits.length > 40 ? `${digits.slice(0, 40)}…` : digits;
-      throw new ExpressionError(`the number ${shown} has more digits than can be kept; round it or make it a text`, 0);
+      const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
+      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a text`, 0);
     }
     return exact;
   };
-  return guarded(() => plain(typed));
+  return guarded(() => plain(typed, false));
 }

@@ -37,7 +37,7 @@ export function evaluate(expression: Expression, names: Names): Typed {
     if (left < 0) throw new Refusal("the expression takes too long: too many elements in its loops", node.offset);
     return nodeValue(node, context);
   };
-  const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, mistakes });
+  const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, mistakes, discreet: false });
   const value = guarded(() => context.value(expression));
   if (mistakes.first !== undefined) throw mistakes.first;
   return value;

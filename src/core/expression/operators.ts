@@ -126,7 +126,7 @@ export function conditional(context: EvalContext, node: NodeOf<"conditional">): 
   const [taken, branch] = decision.content === true ? [yes, node.yes] : [no, node.no];
   if (taken.mistakes.first !== undefined) context.mistakes.add(taken.mistakes.first);
   const what = "the result of the condition has the wrong type: ";
-  return secretIf(context.converted(bare(taken.value), type, branch.offset, what) ?? unknown(type), ...secret);
+  return secretIf(context.converted(taken.value, type, branch.offset, what) ?? unknown(type), ...secret);
 }
 
 /** Where it does not matter which one is taken, Terraform knows the result of nulls and numbers. */
@@ -195,7 +195,7 @@ function together(context: EvalContext, values: readonly (readonly [Typed, offse
   const texts = values.map(([value, offset]) => {
     if (value.content === null) context.mistaken("null cannot stand inside a string", offset);
     if (value.content === null || !isKnown(value)) return "";
-    const converted = context.converted(bare(value), "string", offset, "this cannot stand inside a string: ");
+    const converted = context.converted(value, "string", offset, "this cannot stand inside a string: ");
     return String(converted?.content ?? "");
   });
   if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);

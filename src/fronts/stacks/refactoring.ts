@@ -2,6 +2,7 @@ import {
   convert,
   evaluate,
   fromValue,
+  isSecret,
   type Names,
   parseExpression,
   type Typed,
@@ -59,7 +60,7 @@ function repetitionsOf({ body }: Block, context: EvalContext): readonly (Each | 
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
   const typed = evaluatedEntry(entry, undefined, context);
-  if (typed === undefined) return undefined;
+  if (typed === undefined || isRefusedSecret("`for_each`", keysOf(typed), entry, context)) return undefined;
   const { content } = typed;
   if (content instanceof Map) return [...content].map(([key, value]) => ({ key, value }));
   if (Array.isArray(content) && typeof typed.type === "object" && "set" in typed.type) {
@@ -114,7 +115,10 @@ function targetOf(
 
 function keyOf(index: string, entry: Entry, each: Each | undefined, context: EvalContext) {
   const { diags } = context;
-  const read = () => ({ value: toValue(evaluate(parseExpression(index), withEach(context, each))) });
+  const read = () => {
+    const typed = evaluate(parseExpression(index), withEach(context, each));
+    return isRefusedSecret("The key of the address", typed, entry, context) ? undefined : { value: toValue(typed) };
+  };
   const known = attempt(read, ({ message }) => {
     reportExpression(new ExpressionError(message, 0), entry.value, diags);
     return undefined;
@@ -127,7 +131,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Eva
 
 function idOf(entry: Entry, each: Each | undefined, context: EvalContext): string | undefined {
   const typed = evaluatedEntry(entry, each, context);
-  if (typed === undefined) return undefined;
+  if (typed === undefined || isRefusedSecret("The `id`", typed, entry, context)) return undefined;
   const value = attempt(
     () => toValue(convert(typed, "string")),
     () => null,
@@ -137,6 +141,17 @@ function idOf(entry: Entry, each: Each | undefined, context: EvalContext): strin
   const fix = "Write the id that the API gave the object.";
   context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
   return undefined;
+}
+
+/** What the keys of a `for_each` come from: of a map its form alone. */
+const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
+
+/** As in Terraform: an id stands in addresses of requests and in messages, and so does a key. @returns whether it was refused. */
+function isRefusedSecret(what: string, typed: Typed, entry: Entry, { diags }: EvalContext): boolean {
+  if (!isSecret(typed)) return false;
+  const fix = "Write the id itself, or take it from a variable that is not sensitive.";
+  diags.add(valueSpan(entry), "config.expression", `${what} of an \`import\` cannot be a secret`, { fix });
+  return true;
 }
 
 function evaluatedEntry(entry: Entry, each: Each | undefined, context: EvalContext): Typed | undefined {

@@ -10,7 +10,7 @@ import {
   type Typed,
   toValue,
 } from "../../core/expression/index.ts";
-import { ExpressionError, hasUnknown, type Json } from "../../core/model/index.ts";
+import { ExpressionError, hasUnknown, type Json, type Value } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, flagOf, KEYS, textOf } from "./blocks.ts";
@@ -23,8 +23,8 @@ export interface GivenVariable {
   readonly name: string;
   /** `-var`, `TF_VAR_name`, or the name of the file that it stands in. */
   readonly from: string;
-  /** A text, to be read as the variable's type asks for; or a JSON value of a file. */
-  readonly value: { readonly text: string } | { readonly json: Json };
+  /** A text, to be read as the variable's type asks for; or a JSON value of a file, unknown where it is withheld. */
+  readonly value: { readonly text: string } | { readonly json: Value };
 }
 
 /**

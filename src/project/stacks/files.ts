@@ -319,7 +319,7 @@ export function outlineOf(files: readonly SourceFile[]): Outline {
   const [settings = {}] = backend === undefined ? [] : bodies(backend[1]);
   const variables = named("variable").map(([name, value]) => {
     const [body = {}] = bodies(value);
-    const sensitive = body.sensitive === true || body.sensitive === "true";
+    const sensitive = [body.sensitive, body.ephemeral].some((flag) => flag === true || flag === "true");
     return [name, { sensitive, ...(body.default !== undefined && { default: body.default }) }] as const;
   });
   return {

@@ -8,6 +8,7 @@ import {
   isError,
   type Json,
   located,
+  type OutputState,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -21,7 +22,7 @@ import { announcing } from "../known-secrets.ts";
 import type { Project } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
 import { type ActiveStack, type LoadedStack, placeName, type SiblingOutputs, stateFile } from "./stack.ts";
-import { secretsIn } from "./variables.ts";
+import { openVariables, secretsIn } from "./variables.ts";
 
 /**
  * Reads the stack that a command works on: its files, what was given to its variables, and the outputs of the stacks
@@ -29,18 +30,19 @@ import { secretsIn } from "./variables.ts";
  * @returns what a declaration in YAML gives; mistakes are in it, nothing is thrown for them.
  */
 export async function readStack(project: Project, stack: ActiveStack): Promise<Declaration> {
-  project.redaction.learn(...secretsIn(stack.outline, stack.given));
+  const isUntrusted = project.source.untrusted === true;
+  if (!isUntrusted) project.redaction.learn(...secretsIn(stack.outline, stack.given));
   const siblings = await readSiblings(project, stack, remoteStatesOf(stack.files));
   const declaration = parseStack(stack.files, {
     kinds,
     env: project.source.env,
     schemas: await schemas(),
-    variables: stack.given,
+    variables: isUntrusted ? openVariables(stack.outline, stack.given) : stack.given,
     siblings: siblings.outputs,
     siblingTypes: siblings.types,
     folder: stack.folder,
   });
-  project.redaction.learn(...(declaration.secrets ?? []));
+  if (!isUntrusted) project.redaction.learn(...(declaration.secrets ?? []));
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];
   const { desired, partial = desired, diagnostics, backend } = declaration;
   return {
@@ -186,6 +188,7 @@ async function recordedOutputs(project: Project, backend: Backend): Promise<Sibl
   try {
     const { lineage, outputs = new Map() } = open.state;
     if (lineage === "") return undefined;
+    if (project.source.untrusted === true) return openOutputs(outputs);
     // What somebody has declared as sensitive. CDKTF declares everything that stacks share so.
     for (const [name, { value, sensitive }] of outputs)
       if (sensitive && !name.startsWith("cross-stack-output-")) project.redaction.learn(value);
@@ -196,6 +199,15 @@ async function recordedOutputs(project: Project, backend: Backend): Promise<Sibl
   } finally {
     await open.close();
   }
+}
+
+/** The outputs as an untrusted stack may see them: of a sensitive one neither the value nor its type. */
+function openOutputs(outputs: ReadonlyMap<string, OutputState>): SiblingOutputs {
+  const open = [...outputs].filter(([, { sensitive }]) => !sensitive);
+  return {
+    values: Object.fromEntries([...outputs].map(([name, { value, sensitive }]) => [name, sensitive ? UNKNOWN : value])),
+    types: Object.fromEntries(open.map(([name, { type }]) => [name, type])),
+  };
 }
 
 function unknownOutputs(sibling: LoadedStack | undefined): Found {

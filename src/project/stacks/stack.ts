@@ -55,6 +55,8 @@ export interface Given {
   /** `-var`, `TF_VAR_plan`, or the file's path. */
   readonly from: string;
   readonly value: { readonly text: string } | { readonly json: Json };
+  /** It comes from the command line or the environment, and not from a file of the project. */
+  readonly outside?: true;
 }
 
 /** What the run is for. It decides what is known of the outputs of the stacks before one. */

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { type Diagnostic, HostformError, type Json } from "../../core/model/index.ts";
-import { readValuesFile } from "../../fronts/stacks/index.ts";
+import { type Diagnostic, HostformError, type Json, UNKNOWN } from "../../core/model/index.ts";
+import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import type { Ownership } from "../trust.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
@@ -38,11 +38,11 @@ export async function givenVariables(
   for (const name of outline.variables.keys()) {
     const text = Object.hasOwn(env, PREFIX + name) ? env[PREFIX + name] : undefined;
     if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
-    else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text } });
+    else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text }, outside: true });
   }
-  const take = async (file: string, own?: Ownership) => {
+  const take = async (file: string, own: Ownership | undefined, place: Pick<Given, "outside"> = {}) => {
     try {
-      given.push(...(await variablesFile(file, near(file), own)));
+      given.push(...(await variablesFile(file, near(file), own)).map((one) => ({ ...one, ...place })));
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       diagnostics.push(...error.diagnostics);
@@ -54,8 +54,8 @@ export async function givenVariables(
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
   for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root], links });
   for (const option of options) {
-    if ("file" in option) await take(option.file, named);
-    else given.push({ name: option.name, from: "-var", value: { text: option.text } });
+    if ("file" in option) await take(option.file, named, { outside: true });
+    else given.push({ name: option.name, from: "-var", value: { text: option.text }, outside: true });
   }
   return { given, diagnostics };
 }
@@ -90,6 +90,15 @@ async function variablesFile(file: string, shown: string, own: Ownership | undef
 
 function refuse(summary: string, fix: string): never {
   throw new HostformError([{ severity: "error", code: "stack.variables", summary, remedies: [fix] }]);
+}
+
+/** What an untrusted stack is given: of a variable that it declares as sensitive not the value that came from outside. */
+export function openVariables(
+  { variables }: LoadedStack["outline"],
+  given: readonly Given[],
+): readonly GivenVariable[] {
+  const withheld = ({ name, outside }: Given) => outside === true && variables.get(name)?.sensitive === true;
+  return given.map((one) => (withheld(one) ? { ...one, value: { json: UNKNOWN } } : one));
 }
 
 /** The texts in the values of variables that are declared as sensitive, their defaults too. */

@@ -222,6 +222,18 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "config.expression",
     /must be a text that is known/,
   ],
+  ...(
+    [
+      ["by a secret id", { to: "hosting_service.a", id: "${upper(var.s)}" }],
+      ["into an instance with a secret key", { to: "hosting_service.a[var.s]", id: "1" }],
+      ["for each of what is secret", { for_each: "${toset([var.s])}", to: "hosting_service.a", id: "${each.key}" }],
+    ] as const
+  ).map(([what, block]): (typeof REFUSED)[number] => [
+    `an import ${what}, which addresses and messages show`,
+    { ...(service({}) as object), variable: { s: { sensitive: true, default: "hush" } }, import: [block] },
+    "config.expression",
+    /of an `import` cannot be a secret/,
+  ]),
   [
     "an import twice",
     {

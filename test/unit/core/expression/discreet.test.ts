@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { compileJson, evaluate, fromValue, type Names, toValue } from "../../../../src/core/expression/index.ts";
+import { ExpressionError, type Value } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+
+/** What is made of a secret, so that nobody would recognize it. */
+const MADE = ["S", "upper(S)", "strrev(S)", 'replace(S, "a", "b")', "substr(S, 0, 9)", '"x${S}"', "sha1(S)", "[S][0]"];
+
+/** Expressions with a mistake that is about the value M, or about a part of something secret. */
+const MISTAKEN = [
+  "[1][M]",
+  "{ a = 1 }[M]",
+  "tomap({ a = 1 })[M]",
+  "M + 1",
+  "-M",
+  "M ? 1 : 2",
+  "!M",
+  "[for x in [1] : x if M]",
+  "{ for x in [1, 2] : M => x }",
+  "{ (M) = 1, (M) = 2 }",
+  "tonumber(M)",
+  "tobool(M)",
+  'formatdate(M, "2026-01-01T00:00:00Z")',
+  "parseint(M, 36) * parseint(M, 36)",
+  "parseint(sha512(M), 16)",
+  "[for k, v in { (M) = 1 } : [1][k]]",
+  "[for k, v in { (M) = 1 } : tonumber(k)]",
+  "{ for k, v in { (M) = 1, b = 2 } : [1][k] => v }",
+  '[for v in split("", M) : [1][v]]',
+  "[for k, v in { (M) = 1 } : { for i in [1, 2] : k => i }]",
+  'true ? { (M) = "x" } : tomap({ a = 1 })',
+  "{ (M) = 1 }.a",
+  "M.a",
+  "M[*].a",
+  "values({ (M) = M })[M]",
+  "jsondecode(M)",
+  "format(M, 1)",
+  "lookup({ a = 1 }, M)",
+  'regex("^$", M)',
+  "base64decode(M)",
+  'timeadd("2026-01-01T00:00:00Z", M)',
+];
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz".split("");
+const secrets = fc.array(fc.constantFrom(...LETTERS), { minLength: 12, maxLength: 20 }).map((all) => all.join(""));
+
+function messageOf(expression: string, secret: Value): string | undefined {
+  const names: Names = { resolve: () => ({ value: { ...fromValue(secret), secret: true }, used: 1 }) };
+  try {
+    toValue(evaluate(compileJson(`\${${expression.replaceAll("S", "var.s")}}`), names));
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message;
+    throw error;
+  }
+  return undefined;
+}
+
+describe("what is wrong with an expression", () => {
+  it("is said without the secrets in it and what was made of them: it reads the same for any two", () => {
+    const about = fc.record({ made: fc.constantFrom(...MADE), mistaken: fc.constantFrom(...MISTAKEN) });
+    let said = 0;
+    fc.assert(
+      fc.property(about, secrets, secrets, ({ made, mistaken }, one, other) => {
+        const [first, second] = [one, other].map((secret) => messageOf(mistaken.replaceAll("M", `(${made})`), secret));
+        // Of two values one may be a date, a number or base64 by chance.
+        if (first === undefined || second === undefined) return;
+        said++;
+        expect(first).toBe(second);
+      }),
+      { numRuns: 400 },
+    );
+    expect(said).toBeGreaterThan(300);
+  });
+
+  it("repeats no key of a map that is secret, and no number that was computed from one", () => {
+    const names = { resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: true as const }, used: 1 }) };
+    const fails = (expression: string) => () => evaluate(compileJson(`\${${expression}}`), names);
+    expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because this goes through a secret");
+    expect(fails("[1][keys(var.s)[0]]")).toThrow("a secret that is no number is not shown");
+    expect(messageOf("parseint(sha512(S), 16)", "x")).toBe(
+      "the number has more digits than can be kept; round it or make it a text",
+    );
+  });
+});
