@@ -10,7 +10,7 @@ import {
   type Typed,
   toValue,
 } from "../../core/expression/index.ts";
-import { ExpressionError, hasUnknown, type Json, type Value } from "../../core/model/index.ts";
+import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, flagOf, KEYS, textOf } from "./blocks.ts";
