@@ -1,9 +1,10 @@
+// Small databases (SQLite) that processes share, and the folder of the user that they are in.
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
 
-export interface DatabaseForm<S> {
+interface DatabaseForm<S> {
   /** SQLite's `application_id`: a file that carries another one is not ours. */
   readonly applicationId: number;
   /** Makes the tables, in an empty file. */
@@ -23,7 +24,7 @@ export interface DatabaseForm<S> {
  * What an error of a database means. `busy`: another process is at it, and it was not changed. `damaged`: the file is no
  * database, or not ours. `moved`: it does not stand at its path any more. `other`: it cannot be used (a full disk, say).
  */
-export type DatabaseTrouble = "busy" | "damaged" | "moved" | "other";
+type DatabaseTrouble = "busy" | "damaged" | "moved" | "other";
 
 const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
   // SQLITE_ERROR: our statements are fixed, so a table that they name is missing or is another one.

@@ -1,3 +1,4 @@
+// What ends with a process however it ends: its locks on files, and the mark that distinguishes it from every other.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";

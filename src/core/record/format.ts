@@ -1,3 +1,4 @@
+// The text of a state file (Terraform's format 4) and the document that it says: resources, outputs, and the rest untouched.
 import {
   equal,
   fail,
@@ -41,7 +42,7 @@ export interface StateDocument {
 }
 
 /** What survives a rewrite untouched: check results, other providers' resources, data, modules, deposed objects. */
-export interface Remainder {
+interface Remainder {
   /** The top-level fields as read, without `resources`. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Resource entries (or the part of their instances) that hostform cannot manage. */
@@ -208,7 +209,7 @@ function refuseDuplicate(address: string, source: string): never {
 type Outputs = ReadonlyMap<string, OutputState>;
 
 /** The outputs of a state file; undefined where there are none. */
-export function decodeOutputs(found: unknown): Outputs | undefined {
+function decodeOutputs(found: unknown): Outputs | undefined {
   return inOrder(Object.entries(isObject(found) ? found : {}).map(([name, output]) => [name, decoded(output)]));
 }
 
@@ -217,7 +218,7 @@ export function decodeOutputs(found: unknown): Outputs | undefined {
  * @param original as they were read. What did not change keeps its bytes, digits that a JavaScript number cannot hold too;
  * so does what is no output, which neither Terraform nor hostform has written.
  */
-export function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
+function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
   if (!isObject(original)) return outputs.size === 0 ? original : encodeOutputs(outputs);
   const foreign = Object.entries(original).filter(
     ([name, found]) => !outputs.has(name) && decoded(found) === undefined,

@@ -7,33 +7,36 @@
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
  * journal (`journal-lines`, `journal-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
  * (`format`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
- * `StateBackend` are the seams for a simulated disk and for backends at a server (`remote`). `Encryption` stands between
+ * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` stands between
  * a store and its backend: what is read here is in the clear, whatever is stored.
+ *
+ * `remote`: the protocol of Terraform's `http` backend and the tables and locks of its `pg` backend, so that Terraform with
+ * the same backend sees the same state and honours the same lock. A backend there has no journal: every change, intents
+ * included, is the whole state at the server before its promise resolves. It must not read the environment, show a
+ * password, or go on writing once the lock may be another's.
  */
 export { type Disk, type NewFile, systemDisk } from "./disk.ts";
-export { bytesOf, Encryption, type EncryptionOptions, type Seal } from "./encryption.ts";
+export { bytesOf, Encryption, type Seal } from "./encryption.ts";
 export {
   decodeState,
   emptyDocument,
   encodeState,
-  type Remainder,
-  type StateDocument,
   taintedAddresses,
   unmanagedAddresses,
 } from "./format.ts";
 export {
-  type Contender,
   createStateFileLock,
   type HeldLock,
-  type LockContext,
-  type LockHolder,
-  type LockRequest,
   type StateLock,
 } from "./lock.ts";
 export type { StateBackend } from "./opening.ts";
-export * from "./remote/index.ts";
+export { createHttpBackend } from "./remote/http.ts";
+export type { HttpLock } from "./remote/http-lock.ts";
+export { createPgBackend } from "./remote/pg.ts";
+export { nameOfServer, parsePgServer } from "./remote/pg-address.ts";
+export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
-export { type Move, moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
+export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
 export {
   type CaptureOptions,
@@ -43,9 +46,9 @@ export {
   endOfErrors,
   SECRET_COMMAND_MS,
 } from "./secret-command.ts";
-export { appFolder, isInside, type PathStat, SecretFiles, type SecretOutputParts, statPath } from "./secret-output.ts";
+export { appFolder, isInside, type PathStat, SecretFiles, statPath } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
-export { filesOfState, StateFile, type StateText } from "./state-file.ts";
+export { filesOfState, StateFile } from "./state-file.ts";
 export {
   KEY_VARIABLES,
   type KeyCommand,
@@ -60,7 +63,6 @@ export {
   createFileBackend,
   createFileStore,
   createStateStore,
-  type FileBackendOptions,
   type StateStore,
   thisProcess,
 } from "./store.ts";

@@ -1,3 +1,7 @@
+// The lines of a journal, `CHECKSUM LENGTH PAYLOAD`, and what they say. Lines are only ever added. The checksum is of the
+// payload and of the checksum before it, so that a line can neither change nor move, vanish or come from elsewhere unseen:
+// what holds for the last line holds for all. The length shows a line that was cut off, and two that lost the line break
+// between them.
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { HostformError, type JsonObject, parseAddress, type ResourceState } from "../model/index.ts";
@@ -202,12 +206,6 @@ function proofEnd(proof: string): string {
 function ascii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
-
-/**
- * Lines that are only ever added: `CHECKSUM LENGTH PAYLOAD`. The checksum is of the payload and of the checksum before
- * it, so that a line can neither change nor move, vanish or come from elsewhere unseen: what holds for the last line
- * holds for all. The length tells a line that was cut off from two that lost the line break between them.
- */
 
 /** SHA-256 cut to 128 bits: 22 characters of base64url. Far cheaper than the sync that follows, and nothing collides. */
 const SUM_BYTES = 16;

@@ -1,3 +1,4 @@
+// Revisions of a document, each a new value, and what leads from one to a later one.
 import {
   didYouMean,
   equal,

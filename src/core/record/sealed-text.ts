@@ -1,3 +1,4 @@
+// A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
 import { z } from "zod";
 import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";

@@ -1,3 +1,4 @@
+// Programs of the user that are given a secret, or print one.
 import { spawn } from "node:child_process";
 import { errnoOf } from "../model/index.ts";
 

@@ -1,3 +1,4 @@
+// One-time secrets out to a file, a line of an env file or a command: where they may go, and how they get there.
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -15,7 +16,7 @@ import {
 import { createSynced, type Disk, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
-export interface SecretOutputParts {
+interface SecretOutputParts {
   /** Absolute: paths are relative to it, and stay in it. */
   readonly folder: string;
   /** Absolute: the projects that the folder is a part of, such as that of an app whose stack it is; a secret may go anywhere in them. */
@@ -239,7 +240,7 @@ function refuse({ output, of: { address, attribute } }: Errand, detail: string, 
  * project is looked at unless `outside` allows it or a link leads there.
  * @param folders the project's, absolute; the first one is the one that paths are shown relative to.
  */
-export async function destinationOf(
+async function destinationOf(
   disk: Pick<Disk, "resolve">,
   declared: string,
   folders: readonly string[],

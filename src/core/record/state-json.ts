@@ -1,3 +1,4 @@
+// The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
 import { z } from "zod";
 import { fail, formatPath, isObject, type Json } from "../model/index.ts";
 

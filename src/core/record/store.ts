@@ -1,3 +1,4 @@
+// What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
@@ -53,7 +54,7 @@ export interface StateStore {
 }
 
 /** A file as the backend of a state; everything but the path has a default, which is this machine. */
-export interface FileBackendOptions {
+interface FileBackendOptions {
   /** The state file, `hosting.tfstate`. */
   readonly path: string;
   /** Default: without a key. */

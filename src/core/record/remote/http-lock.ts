@@ -1,3 +1,4 @@
+// The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

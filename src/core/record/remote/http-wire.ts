@@ -1,10 +1,11 @@
+// Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
 import { createHash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
 import { type Clock, type Diagnostic, fail, isObject } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 import { parsedJson } from "../state-json.ts";
 
-export interface HttpCredentials {
+interface HttpCredentials {
   readonly username: string;
   readonly password: string;
 }

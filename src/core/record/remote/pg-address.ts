@@ -38,7 +38,9 @@ const FORMS =
   "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
 
 /**
- * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`.
+ * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The
+ * package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
+ * for `verify-full`, and reads certificates before the host is known to be allowed.
  * @param defaultUser the name of whoever runs this.
  * @throws HostformError `state.backend`; no part of the string is repeated.
  */

@@ -28,7 +28,7 @@ const ANSWER_MS = 40_000;
 /** A server that hangs does not say goodbye. */
 const PARTING_MS = 2_000;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** For one statement, and for connecting, in milliseconds, where that is less than the defaults of 30 and 10 seconds. */
   readonly timeoutMs?: number | undefined;
   /** Ends the attempt to connect. */

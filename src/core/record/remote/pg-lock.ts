@@ -1,3 +1,4 @@
+// The lock of a state in PostgreSQL, who holds it, and the table that both are about: all as Terraform's backend has them.
 import { type Clock, errnoOf, fail } from "../../model/index.ts";
 import {
   type Contender,
@@ -30,8 +31,8 @@ export interface PgBackendOptions {
 export const CREATION_KEY = "-1";
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
-/** How often, and at what interval, it is looked whether a session that was told to end has done so. */
-const LOOKS = 100;
+/** How long a session may take to end, and how often it is looked whether it has. */
+const ENDING = { timeoutMs: 10_000 };
 const LOOK_MS = 100;
 
 /**
@@ -170,10 +171,8 @@ export class PgStateLock implements StateLock {
         remedies: [`Let its own role or an administrator do it: \`SELECT pg_terminate_backend(${holder.id})\`.`],
       });
     }
-    for (let look = 0; look < LOOKS; look++) {
-      if ((await this.#holder(database))?.id !== holder.id) return;
-      await this.#options.clock.sleep(LOOK_MS);
-    }
+    const hasEnded = async () => (await this.#holder(database))?.id !== holder.id || undefined;
+    if (await poll(this.#options.clock, ENDING, { firstMs: LOOK_MS, longestMs: LOOK_MS }, hasEnded)) return;
     fail("state.backend", "The database session that holds the state does not end", {
       detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
       remedies: ["Look for it in pg_stat_activity."],
@@ -208,7 +207,7 @@ export function applicationName({ pid, user, host }: Contender, command: string)
 }
 
 /** Who holds one of the keys; undefined when nobody does. The id is that of the database session. */
-export async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
+async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
   const [row] = await database.query(
     `SELECT pid::text, application_name, usename::text, host(client_addr) AS address,
        to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
@@ -236,7 +235,7 @@ function holderOf(row: Row): LockHolder {
 }
 
 /** `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
-export function describeSession(holder: LockHolder, clock: Clock): string {
+function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? `${holder.who}, since ${holder.since}` : describeHolder(holder, clock);
 }
 
@@ -261,7 +260,7 @@ export function statesIn(schema: string): string {
  * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: who finds it whole needs no right to
  * make it. Throws the server's own error.
  */
-export async function makeLayout(database: Database, schema: string): Promise<void> {
+async function makeLayout(database: Database, schema: string): Promise<void> {
   const states = statesIn(schema);
   const parts: readonly (readonly [exists: string, name: string, make: string])[] = [
     ["pg_catalog.to_regnamespace($1)", quoted(schema), `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`],
