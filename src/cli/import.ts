@@ -133,7 +133,7 @@ function refuseOther(
   live: JsonObject,
   plans: readonly PlanRecord[],
 ): void {
-  const found = (kind.suits?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
+  const found = (kind.validateAgainstLive?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
   if (found.length > 0) throw new HostformError(found.map((each) => ({ ...each, address })));
 }
 

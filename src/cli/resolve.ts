@@ -2,11 +2,11 @@ import { holdersOf, identityOf } from "../core/engine/index.ts";
 import { type Kind, kinds } from "../core/kinds/index.ts";
 import {
   adopt,
-  type Doubtful,
   type Evidence,
   evidence,
-  isDoubtful,
-  tellsOnce,
+  isPendingCreate,
+  type PendingCreate,
+  returnsSecretOnce,
   withdraw,
 } from "../core/lifecycle/index.ts";
 import { didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
@@ -78,8 +78,8 @@ export async function runResolve(
 }
 
 /** The creates without known outcome: all, or the one that an address names. */
-function pendingIn(state: State, address: string | undefined): Doubtful[] {
-  const all = [...state.resources.values()].filter(isDoubtful);
+function pendingIn(state: State, address: string | undefined): PendingCreate[] {
+  const all = [...state.resources.values()].filter(isPendingCreate);
   if (address === undefined) return all;
   const named = all.filter((one) => one.address === address || resourceOf(one.address) === address);
   if (named.length > 0) return named;
@@ -98,7 +98,7 @@ function nothingPending(terminal: Terminal): number {
   return 0;
 }
 
-async function look(state: State, providers: Providers, prior: Doubtful): Promise<Evidence> {
+async function look(state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> {
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
   const holders = holdersOf(state, kinds);
@@ -111,7 +111,7 @@ async function look(state: State, providers: Providers, prior: Doubtful): Promis
   });
 }
 
-function kindOf({ address }: Doubtful): Kind {
+function kindOf({ address }: PendingCreate): Kind {
   const kind = kinds.get(parseAddress(address)?.type ?? "");
   if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
   return kind;
@@ -122,7 +122,7 @@ function show(terminal: Terminal, found: readonly Evidence[]): void {
   else terminal.out(renderEvidence(found, terminal.clock.now(), terminal.outLook));
 }
 
-async function settleAbsent(terminal: Terminal, store: OpenState, prior: Doubtful): Promise<number> {
+async function settleAbsent(terminal: Terminal, store: OpenState, prior: PendingCreate): Promise<number> {
   const kept = withdraw(prior);
   if (kept === undefined) await store.remove(prior.address);
   else await store.put(kept);
@@ -138,7 +138,7 @@ async function settleAdopted(
   terminal: Terminal,
   store: OpenState,
   providers: Providers,
-  prior: Doubtful,
+  prior: PendingCreate,
   id: string,
 ): Promise<number> {
   const { address } = prior;
@@ -156,7 +156,7 @@ async function settleAdopted(
     });
   }
   await store.put(adopted);
-  const lost = tellsOnce(kind, adopted.attributes)
+  const lost = returnsSecretOnce(kind, adopted.attributes)
     ? " Its secret was lost and cannot be recovered. For another one, remove the block, apply, put it back and apply again."
     : "";
   const text = `${address} is ${kind.noun} ${String(adopted.attributes.id)}.${lost}`;
@@ -169,7 +169,7 @@ async function waitFor(
   terminal: Terminal,
   store: OpenState,
   providers: Providers,
-  prior: Doubtful,
+  prior: PendingCreate,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<number> {

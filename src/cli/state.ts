@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { isDoubtful } from "../core/lifecycle/index.ts";
+import { isPendingCreate } from "../core/lifecycle/index.ts";
 import {
   didYouMean,
   errnoOf,
@@ -133,7 +133,7 @@ export async function runStateRm(
         return [];
       }
     });
-    for (const resource of chosen.filter(isDoubtful)) {
+    for (const resource of chosen.filter(isPendingCreate)) {
       const diagnostic = {
         severity: "error" as const,
         code: "plan.pending" as const,

@@ -404,7 +404,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(ran.text).toContain(sample.address);
     });
 
-    const policies = kind.retire === undefined ? (["forget"] as const) : (["forget", "suspend"] as const);
+    const policies = kind.suspendSteps === undefined ? (["forget"] as const) : (["forget", "suspend"] as const);
     for (const policy of policies) {
       it(`leaves the state by deletion_policy ${policy}, which holds when the block is gone`, async () => {
         const { project, sample, attributes, declare, count } = await created(kind);

@@ -76,7 +76,7 @@ function removalsOf(kind: Kind): Course[] {
     return [end("delete", {}, 0), anew(false), ...(kind.replacement === "create-first" ? [anew(true)] : [])];
   }
   const forgotten = end("forget", { deletion_policy: "forget" }, 1);
-  return kind.retire === undefined ? [forgotten] : [forgotten, end("suspend", { deletion_policy: "suspend" }, 1)];
+  return kind.suspendSteps === undefined ? [forgotten] : [forgotten, end("suspend", { deletion_policy: "suspend" }, 1)];
 }
 
 const SERVER = { plan_id: 31, currency: "USD", reference: "server", deletion_policy: "suspend" };

@@ -73,7 +73,7 @@ describe.each(kept)("$type", (kind) => {
     expect(subject.core.state).toEqual(before);
   });
 
-  const policies = kind.retire === undefined ? ["forget"] : ["forget", "suspend"];
+  const policies = kind.suspendSteps === undefined ? ["forget"] : ["forget", "suspend"];
   it.each(policies)("leaves the state by deletion_policy %s, which is recorded without a request", async (policy) => {
     const subject = await created(kind);
     await subject.apply(subject.declared(subject.config({ deletion_policy: policy })));
@@ -120,7 +120,7 @@ describe.each(kept)("$type", (kind) => {
     });
   }
 
-  if (kind.retire !== undefined) {
+  if (kind.suspendSteps !== undefined) {
     it("is not suspended before it is live", async () => {
       const subject = await subjectOf(kind, await startMachine({ autoPay: false }));
       await subject.apply(subject.declared(subject.config({ deletion_policy: "suspend" })));

@@ -1,5 +1,5 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { type Doubtful, isDoubtful, parentOf } from "../lifecycle/index.ts";
+import { isPendingCreate, type PendingCreate, parentOf } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -39,9 +39,9 @@ export function siblingsOf(
   { address, provider }: Pick<Change, "address" | "provider">,
   { type }: Kind,
   recorded: Iterable<ResourceState>,
-): Doubtful[] {
+): PendingCreate[] {
   return [...recorded]
-    .filter(isDoubtful)
+    .filter(isPendingCreate)
     .filter((one) => one.address !== address && one.provider === provider && one.address.startsWith(`${type}.`));
 }
 

@@ -3,7 +3,7 @@ import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
   attributesOf,
-  isDoubtful,
+  isPendingCreate,
   namesOutcome,
   type Observation,
   parentOf,
@@ -195,9 +195,9 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: Scope): 
     const sought = prior?.private.pending === undefined ? config : prior.attributes;
     const adopted =
       importId !== undefined &&
-      (prior === undefined || !isDoubtful(prior) || namesOutcome(kind, prior.private, importId));
+      (prior === undefined || !isPendingCreate(prior) || namesOutcome(kind, prior.private, importId));
     queries.push({
-      ...(isDoubtful(prior) && { sent: prior }),
+      ...(isPendingCreate(prior) && { sent: prior }),
       address,
       provider: prior?.provider ?? provider,
       kind,

@@ -1,6 +1,6 @@
 import type { Kinds } from "../kinds/kind.ts";
 import {
-  isDoubtful,
+  isPendingCreate,
   type Observation,
   type PlanInput,
   type Planned,
@@ -51,7 +51,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const leaving = [...state.resources.values()].filter(
     (recorded) =>
       isLeaving(recorded.address) &&
-      (isDoubtful(recorded) || observed.observations.get(recorded.address)?.status === "present"),
+      (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
@@ -92,7 +92,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
-      ...(isDoubtful(state.resources.get(resource.address)) && {
+      ...(isPendingCreate(state.resources.get(resource.address)) && {
         siblings: siblingsOf(resource, kind, state.resources.values()),
       }),
       abandoned: leaving.filter(

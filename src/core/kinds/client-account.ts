@@ -69,7 +69,8 @@ an \`import\` block.`,
   },
   identity: ["name"],
   naturalKey: ({ name }) => folded(name),
-  alike: ({ company_number: mine }, { company_number: other }) => mine == null || other == null || mine === other,
+  sameIdentity: ({ company_number: mine }, { company_number: other }) =>
+    mine == null || other == null || mine === other,
   create: (planned) => ({
     endpoint: "createAccount",
     body: Object.fromEntries(fields.flatMap((name) => (planned[name] == null ? [] : [[name, planned[name]]]))),

@@ -98,8 +98,8 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   },
   identity: ["email"],
   naturalKey: ({ email }) => folded(email),
-  alike: (config, live) => config.service_id === live.service_id,
-  lapsed: (config, now) =>
+  sameIdentity: (config, live) => config.service_id === live.service_id,
+  expired: (config, now) =>
     typeof config.expires_at === "string" && instant(config.expires_at) <= now
       ? `it expired at ${config.expires_at}`
       : undefined,

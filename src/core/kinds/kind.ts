@@ -85,7 +85,7 @@ export type RemovalPolicy = "prevent" | "forget" | "suspend";
  * What every kind states. Kinds are plain objects without state of their own: they turn records into attributes and
  * attributes into requests; they never send anything that changes something (the lifecycle does, after writing it down).
  *
- * The contract: `list` and `get` only read. `create`, `update`, `remove` and `retire` return requests as values and
+ * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
  * must be pure: the same attributes give the same bytes. `created` and
  * `Step.accept` must cope with an empty answer.
  */
@@ -132,14 +132,14 @@ export interface Kind<E extends MutationName = MutationName> {
    * Rules between what is declared and what the object is, or will be by the plan that is ordered: told before anything is
    * ordered or sent. @param live attributes of the object; undefined for a new one.
    */
-  suits?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
+  validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
   /** What the list of plans adds to a live object that lacks the attribute; undefined when it does not tell. */
   readonly fromCatalogue?: {
     readonly attribute: string;
     find(live: JsonObject, plans: readonly PlanRecord[]): Json | undefined;
   };
   /** A reason not to create (an expired grant), or undefined. */
-  lapsed?(config: ValueObject, now: number): string | undefined;
+  expired?(config: ValueObject, now: number): string | undefined;
 
   /** The ability that the list needs, where that is not `view` (§4): a token that only views cannot read the kind. */
   readonly listAbility?: "technical";
@@ -158,11 +158,11 @@ export interface Kind<E extends MutationName = MutationName> {
    * For paid kinds: whether a live object may be the declared one where no natural key tells (a server without a domain).
    * True when in doubt.
    */
-  resembles?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
-  /** Goes with `resembles`: the same for two orders without a natural key when the object of one may be that of the other. */
+  mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
+  /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */
   likeness?(config: ValueObject): string;
   /** A further condition on two attribute sets with the same natural key. */
-  alike?(config: ValueObject, live: ValueObject): boolean;
+  sameIdentity?(config: ValueObject, live: ValueObject): boolean;
 
   /** The request that creates it. `config` adds write-only values. @param key for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
@@ -178,11 +178,11 @@ export interface Kind<E extends MutationName = MutationName> {
   /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
   /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
-  affects?(attribute: string, before?: JsonObject): readonly string[];
+  invalidates?(attribute: string, before?: JsonObject): readonly string[];
   /** The request that removes it. */
   remove?(attributes: JsonObject): Mutation;
   /** For deletion_policy `suspend`: the requests before it is forgotten. */
-  retire?(attributes: JsonObject): Step[];
+  suspendSteps?(attributes: JsonObject): Step[];
 
   /** For what is paid: the price of an order, from the API's list of plans. */
   quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; diagnostic?: Diagnostic };
@@ -198,7 +198,7 @@ export type Kinds = ReadonlyMap<string, Kind>;
 /** Whether a live object is the declared one by natural key (for adoption, and after a lost answer). */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
   const key = kind.naturalKey(config);
-  return key !== undefined && key === kind.naturalKey(live) && (kind.alike?.(config, live) ?? true);
+  return key !== undefined && key === kind.naturalKey(live) && (kind.sameIdentity?.(config, live) ?? true);
 }
 
 /**

@@ -74,7 +74,7 @@ follows \`deletion_policy\`.`,
   get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
   identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),
-  alike: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
+  sameIdentity: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
   create: ({ domain, order_id, questions }) => ({
     endpoint: "createMigrationRequest",
     body: {

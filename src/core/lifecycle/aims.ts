@@ -37,7 +37,7 @@ export function plannedAttributes(kind: Kind, change: Change, config: JsonObject
 }
 
 /** What the in-place changes of an update aim at: as planned, so that what the plan leaves alone is left alone. */
-export function inPlaceAims(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
+export function targetAttributes(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const after = plannedValues(change);
   const aims = select(kind, (name, meta) => {
     if (meta.change !== "in-place" || meta.writeOnly) return undefined;

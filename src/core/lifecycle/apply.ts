@@ -11,7 +11,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
-import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
+import { createdAttributes, plannedAttributes, recordedOnly, recordOf, targetAttributes, without } from "./aims.ts";
 import { ownForms, parentOf, refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
@@ -104,7 +104,7 @@ class Work {
 
   async update(): Promise<Applied> {
     await this.#deleteDeposed();
-    await this.#changeInPlace(inPlaceAims(this.#kind, this.#change, this.#config, this.#attributes));
+    await this.#changeInPlace(targetAttributes(this.#kind, this.#change, this.#config, this.#attributes));
     return this.record();
   }
 
@@ -130,7 +130,7 @@ class Work {
   }
 
   async remove(how: NonNullable<Change["removal"]>): Promise<Applied> {
-    if (how === "suspend") await this.#steps(this.#kind.retire?.(this.#attributes) ?? []);
+    if (how === "suspend") await this.#steps(this.#kind.suspendSteps?.(this.#attributes) ?? []);
     if (how === "delete") {
       await this.#deleteDeposed();
       await this.#delete(this.#attributes);

@@ -103,7 +103,7 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
     const isShown = identity.includes(name) && !hidden.includes(name);
     return isShown && !sameValue(meta, config[name] ?? null, live[name] ?? null);
   });
-  return differs || !(kind.alike?.(config, live) ?? true) ? [] : hidden;
+  return differs || !(kind.sameIdentity?.(config, live) ?? true) ? [] : hidden;
 }
 
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */

@@ -13,7 +13,7 @@ import {
   type SecretOutput,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import type { Doubtful } from "./doubt.ts";
+import type { PendingCreate } from "./doubt.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
@@ -47,7 +47,7 @@ export interface ApplyContext {
   /** Whether a live object is the one that this create takes the place of: it was let go for that. */
   replaces?(remote: Remote): boolean;
   /** Other resources of the same kind and account whose create has no known outcome. */
-  siblings?(kind: Kind): readonly Doubtful[];
+  siblings?(kind: Kind): readonly PendingCreate[];
   /** What is recorded of the resource before the change. */
   readonly prior?: ResourceState | undefined;
   /** Records a resource; resolves when it is durable. */

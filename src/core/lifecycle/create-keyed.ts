@@ -189,7 +189,7 @@ function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
-    matches(kind, planned, attributes) || kind.resembles?.(planned, attributes, plans) === true;
+    matches(kind, planned, attributes) || kind.mayMatch?.(planned, attributes, plans) === true;
 
 /**
  * Refuses at once an order that would be refused after a wait, too: what it would wait for is in the list already.

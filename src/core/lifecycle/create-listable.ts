@@ -10,7 +10,7 @@ import {
 } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import { type CreateContext, intentOf, notSent, refusedAgain, resent, subjectOf, wasRefused } from "./creating.ts";
-import { knownBefore, tellsOnce } from "./doubt.ts";
+import { knownBefore, returnsSecretOnce } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
 import { mayPass, notLiveYet } from "./not-live-yet.ts";
 import { collection, likeness } from "./read.ts";
@@ -45,7 +45,7 @@ export async function createListable(
       const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
       // What this run has sent is not recorded in the change: a second try of the change would not look for it.
       const made = await (open === change.private.pending ? look.catch(notShown) : look);
-      if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
+      if (made !== undefined && !returnsSecretOnce(kind)) return adopted(kind, planned, made, context);
       if (made !== undefined) {
         await replaceLost(kind, change, made, open, context);
         open = undefined;
@@ -91,7 +91,7 @@ export async function createListable(
         ? await named(kind, change, planned, answered, intent, context)
         : answered;
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
-    if (!tellsOnce(kind, made.attributes) || isSilent) return made;
+    if (!returnsSecretOnce(kind, made.attributes) || isSilent) return made;
     isSilent = true;
     await replaceLost(kind, change, made, intent, context);
     open = undefined;

@@ -38,9 +38,9 @@ export function isJustCreated({ created }: PrivateMark, { listLagMs = LIST_LAG_M
 }
 
 /** A resource whose create was begun and whose outcome is not known. */
-export type Doubtful = ResourceState & { readonly private: { readonly pending: Intent } };
+export type PendingCreate = ResourceState & { readonly private: { readonly pending: Intent } };
 
-export function isDoubtful(resource: ResourceState | undefined): resource is Doubtful {
+export function isPendingCreate(resource: ResourceState | undefined): resource is PendingCreate {
   return resource?.private.pending !== undefined;
 }
 
@@ -88,7 +88,7 @@ export function strangers(
   {
     holder,
     siblings = [],
-  }: { holder?(remote: Remote): string | undefined; siblings?: readonly Doubtful[] | undefined } = {},
+  }: { holder?(remote: Remote): string | undefined; siblings?: readonly PendingCreate[] | undefined } = {},
 ): Remote[] {
   if (!intent.knowsAll) return [];
   const isSiblings = (remote: Remote) =>
@@ -104,7 +104,7 @@ export function strangers(
  * object would not recover it.
  * @param told what is recorded of the object.
  */
-export function tellsOnce(kind: Kind, told: JsonObject = {}): boolean {
+export function returnsSecretOnce(kind: Kind, told: JsonObject = {}): boolean {
   return (
     kind.removal === "delete" &&
     attributesOf(kind).some(
@@ -141,7 +141,7 @@ export function madeThen({ since, resent = since }: Intent, remote: Remote, now:
 }
 
 /** The request of a create whose outcome is not known, and what it asked for. */
-export type Sent = Pick<Doubtful, "attributes" | "private">;
+export type Sent = Pick<PendingCreate, "attributes" | "private">;
 
 /** The one object that the create has certainly made: alone, alive, as it was asked for, and made at that time. */
 export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], now: number): Remote | undefined {

@@ -2,7 +2,15 @@ import type { InvoiceRecord } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { ApiError, type Json, type JsonObject } from "../model/index.ts";
 import { type Account, isNotFound } from "./account.ts";
-import { ageOf, believedAfterMs, certainlyMade, type Doubtful, newlyMade, strangers, tellsOnce } from "./doubt.ts";
+import {
+  ageOf,
+  believedAfterMs,
+  certainlyMade,
+  newlyMade,
+  type PendingCreate,
+  returnsSecretOnce,
+  strangers,
+} from "./doubt.ts";
 import { read } from "./read.ts";
 
 /** What is known of a create whose outcome is not: everything that can be read without changing anything. */
@@ -54,7 +62,7 @@ export interface InvoiceEvidence {
 export interface EvidenceInput {
   readonly account: Account;
   readonly kind: Kind;
-  readonly prior: Doubtful;
+  readonly prior: PendingCreate;
   /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
   readonly invoiced?: Kind | undefined;
   /** The other address under which a live object is recorded. */
@@ -99,7 +107,7 @@ function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remot
     return kind.creation === "keyed" ? "sent-again" : "nothing";
   }
   if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";
-  return tellsOnce(kind, prior.attributes) ? "secret-lost" : "made";
+  return returnsSecretOnce(kind, prior.attributes) ? "secret-lost" : "made";
 }
 
 const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({

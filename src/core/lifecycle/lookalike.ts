@@ -1,7 +1,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import type { Diagnostic, Phase, ResourceState, ValueObject } from "../model/index.ts";
-import type { Doubtful } from "./doubt.ts";
+import type { PendingCreate } from "./doubt.ts";
 
 /** What is known of other resources, to tell whose a live object is. */
 export interface Others {
@@ -10,7 +10,7 @@ export interface Others {
   /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
   /** Resources of the same kind and account whose own create has no known outcome, and is settled in this run. */
-  readonly siblings?: readonly Doubtful[];
+  readonly siblings?: readonly PendingCreate[];
   /** Resources of the same kind and account that are no longer declared and are there, or may have been made: lists may lag. */
   readonly abandoned?: readonly ResourceState[];
 }
@@ -31,7 +31,7 @@ export function lookalikesOf(
   const isSiblings = ({ id, attributes }: Remote) =>
     siblings.some(
       ({ attributes: sent, private: { pending } }) =>
-        !pending.known?.includes(id) && kind.resembles?.(sent, attributes, plans),
+        !pending.known?.includes(id) && kind.mayMatch?.(sent, attributes, plans),
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
@@ -73,5 +73,5 @@ export function renamedFrom(
   { abandoned = [] }: Others,
 ): string | undefined {
   if (kind.naturalKey(config) !== undefined) return undefined;
-  return abandoned.find(({ attributes }) => kind.resembles?.(config, attributes, plans))?.address;
+  return abandoned.find(({ attributes }) => kind.mayMatch?.(config, attributes, plans))?.address;
 }

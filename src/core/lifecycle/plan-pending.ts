@@ -1,6 +1,6 @@
 import type { Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
-import { certainlyMade, type Doubtful, newlyMade, strangers, tellsOnce } from "./doubt.ts";
+import { certainlyMade, newlyMade, type PendingCreate, returnsSecretOnce, strangers } from "./doubt.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
 import { notShown, pending, undecided } from "./refusals.ts";
 
@@ -26,7 +26,7 @@ export interface Ways {
  *
  * The apply waits before it sends anything again, until lists certainly show what there is, and looks once more.
  */
-export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Planned {
+export function planPending(input: PlanInput, prior: PendingCreate, ways: Ways): Planned {
   const { kind, observed, now } = input;
   const { pending: intent } = prior.private;
   if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
@@ -41,7 +41,7 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   }
   const only = certainlyMade(kind, prior, made, now);
   if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, prior, made)]);
-  if (tellsOnce(kind, prior.attributes)) {
+  if (returnsSecretOnce(kind, prior.attributes)) {
     const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
     return ways.create(then, text, 2);
   }
@@ -50,7 +50,7 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
 }
 
 /** The declaration with what made the request what it was put back to what was sent. */
-function asSent(input: PlanInput, { attributes }: Doubtful): PlanInput {
+function asSent(input: PlanInput, { attributes }: PendingCreate): PlanInput {
   const config: Record<string, Value> = { ...input.config };
   for (const [name, , { change }] of attributesOf(input.kind)) {
     if (change !== "immutable" && change !== "replace" && name !== "reference") continue;

@@ -11,7 +11,7 @@ import {
   type Value,
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts";
+import { isPendingCreate, namesOutcome, type PendingCreate, settledMark } from "./doubt.ts";
 import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
@@ -30,15 +30,15 @@ import { observedMark, unknownPhase, unseenNames } from "./status.ts";
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
-  const lapsed = kind.lapsed?.(input.config, input.now);
-  if (isDoubtful(prior)) {
+  const expired = kind.expired?.(input.config, input.now);
+  if (isPendingCreate(prior)) {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
     return named ? planAdopted(input, prior) : planDoubtful(input, prior);
   }
-  if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
-  if (lapsed !== undefined) {
+  if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, expired);
+  if (expired !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
-    const summary = `${input.address} is not created: ${lapsed}`;
+    const summary = `${input.address} is not created: ${expired}`;
     return unchanged(input, null, [
       { severity: "warning", code: "plan.expired", summary, remedies: [fix], address: input.address },
     ]);
@@ -81,7 +81,7 @@ const unheld = (objects: readonly Remote[] = [], holder: PlanInput["holder"] = (
   objects.filter((remote) => holder(remote) === undefined);
 
 /** A create without known outcome: sent again, adopted, or left alone. */
-function planDoubtful(input: PlanInput, prior: Doubtful): Planned {
+function planDoubtful(input: PlanInput, prior: PendingCreate): Planned {
   const { pending, attempt: _, ...mark } = prior.private;
   return planPending(input, prior, {
     create: (as, text, requests = 1) => {
@@ -125,7 +125,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     requests: deposed === undefined ? 1 : 2,
     ...(input.orderAnyway && { anyway: true }),
     diagnostics: [
-      ...(kind.suits?.(config, undefined, input.plans) ?? []),
+      ...(kind.validateAgainstLive?.(config, undefined, input.plans) ?? []),
       ...(priced?.diagnostic === undefined ? [] : [priced.diagnostic]),
     ].map((each) => ({ ...each, address: input.address })),
     quote: priced?.quote,
@@ -142,7 +142,7 @@ function planPresent(
   input: PlanInput,
   before: JsonObject,
   phase: Parameters<NonNullable<Kind["deferred"]>>[0],
-  lapsed: string | undefined,
+  expired: string | undefined,
 ): Planned {
   const { kind, prior } = input;
   const after: Record<string, Value> = {};
@@ -154,13 +154,15 @@ function planPresent(
     after[name] = isSame ? old : wanted;
     if (!isSame) differences.push({ name, meta, reason: reasonOf(input, name, old) });
   }
-  if (lapsed !== undefined) return unchanged(input, before, []);
+  if (expired !== undefined) return unchanged(input, before, []);
 
   // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
-  const diagnostics: Diagnostic[] = (kind.suits?.(input.config, before, input.plans) ?? []).map((each) => ({
-    ...each,
-    address: input.address,
-  }));
+  const diagnostics: Diagnostic[] = (kind.validateAgainstLive?.(input.config, before, input.plans) ?? []).map(
+    (each) => ({
+      ...each,
+      address: input.address,
+    }),
+  );
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];
@@ -193,7 +195,7 @@ function planPresent(
   }
 
   const replaced = active.some(({ meta }) => meta.change === "replace");
-  for (const { name } of active) for (const other of kind.affects?.(name, before) ?? []) after[other] = UNKNOWN;
+  for (const { name } of active) for (const other of kind.invalidates?.(name, before) ?? []) after[other] = UNKNOWN;
   if (replaced) for (const [name, , meta] of attributesOf(kind)) if (meta.change === undefined) after[name] = UNKNOWN;
 
   const secret = planSecret(kind, input.address, before, after);

@@ -2,7 +2,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
-import { type Doubtful, isJustCreated, madeBetween, strangers } from "./doubt.ts";
+import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./doubt.ts";
 import { mayPass } from "./not-live-yet.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -41,7 +41,7 @@ export interface ReadQuery {
   /** The id to adopt, when there is no prior. */
   readonly importId?: string;
   /** Its create, if that has no known outcome. */
-  readonly sent?: Doubtful;
+  readonly sent?: PendingCreate;
   /** The declared attributes as far as they are known; undefined when it is not declared. */
   readonly config: ValueObject | undefined;
   /** The kind of what the object belongs to (of a grant, the service): what is not live yet is no failure. */
@@ -105,10 +105,10 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
   if (config === undefined) return { matches: [] };
   const all = await collection(account, kind, config);
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
-  // Without the list of plans everything unclear resembles; it is read only where something is.
-  const unclear = all.filter(({ attributes }) => kind.resembles?.(config, attributes, []));
+  // Without the list of plans everything unclear may match; it is read only where something is.
+  const unclear = all.filter(({ attributes }) => kind.mayMatch?.(config, attributes, []));
   const plans = unclear.length > 0 ? await account.plans() : [];
-  const similar = unclear.filter((one) => !same.includes(one) && kind.resembles?.(config, one.attributes, plans));
+  const similar = unclear.filter((one) => !same.includes(one) && kind.mayMatch?.(config, one.attributes, plans));
   const unreadable = all.filter((one) => one.phase !== "gone" && unreadableOf(kind, config, one.attributes).length > 0);
   return {
     matches: same.filter(({ phase }) => phase !== "gone"),

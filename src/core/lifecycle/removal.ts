@@ -8,7 +8,15 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
-import { ageOf, believedAfterMs, certainlyMade, type Doubtful, isDoubtful, newlyMade, settledMark } from "./doubt.ts";
+import {
+  ageOf,
+  believedAfterMs,
+  certainlyMade,
+  isPendingCreate,
+  newlyMade,
+  type PendingCreate,
+  settledMark,
+} from "./doubt.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { resolveIt } from "./refusals.ts";
@@ -41,7 +49,7 @@ export interface PlannedRemoval {
  */
 export function planRemoval(input: RemovalInput): PlannedRemoval {
   const { kind, prior, observed, mode } = input;
-  if (isDoubtful(prior)) return planDoubtful(input, prior);
+  if (isPendingCreate(prior)) return planDoubtful(input, prior);
   const { address } = prior;
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
   const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
@@ -92,13 +100,13 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   const policy = policyOf(prior.attributes);
   const billed = kind.quote === undefined ? text : `${text}: it goes on being billed`;
   if (policy === "forget") return { change: forget(reason, billed), diagnostics: [] };
-  if (policy === "suspend" && kind.retire !== undefined) {
+  if (policy === "suspend" && kind.suspendSteps !== undefined) {
     if (phase === "unknown") {
       const subject = { kind, address, provider: prior.provider, attributes: before, job: mark.job };
       return keep(notRemovable(subject), { unfulfilled: true });
     }
     if (!actable(phase)) return keep(notSuspendable(kind, address, before));
-    const requests = kind.retire(before).length;
+    const requests = kind.suspendSteps(before).length;
     return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
   }
   return keep(mode === "destroy" ? kept(kind, address) : prevented(kind, prior));
@@ -113,7 +121,7 @@ export function policyOf(attributes: JsonObject): RemovalPolicy {
 }
 
 function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  const more = kind.retire === undefined ? "" : " (or `suspend`)";
+  const more = kind.suspendSteps === undefined ? "" : " (or `suspend`)";
   return {
     severity: "error",
     code: "plan.prevented",
@@ -128,7 +136,7 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
 
 /** The same words for every resource of the kind, so that many of them make one message. */
 function kept(kind: Kind, address: string): Diagnostic {
-  const more = kind.retire === undefined ? "" : " (or `suspend`)";
+  const more = kind.suspendSteps === undefined ? "" : " (or `suspend`)";
   return {
     severity: "error",
     code: "plan.prevented",
@@ -156,7 +164,7 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
  * The end of a resource whose create has no known outcome: what it made is removed; what certainly made nothing is
  * forgotten; where neither is known, the user decides.
  */
-function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
+function planDoubtful(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed, now, settings = {} } = input;
   const settled = settledMark(prior.private);
   const { deposed, ...mark } = settled;

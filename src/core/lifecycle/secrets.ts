@@ -21,7 +21,7 @@ import {
 import { plannedAttributes } from "./aims.ts";
 import { attributesOf } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import { tellsOnce } from "./doubt.ts";
+import { returnsSecretOnce } from "./doubt.ts";
 
 /**
  * One-time secrets on their way out (`secret_output`), and secret values on their way in (sources). A secret is durable
@@ -102,7 +102,7 @@ export function planSecret(
     };
   }
   if (known(before[secret.fingerprint]) === undefined) {
-    if (!tellsOnce(kind, before)) return nothing;
+    if (!returnsSecretOnce(kind, before)) return nothing;
     return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
   }
   const old = outputIn(before);
@@ -219,7 +219,7 @@ function keptInState(error: HostformError): Diagnostic[] {
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
-  const [renewal] = attributesOf(kind).find(([name]) => kind.affects?.(name).includes(secret.name)) ?? [];
+  const [renewal] = attributesOf(kind).find(([name]) => kind.invalidates?.(name).includes(secret.name)) ?? [];
   if (renewal !== undefined && outputIn(attributes) === undefined) return undefined;
   const way =
     renewal === undefined ? "To have another one, make it anew." : `Change ${renewal} to have another one made.`;

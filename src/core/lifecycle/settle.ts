@@ -2,7 +2,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, inQuotes, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
-import { type Doubtful, settledMark } from "./doubt.ts";
+import { type PendingCreate, settledMark } from "./doubt.ts";
 import { read } from "./read.ts";
 
 /**
@@ -13,7 +13,7 @@ import { read } from "./read.ts";
 export async function adopt(
   account: Account,
   kind: Kind,
-  prior: Doubtful,
+  prior: PendingCreate,
   id: string,
 ): Promise<ResourceState | undefined> {
   const settled = { ...prior, private: settledMark(prior.private) };
@@ -29,7 +29,7 @@ export async function adopt(
 }
 
 /** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
-function refuseOther(kind: Kind, { address, attributes, private: { pending } }: Doubtful, live: JsonObject): void {
+function refuseOther(kind: Kind, { address, attributes, private: { pending } }: PendingCreate, live: JsonObject): void {
   const id = String(live.id);
   const before = pending.known?.includes(id);
   // Of what the API does not show in a form that can be read, and of what came since, the user knows more.

@@ -69,7 +69,7 @@ export interface PrivateMark {
  * What Terraform's provider writes for the id of an object whose creation has no known outcome (`pending`), so that whatever
  * refers to it fails. For everybody else it has none.
  */
-export const IN_DOUBT = "(not known whether it was made)";
+export const PENDING_CREATE = "(not known whether it was made)";
 
 /** One resource instance as last recorded. */
 export interface ResourceState {

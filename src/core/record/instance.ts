@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Intent, Job, PrivateMark, ResourceState } from "../model/index.ts";
-import { fail, formatAddress, IN_DOUBT, isName, parseAddress, resourceOf } from "../model/index.ts";
+import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, parsedJson, type ResourceJson } from "./state-json.ts";
 
 /** The registry under which Terraform looks for a provider that names none. */
@@ -65,7 +65,7 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
   const { waiting: notYet = [], ...mark } = decodePrivate(instance, address, source);
   const waiting = [...notYet];
   const attributes = canonical(instance.attributes) as ResourceState["attributes"];
-  if (attributes.id === IN_DOUBT) waiting.push("id");
+  if (attributes.id === PENDING_CREATE) waiting.push("id");
   const notDone = Object.fromEntries(
     waiting.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null]),
   );

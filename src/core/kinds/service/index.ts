@@ -191,7 +191,7 @@ export const service: Kind<"createService"> = {
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing tells two servers of one plan apart. §2 shows no plan_id on a service, so the plan's name has to do.
-  resembles({ domain, plan_id }, live, plans) {
+  mayMatch({ domain, plan_id }, live, plans) {
     // A host may show the domain of a service only once it is provisioned; one that shows another is another.
     if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
       return false;
@@ -238,17 +238,17 @@ export const service: Kind<"createService"> = {
   phase: ({ status, provisioning_status: provisioning }, settings) =>
     phaseOf(word(status), word(provisioning), settings),
   fromCatalogue: { attribute: "plan_id", find: planIdOf },
-  suits: (config, live, plans) => [
+  validateAgainstLive: (config, live, plans) => [
     ...domainSuits(config, live, plans),
     ...passwordSuits(config, live, plans),
     ...planSuits(config, live, plans),
   ],
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
-  affects(name, before) {
+  invalidates(name, before) {
     if (name === "suspended") return ["status", "provisioning_status"];
     if (name !== "password_version" || keepsNoPassword(before)) return [];
     return ["generated_password", "generated_password_fingerprint"];
   },
-  retire: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
+  suspendSteps: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
   quote: quoteService,
 };

@@ -6,9 +6,9 @@ import {
   escapeLine,
   escapeText,
   HostformError,
-  IN_DOUBT,
   isCiLog,
   type JsonObject,
+  PENDING_CREATE,
   remedyText,
 } from "../../../core/model/index.ts";
 import { inConfigurationWords } from "../resource/advice.ts";
@@ -69,7 +69,7 @@ export function failureOf(error: unknown): Diagnostic[] {
 
 /** What is asked of an object whose creation has no known outcome cannot be answered. */
 export function inDoubt(config: JsonObject): Diagnostic[] {
-  const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(IN_DOUBT));
+  const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(PENDING_CREATE));
   return names.map(([name]) => ({
     severity: "error",
     code: "plan.pending",

@@ -2,9 +2,9 @@ import { importIdOf, type Kind } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   certainlyMade,
-  type Doubtful,
   newlyMade,
   observedMark,
+  type PendingCreate,
   read,
   refreshed,
   sameValue,
@@ -63,7 +63,7 @@ export async function adoptNoted(
  * An order without known outcome: what the account certainly shows of it by now is what it has come to. Anything else is left
  * to the lifecycle.
  */
-export async function settledByNow(kind: Kind, noted: Doubtful, { account }: Front): Promise<ResourceState> {
+export async function settledByNow(kind: Kind, noted: PendingCreate, { account }: Front): Promise<ResourceState> {
   if (kind.creation !== "keyed") return noted;
   const observed = await read(account, { kind, prior: undefined, config: noted.attributes });
   const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), account.hostNow());

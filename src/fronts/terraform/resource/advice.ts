@@ -42,7 +42,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     creation === "keyed"
       ? "Remove the block, or order it anew on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."
       : "Remove the block, or make it anew on purpose with `terraform apply -replace=ADDRESS`.",
-  "plan.prevented": ({ remedies }, { retire }) => {
+  "plan.prevented": ({ remedies }, { suspendSteps }) => {
     const without =
       "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it goes on.";
     const fix = remedyText(remedies) ?? "";
@@ -50,7 +50,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
       return `${inProviderBlock(fix.replace(/ Or `hostform state rm .*$/, ""))} ${without}`;
     if (fix.startsWith("Wait")) return `Wait until it is live, and apply again. ${without}`;
     // Terraform does not tell whether the block is gone or is to be destroyed.
-    return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
+    return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${suspendSteps === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
   },
   "plan.pending": ({ object, summary }, { creation, type, noun }) => {
     if (summary.startsWith("The API accepted")) {

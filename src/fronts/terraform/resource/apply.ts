@@ -3,10 +3,10 @@ import {
   applyChange,
   attributesOf,
   explain,
-  isDoubtful,
+  isPendingCreate,
   parentOf,
+  returnsSecretOnce,
   settledMark,
-  tellsOnce,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
@@ -71,7 +71,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   const { prior, planned, config } = question;
   const declared = declaredIn(kind, config);
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
-  const existing = isDoubtful(recorded) ? undefined : recorded;
+  const existing = isPendingCreate(recorded) ? undefined : recorded;
   // A request of another host would be sent a second time here.
   if (mark.host !== undefined && mark.host !== front.session.host) {
     return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
@@ -86,13 +86,13 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
   const { note, elsewhere } = recorded === undefined ? await standingNoteOf(kind, name, front) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
-  const noted = isDoubtful(note) ? await settledByNow(kind, note, front) : note;
-  if (isDoubtful(noted) && kind.creation === "blind") {
+  const noted = isPendingCreate(note) ? await settledByNow(kind, note, front) : note;
+  if (isPendingCreate(noted) && kind.creation === "blind") {
     // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
     const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, front) }, []);
     return { ...answer, diagnostics: [notKnown(kind)] };
   }
-  if (noted !== undefined && !isDoubtful(noted)) {
+  if (noted !== undefined && !isPendingCreate(noted)) {
     const adopted = await adoptNoted(kind, noted, planned, front);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
@@ -101,7 +101,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     }
     if (name !== undefined) front.session.journal.remove(kind.type, name);
   }
-  const before = isDoubtful(noted) ? noted : recorded;
+  const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
   const { context, latest } = applyContext(kind, {
     name,
@@ -146,7 +146,7 @@ function changeOf(
   before: ResourceState | undefined,
   settings: Settings,
 ): Change {
-  const existing = isDoubtful(before) ? undefined : before;
+  const existing = isPendingCreate(before) ? undefined : before;
   // What cannot be done yet, or on a status that is not understood, stays as it is; of what is created it is not there.
   const phase = existing === undefined ? "pending" : (kind.phase?.(existing.attributes, settings) ?? "live");
   const value = (name: string, change: string | undefined): Value => {
@@ -262,7 +262,7 @@ function failed(
     // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
     return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
   }
-  const unclear = isDoubtful(resource);
+  const unclear = isPendingCreate(resource);
   // Of a create without known outcome, too: hostform, which may settle it, takes what the state has for done otherwise.
   const recordedMark = unclear ? resource.private : settledMark(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
@@ -271,7 +271,7 @@ function failed(
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
   const isNew = question.prior === null;
   // A webhook without its secret costs nothing and is of no use: tainted, the next apply replaces it.
-  if (tellsOnce(kind, resource.attributes) && told.some(isLost)) {
+  if (returnsSecretOnce(kind, resource.attributes) && told.some(isLost)) {
     const diagnostics = told.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }

@@ -1,4 +1,4 @@
-import { fail, IN_DOUBT, isObject, type PrivateMark, type ValueObject } from "../../../core/model/index.ts";
+import { fail, isObject, PENDING_CREATE, type PrivateMark, type ValueObject } from "../../../core/model/index.ts";
 import type { Session } from "../contract.ts";
 
 /** An object in whose place another is to be made. */
@@ -27,11 +27,11 @@ export interface Mark extends PrivateMark {
 
 /** Attributes as the core takes them: what is in doubt has no id. */
 export const withoutDoubt = <T extends ValueObject>(attributes: T): T =>
-  attributes.id === IN_DOUBT ? { ...attributes, id: null } : attributes;
+  attributes.id === PENDING_CREATE ? { ...attributes, id: null } : attributes;
 
 /** The same for Terraform. */
 export const withDoubt = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
-  pending !== undefined && attributes.id == null ? { ...attributes, id: IN_DOUBT } : attributes;
+  pending !== undefined && attributes.id == null ? { ...attributes, id: PENDING_CREATE } : attributes;
 
 export function decodeMark(bytes: Uint8Array): Mark {
   if (bytes.length === 0) return {};

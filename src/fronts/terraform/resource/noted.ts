@@ -1,5 +1,5 @@
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
-import { attributesOf, isDoubtful, isJustCreated, parentOf } from "../../../core/lifecycle/index.ts";
+import { attributesOf, isJustCreated, isPendingCreate, parentOf } from "../../../core/lifecycle/index.ts";
 import { type Diagnostic, equal, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
 import type { Note, Session } from "../contract.ts";
 import type { Front } from "./front.ts";
@@ -66,7 +66,7 @@ export function busy({ address }: Note): Diagnostic {
 
 function foreign(kind: Kind, note: Note): Diagnostic {
   const common = { severity: "error" as const, address: note.address };
-  if (isDoubtful(note)) {
+  if (isPendingCreate(note)) {
     return {
       ...common,
       code: "plan.pending",

@@ -82,7 +82,7 @@ export function prevented(kind: Kind, id: string): Diagnostic {
     summary: `${kind.noun} ${id} may not be replaced: its deletion_policy is "prevent"`,
     detail: `The API cannot delete a ${kind.noun}: Terraform would no longer manage the old one, and it would go on.`,
     remedies: [
-      `Set \`deletion_policy = "forget"\`${kind.retire === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
+      `Set \`deletion_policy = "forget"\`${kind.suspendSteps === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
     ],
     attribute: ["deletion_policy"],
   };

@@ -1,11 +1,11 @@
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { isDoubtful } from "../../../core/lifecycle/index.ts";
+import { isPendingCreate } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
   effectOf,
-  IN_DOUBT,
   type JsonObject,
+  PENDING_CREATE,
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
@@ -19,7 +19,7 @@ import { labelOf, told } from "./subject.ts";
 
 /** The plan shows a create, whatever comes of it. */
 export function willSettle(kind: Kind, note: Note): Diagnostic {
-  const what = isDoubtful(note)
+  const what = isPendingCreate(note)
     ? `was begun by a run that was cut off: the apply settles it, and makes nothing twice`
     : `was made by a run that was cut off, as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and makes nothing`;
   return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
@@ -132,7 +132,7 @@ export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagn
 
 /** What refers to an object whose creation has no known outcome waits until that is settled. */
 export function refersToDoubt(kind: Kind, declared: ValueObject): Diagnostic[] {
-  const names = Object.entries(declared).filter(([, value]) => JSON.stringify(value)?.includes(IN_DOUBT));
+  const names = Object.entries(declared).filter(([, value]) => JSON.stringify(value)?.includes(PENDING_CREATE));
   return names.map(
     ([name]): Diagnostic => ({
       severity: "error",

@@ -2,7 +2,7 @@ import { kinds } from "../../../core/kinds/index.ts";
 import type { Kind, Remote, Settings } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
-  isDoubtful,
+  isPendingCreate,
   type Observation,
   type PlanInput,
   parentOf,
@@ -159,7 +159,7 @@ async function observeNew(
   front: Front,
 ): Promise<Observation> {
   const parent = parentOf(kind, declared);
-  if (kind.naturalKey(declared) === undefined && kind.resembles === undefined) return { status: "absent", matches: [] };
+  if (kind.naturalKey(declared) === undefined && kind.mayMatch === undefined) return { status: "absent", matches: [] };
   if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
   const parentKind = kinds.get(kind.nested?.in ?? "");
   const seen = await read(front.account, { kind, prior: undefined, config: declared, parentKind });
@@ -178,7 +178,7 @@ async function planRecorded(
 ): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const recorded = recordedAs(kind, prior, mark);
-  const pending = isDoubtful(recorded);
+  const pending = isPendingCreate(recorded);
   const observed = pending
     ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
     : asRecorded(kind, recorded.attributes, front);

@@ -4,16 +4,16 @@ import {
   attributesOf,
   billedTwice,
   certainlyMade,
-  type Doubtful,
-  isDoubtful,
+  isPendingCreate,
   newlyMade,
   observedMark,
+  type PendingCreate,
   parentOf,
   read,
   refreshed,
+  returnsSecretOnce,
   sameInUse,
   settledMark,
-  tellsOnce,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
 import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
@@ -48,7 +48,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   };
   const recorded = withNoted(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
-  if (isDoubtful(prior)) {
+  if (isPendingCreate(prior)) {
     dropNote();
     return readDoubtful(kind, recorded, prior, front);
   }
@@ -97,12 +97,12 @@ async function notAgain(
   what: string,
   { account }: Front,
 ): Promise<Diagnostic | undefined> {
-  const lapsed = kind.lapsed?.(recorded, account.hostNow());
-  if (lapsed !== undefined) {
+  const expired = kind.expired?.(recorded, account.hostNow());
+  if (expired !== undefined) {
     return {
       severity: "warning",
       code: "plan.expired",
-      summary: `${what} is gone and is not made again: ${lapsed}`,
+      summary: `${what} is gone and is not made again: ${expired}`,
       remedies: ["Remove it, or give a later `expires_at`."],
     };
   }
@@ -177,9 +177,9 @@ function withoutWaiting(
 }
 
 /** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
-async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, front: Front): Promise<ReadAnswer> {
+async function readDoubtful(kind: Kind, state: JsonObject, prior: PendingCreate, front: Front): Promise<ReadAnswer> {
   const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
-  if (kind.creation === "blind" || tellsOnce(kind, prior.attributes)) return left;
+  if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
   const { account, session } = front;
   const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
   const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());

@@ -1,7 +1,7 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import {
   applyChange,
-  isDoubtful,
+  isPendingCreate,
   type Observation,
   type PlannedRemoval,
   parentOf,
@@ -34,11 +34,11 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
   const recorded = recordedAs(kind, prior, mark);
   const now = front.account.hostNow();
   // The half of a replacement is not given the mark: without it nothing says what became of the request.
-  if (prior.id === null && !isDoubtful(recorded))
+  if (prior.id === null && !isPendingCreate(recorded))
     return { ...notFound(kind, recorded, now), diagnostics: [settleFirst(recorded.address)] };
   const { settings } = front.session;
   const phase = kind.phase?.(prior, settings) ?? "live";
-  const observed: Observation = isDoubtful(recorded)
+  const observed: Observation = isPendingCreate(recorded)
     ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
     : phase === "gone"
       ? { status: "gone", how: "is gone", matches: [] }

@@ -95,7 +95,7 @@ function timeouts(kind: Kind): Attributes {
   return {
     create: of(`How long making the ${kind.noun} may take.`),
     ...(kind.update !== undefined && { update: of(`How long a change of the ${kind.noun} may take.`) }),
-    ...((kind.remove !== undefined || kind.retire !== undefined) && {
+    ...((kind.remove !== undefined || kind.suspendSteps !== undefined) && {
       delete: of(`How long ${kind.remove === undefined ? "suspending" : "removing"} the ${kind.noun} may take.`),
     }),
   };

@@ -217,7 +217,7 @@ describe("remove", () => {
       params: { id: "1001", grantId: "301" },
     });
     expect(webhook.remove?.({ id: "201" })).toEqual({ endpoint: "deleteWebhook", params: { id: "201" } });
-    expect(service.retire?.({ id: "1001", suspended: true })).toEqual([]);
+    expect(service.suspendSteps?.({ id: "1001", suspended: true })).toEqual([]);
   });
 });
 

@@ -40,7 +40,7 @@ describe("a declared server without a domain", () => {
     ["without any type", { plan: "Old", product_type: null, domain: null }, CATALOGUE, true],
     ["of the same plan by its id", { plan_id: 31, product_type: "shared", domain: null }, CATALOGUE, true],
   ])("and a live service %s", (_, live, plans, may) => {
-    expect(service.resembles?.(SERVER, live as never, plans)).toBe(may);
+    expect(service.mayMatch?.(SERVER, live as never, plans)).toBe(may);
   });
 });
 
@@ -50,7 +50,7 @@ it.each([31, 32])(
     const other = { ...SERVER, plan_id };
     const [like, may] = [
       service.likeness?.(SERVER) === service.likeness?.(other),
-      service.resembles?.(SERVER, other, []),
+      service.mayMatch?.(SERVER, other, []),
     ];
     expect([like, may]).toEqual([plan_id === 31, plan_id === 31]);
   },
@@ -58,7 +58,7 @@ it.each([31, 32])(
 
 it("declared hosting, and a live service that shows no domain yet: the product tells them apart", () => {
   const site = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
-  const may = (live: object) => service.resembles?.(site, live as never, CATALOGUE);
+  const may = (live: object) => service.mayMatch?.(site, live as never, CATALOGUE);
   expect(may({ plan: "Old", product_type: "shared", domain: null })).toBe(true);
   expect(may({ plan: "Old", product_type: "Root VPS", domain: null })).toBe(false);
   expect(may({ plan: "Old", product_type: "WordPress", domain: null })).toBe(false);

@@ -4,10 +4,10 @@ import type { Created } from "../../../../src/core/kinds/kind.ts";
 import {
   adoptedAttributes,
   createdAttributes,
-  inPlaceAims,
   plannedAttributes,
   recordedOnly,
   recordOf,
+  targetAttributes,
   without,
 } from "../../../../src/core/lifecycle/aims.ts";
 import { type Change, type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
@@ -62,11 +62,13 @@ describe("what a change in place aims at", () => {
     ["is nothing, where neither knows it", { suspended: null }, { suspended: true }, {}, { suspended: null }],
     ["is nothing, where nothing is planned", {}, {}, { suspended: true }, { suspended: null }],
   ])("%s", (_, after, unknown, config, expected) => {
-    expect(inPlaceAims(kind, change(after, unknown), config, current)).toMatchObject({ id: "1", ...expected });
+    expect(targetAttributes(kind, change(after, unknown), config, current)).toMatchObject({ id: "1", ...expected });
   });
 
   it("never holds a secret that is only written", () => {
-    expect(inPlaceAims(kind, change({ password: "x" }), { password: "x" }, current)).not.toHaveProperty("password");
+    expect(targetAttributes(kind, change({ password: "x" }), { password: "x" }, current)).not.toHaveProperty(
+      "password",
+    );
   });
 });
 

@@ -36,8 +36,8 @@ describe("what a live object does not show of its natural key", () => {
 
   it("is nothing where something else shows that it is another", () => {
     const live = { ...liveWebhook, events: [] };
-    expect(unreadableOf({ ...webhook, alike: () => false }, liveWebhook, live)).toEqual([]);
-    expect(unreadableOf({ ...webhook, alike: () => true }, liveWebhook, live)).toEqual(["events"]);
+    expect(unreadableOf({ ...webhook, sameIdentity: () => false }, liveWebhook, live)).toEqual([]);
+    expect(unreadableOf({ ...webhook, sameIdentity: () => true }, liveWebhook, live)).toEqual(["events"]);
   });
 });
 

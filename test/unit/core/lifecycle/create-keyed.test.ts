@@ -4,7 +4,7 @@ import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
 import { type CreateContext, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
-import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
 import {
   ApiError,
   type Change,
@@ -299,14 +299,14 @@ describe("before an order leaves", () => {
       {
         live: [server("Root S")],
         context: {
-          siblings: () => [recorded("hosting_service.b", SERVER, { private: { pending: PENDING } }) as Doubtful],
+          siblings: () => [recorded("hosting_service.b", SERVER, { private: { pending: PENDING } }) as PendingCreate],
         },
       },
       true,
     ],
     [
       "one of a kind that nothing resembles",
-      { live: [server("Root S")], kind: { resembles: undefined } as never },
+      { live: [server("Root S")], kind: { mayMatch: undefined } as never },
       true,
     ],
   ])("a server is there, %s: it leaves only if that is another one (%#)", async (_, situation, leaves) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { Settings } from "../../../../src/core/kinds/kind.ts";
 import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
-import { type ApplyContext, type Doubtful, idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
+import { type ApplyContext, idempotencyKey, type PendingCreate } from "../../../../src/core/lifecycle/index.ts";
 import {
   ApiError,
   type Change,
@@ -1034,7 +1034,7 @@ describe("a host that shows what it made in a form of its own", () => {
     const pending = { since: new Date(START).toISOString(), operation: "createWebhook" };
     const prior = recorded("hosting_webhook.b", { ...HOOK, url: "https://b.example" }, { private: { pending } });
     const contexts: Partial<ApplyContext>[] = [
-      { siblings: () => [prior as Doubtful] },
+      { siblings: () => [prior as PendingCreate] },
       { holder: (_, { id }) => (id === "202" ? "hosting_webhook.b" : undefined) },
     ];
     for (const context of contexts) {

@@ -7,18 +7,18 @@ import {
   ageOf,
   believedAfterMs,
   certainlyMade,
-  type Doubtful,
-  isDoubtful,
   isJustCreated,
+  isPendingCreate,
   knownBefore,
   madeBetween,
   madeThen,
   namesOutcome,
   newlyMade,
   newSince,
+  type PendingCreate,
+  returnsSecretOnce,
   settledMark,
   strangers,
-  tellsOnce,
 } from "../../../../src/core/lifecycle/doubt.ts";
 import type { Intent, JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
@@ -158,9 +158,11 @@ describe("what came after a create and is not like it", () => {
   const hook = (id: string, url: string) => remote({ ...liveWebhook, id, url });
   const [old, other, siblings] = [hook("1", "https://a.example"), hook("2", "https://b.example"), "https://c.example"];
   const sent = (over: Partial<Intent>) => ({ attributes: liveWebhook, private: { pending: intent(over) } });
-  const sibling = (known?: string[]): Doubtful => {
+  const sibling = (known?: string[]): PendingCreate => {
     const attributes = { ...liveWebhook, url: siblings };
-    return recorded("hosting_webhook.c", attributes, { private: { pending: intent(known && { known }) } }) as Doubtful;
+    return recorded("hosting_webhook.c", attributes, {
+      private: { pending: intent(known && { known }) },
+    }) as PendingCreate;
   };
   const its = hook("3", siblings);
 
@@ -198,7 +200,7 @@ describe("what a request has certainly made", () => {
 });
 
 describe("what the API tells only once", () => {
-  const secretOf = (kind: Kind, told?: JsonObject) => tellsOnce(kind, told);
+  const secretOf = (kind: Kind, told?: JsonObject) => returnsSecretOnce(kind, told);
 
   it("is the secret of a webhook, as long as it is not known", () => {
     expect(secretOf(kindOf("hosting_webhook"))).toBe(true);
@@ -249,8 +251,8 @@ describe("a mark", () => {
 
   it("makes a resource a pending one", () => {
     const one = recorded("hosting_webhook.a", liveWebhook);
-    expect(isDoubtful(one)).toBe(false);
-    expect(isDoubtful(undefined)).toBe(false);
-    expect(isDoubtful({ ...one, private: { pending } } as Doubtful)).toBe(true);
+    expect(isPendingCreate(one)).toBe(false);
+    expect(isPendingCreate(undefined)).toBe(false);
+    expect(isPendingCreate({ ...one, private: { pending } } as PendingCreate)).toBe(true);
   });
 });

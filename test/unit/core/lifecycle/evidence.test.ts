@@ -1,6 +1,6 @@
 // `resolve`: what can be read about a create without known outcome, and what follows from it.
 import { describe, expect, it } from "vitest";
-import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
 import { evidence } from "../../../../src/core/lifecycle/evidence.ts";
 import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
@@ -50,7 +50,7 @@ async function look(type: string, attributes: JsonObject, options: Options = {})
   const fake = fakeAccountWith(settings, kindOf(type), ...live.map((one) => remote(one, phase)));
   fake.now = () => START;
   const pending: Intent = { since: at(-HOUR), operation: "create", ...intent };
-  const prior = recorded(`${type}.a`, attributes, { private: { pending } }) as Doubtful;
+  const prior = recorded(`${type}.a`, attributes, { private: { pending } }) as PendingCreate;
   Object.assign(fake.account, {
     invoices: async () => invoices(),
     isAvailable: async (name: string) =>

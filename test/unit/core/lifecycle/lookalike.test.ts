@@ -1,7 +1,7 @@
 // Servers without a name: which live ones may be the declared one, and which are explained by others.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
 import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lifecycle/lookalike.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, recorded, remote } from "../../../support/subjects.ts";
@@ -9,18 +9,18 @@ import { kindOf, recorded, remote } from "../../../support/subjects.ts";
 /** Alike is what has the same plan; a name tells, where both have one. */
 const kind: Kind = {
   ...kindOf("hosting_service"),
-  resembles: ({ plan_id }, live) => plan_id === live.plan_id,
+  mayMatch: ({ plan_id }, live) => plan_id === live.plan_id,
 };
 const server = (id: string, plan_id = 11, over: JsonObject = {}, phase: Remote["phase"] = "live") =>
   remote({ id, plan_id, domain: null, ...over }, phase);
-const sibling = (name: string, known: string[] = [], plan_id = 11): Doubtful =>
+const sibling = (name: string, known: string[] = [], plan_id = 11): PendingCreate =>
   recorded(
     `hosting_service.${name}`,
     { plan_id, domain: null },
     {
       private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createService", known } },
     },
-  ) as Doubtful;
+  ) as PendingCreate;
 
 const ids = (objects: readonly Remote[], others: Others = {}, config: JsonObject = { plan_id: 11, domain: null }) =>
   lookalikesOf(kind, config, objects, [], others).map(({ id }) => id);

@@ -163,7 +163,7 @@ describe("reading", () => {
   });
 
   it("what is the same by its key is alike once, however like it is", async () => {
-    const fake = fakeAccount({ ...service, resembles: () => true }, remote(liveService));
+    const fake = fakeAccount({ ...service, mayMatch: () => true }, remote(liveService));
     const seen = await read(fake.account, {
       kind: fake.kind,
       prior: undefined,

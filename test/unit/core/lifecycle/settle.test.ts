@@ -1,19 +1,19 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
-import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
 import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
 import { saying } from "../../../support/remedies.ts";
 import { fakeAccount, kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
 const pending: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", known: ["200"] };
-const doubtful = (address: string, attributes: JsonObject, mark: PrivateMark = {}): Doubtful =>
-  recorded(address, attributes, { private: { pending, ...mark } }) as Doubtful;
+const doubtful = (address: string, attributes: JsonObject, mark: PrivateMark = {}): PendingCreate =>
+  recorded(address, attributes, { private: { pending, ...mark } }) as PendingCreate;
 
 const HOOK = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null };
 
-async function adopted(prior: Doubtful, id: string, live: readonly JsonObject[], phase: "live" | "gone" = "live") {
+async function adopted(prior: PendingCreate, id: string, live: readonly JsonObject[], phase: "live" | "gone" = "live") {
   const { account, kind } = fakeAccount(
     kindOf(prior.address.split(".")[0] ?? ""),
     ...live.map((one) => remote(one, phase)),

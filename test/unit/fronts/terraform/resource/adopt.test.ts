@@ -2,7 +2,7 @@
 // made a second time where it costs money.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
-import type { Doubtful } from "../../../../../src/core/lifecycle/index.ts";
+import type { PendingCreate } from "../../../../../src/core/lifecycle/index.ts";
 import {
   type JsonObject,
   type Phase,
@@ -172,11 +172,11 @@ describe("what was made before Terraform recorded it", () => {
 
 describe("a create without known outcome", () => {
   const since = String(liveService.created_at);
-  const lost = (type: string, known: readonly string[] = []): Doubtful =>
+  const lost = (type: string, known: readonly string[] = []): PendingCreate =>
     ({
       ...recorded(`${type}.a`, { ...OBJECTS[type], id: null }),
       private: { host: "here", pending: { since, operation: "create", known } },
-    }) as Doubtful;
+    }) as PendingCreate;
 
   it.each<[string, string, readonly JsonObject[], readonly string[], string | null]>([
     ["an order that the account shows", "hosting_service", [liveService], [], "1001"],

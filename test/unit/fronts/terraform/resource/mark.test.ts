@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { IN_DOUBT } from "../../../../../src/core/model/index.ts";
+import { PENDING_CREATE } from "../../../../../src/core/model/index.ts";
 import {
   decodeMark,
   encodeMark,
@@ -69,7 +69,7 @@ describe("what is kept beside the attributes", () => {
 describe("the id of what is in doubt", () => {
   it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
     const told = withDoubt({ id: null, domain: "acme.example" }, { pending: PENDING });
-    expect(told).toEqual({ id: IN_DOUBT, domain: "acme.example" });
+    expect(told).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
     expect(withoutDoubt(told)).toEqual({ id: null, domain: "acme.example" });
     expect(withDoubt({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
       told,

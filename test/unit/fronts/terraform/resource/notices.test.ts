@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
-import { IN_DOUBT, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { PENDING_CREATE, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { different, notices, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { deferred, heldByOther, refersToDoubt } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
 import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
@@ -56,9 +56,9 @@ describe("what an apply has to say", () => {
 
 describe("what refers to something in doubt", () => {
   it.each<[string, ValueObject, string[][]]>([
-    ["by itself", { service_id: IN_DOUBT, email: "a@b.example" }, [["service_id"]]],
-    ["within a text", { domain: `x-${IN_DOUBT}.example` }, [["domain"]]],
-    ["within a map", { questions: { service: IN_DOUBT } }, [["questions"]]],
+    ["by itself", { service_id: PENDING_CREATE, email: "a@b.example" }, [["service_id"]]],
+    ["within a text", { domain: `x-${PENDING_CREATE}.example` }, [["domain"]]],
+    ["within a map", { questions: { service: PENDING_CREATE } }, [["questions"]]],
     ["not at all", { service_id: "1001" }, []],
   ])("%s", (_, declared, attributes) => {
     const found = refersToDoubt(terraformKind("hosting_grant"), declared);
