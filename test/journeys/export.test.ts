@@ -2,7 +2,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { idempotencyKey } from "../../src/core/lifecycle/key.ts";
+import { idempotencyKey } from "../../src/core/lifecycle/creating.ts";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 

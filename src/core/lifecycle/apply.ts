@@ -11,13 +11,22 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
-import { createdAttributes, plannedAttributes, recordedOnly, recordOf, targetAttributes, without } from "./aims.ts";
-import { ownForms, parentOf, refreshed } from "./attributes.ts";
+import {
+  createdAttributes,
+  ownForms,
+  parentOf,
+  plannedAttributes,
+  recordedOnly,
+  recordOf,
+  refreshed,
+  targetAttributes,
+  without,
+} from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
-import { isJustCreated, settledMark } from "./doubt.ts";
 import { NotLiveYet, whyWaiting } from "./not-live-yet.ts";
+import { isJustCreated, settledMark } from "./pending-create.ts";
 import { ownForm } from "./refusals.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { withdraw } from "./settle.ts";

@@ -13,7 +13,7 @@ import {
   type SecretOutput,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import type { PendingCreate } from "./doubt.ts";
+import type { PendingCreate } from "./pending-create.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {

@@ -12,19 +12,21 @@ import {
 import { differing } from "./attributes.ts";
 import {
   type CreateContext,
+  findAccepted,
+  findMade,
+  idempotencyKey,
   intentOf,
   mutationOf,
   notSent,
   refusedAgain,
+  repeatWithinMs,
   resent,
   subjectOf,
   usesUpKey,
   wasRefused,
 } from "./creating.ts";
-import { knownBefore, madeBetween } from "./doubt.ts";
-import { findAccepted, findMade } from "./find-made.ts";
-import { idempotencyKey, repeatWithinMs } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
+import { knownBefore, madeBetween } from "./pending-create.ts";
 import { existing, lookalike } from "./refusals.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */

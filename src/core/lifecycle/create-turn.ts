@@ -5,9 +5,8 @@ import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { type CreateContext, wasRefused } from "./creating.ts";
-import { believedAfterMs } from "./doubt.ts";
-import { idempotencyKey } from "./key.ts";
+import { type CreateContext, idempotencyKey, wasRefused } from "./creating.ts";
+import { believedAfterMs } from "./pending-create.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing

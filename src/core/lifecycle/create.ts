@@ -1,10 +1,36 @@
-import type { Created, Kind } from "../kinds/kind.ts";
-import { type Change, fail, type JsonObject } from "../model/index.ts";
-import { createBlind } from "./create-blind.ts";
+/**
+ * A create, in the way of its class. Orders with a key have a file of their own (create-keyed.ts).
+ */
+import type { Created, Kind, Remote } from "../kinds/kind.ts";
+import {
+  ApiError,
+  type Change,
+  type Diagnostic,
+  fail,
+  HostformError,
+  type Intent,
+  isReplacement,
+  type JsonObject,
+} from "../model/index.ts";
+import { parentOf } from "./attributes.ts";
 import { createKeyed } from "./create-keyed.ts";
-import { createListable } from "./create-listable.ts";
 import { createInTurn } from "./create-turn.ts";
-import type { CreateContext } from "./creating.ts";
+import {
+  type CreateContext,
+  findAccepted,
+  findMade,
+  intentOf,
+  notSent,
+  refusedAgain,
+  resent,
+  stopped,
+  subjectOf,
+  wasRefused,
+} from "./creating.ts";
+import { mayPass, notLiveYet } from "./not-live-yet.ts";
+import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
+import { collection, likeness } from "./read.ts";
+import { existing, pending, unreadable } from "./refusals.ts";
 
 /**
  * Sends a create, in the way of its class, and says what was made. That it was begun is durable before it leaves, and
@@ -41,4 +67,176 @@ export async function create(
         return createBlind(kind, change, planned, inTurn);
     }
   });
+}
+
+/** How often one run sends a create whose answer is lost each time. */
+const MOST_SENDINGS = 2;
+
+/**
+ * A create that the collection shows. After a lost answer, of this run or an earlier one, the list decides before
+ * anything is sent again.
+ */
+async function createListable(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<Created> {
+  const { account, writer } = context;
+  const mutation = kind.create(planned, undefined);
+  /** The request that is out and whose outcome is not known. */
+  let open = change.private.pending;
+  let lost: unknown;
+  let isSilent = false;
+  /** A host may not show what belongs to a service before that is live. */
+  const notShown = async (error: unknown): Promise<never> => {
+    throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
+  };
+  const there = open ?? (await present(kind, change, planned, context).catch(notShown));
+  for (let sendings = 1; ; sendings++) {
+    if (open !== undefined) {
+      const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
+      // What this run has sent is not recorded in the change: a second try of the change would not look for it.
+      const made = await (open === change.private.pending ? look.catch(notShown) : look);
+      if (made !== undefined && !returnsSecretOnce(kind)) return adopted(kind, planned, made, context);
+      if (made !== undefined) {
+        await replaceLost(kind, change, made, open, context);
+        open = undefined;
+      }
+    }
+    if (sendings > MOST_SENDINGS) throw lost;
+    const now = account.hostNow();
+    const intent = open === undefined ? intentOf(mutation, now, there) : resent(open, now);
+    await context.markPending(intent);
+    let answer: Parameters<Kind["created"]>[0];
+    try {
+      answer = await writer.perform(mutation);
+    } catch (error) {
+      const early = open === undefined ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
+      // Neither made nor shown before the service is live: should it be there all the same, the list shows it then.
+      const hidden = (refusal: unknown) => {
+        if (early?.service.phase !== "pending" || !mayPass(refusal)) throw refusal;
+        return undefined;
+      };
+      const made =
+        early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context).catch(hidden) : undefined;
+      if (made !== undefined) return adopted(kind, planned, made, context);
+      if (early !== undefined) {
+        await context.unmark();
+        throw early;
+      }
+      if (wasRefused(error)) {
+        // A refusal says nothing of an earlier sending: the list may not have shown that yet.
+        if (open === undefined) await context.unmark();
+        else if (!notSent(error)) throw refusedAgain(change, open, error);
+        // The sending that is open is the earlier one: what it made is older than this one.
+        else await context.markPending(open, {});
+        throw error;
+      }
+      if (!(error instanceof ApiError)) throw error;
+      lost = error;
+      open = intent;
+      continue;
+    }
+    const answered = kind.created(answer, planned, account.settings);
+    const made =
+      answered.id === null || answered.unclear
+        ? await named(kind, change, planned, answered, intent, context)
+        : answered;
+    // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
+    if (!returnsSecretOnce(kind, made.attributes) || isSilent) return made;
+    isSilent = true;
+    await replaceLost(kind, change, made, intent, context);
+    open = undefined;
+  }
+}
+
+/**
+ * What is there before the create, for its intent; of a parent that is new, nothing.
+ * @throws HostformError `plan.exists` for what the plan did not see: it appeared while the plan was looked at, or its parent
+ *   was to be made and turned out to be there.
+ */
+async function present(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<Pick<Intent, "known" | "knowsAll">> {
+  const { account, replaces } = context;
+  const parent = parentOf(kind, planned);
+  if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
+  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
+  const own = subjectOf(kind, change, context);
+  const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
+  if (free.length > 0 && !change.anyway && !isReplacement(change))
+    throw new HostformError([unreadable(own, planned, free)]);
+  // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
+  const isReplaced = ({ id }: Remote) => id === change.before?.id;
+  if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
+    throw new HostformError([existing(own, there)]);
+  return knownBefore(await collection(account, kind, planned), there, own.holder);
+}
+
+/** What could be learned only from the lost answer is lost: the object goes, and another is made. */
+async function replaceLost(
+  kind: Kind,
+  { address }: Change,
+  made: Pick<Created, "id" | "attributes">,
+  intent: Intent,
+  { discard, warn }: CreateContext,
+): Promise<void> {
+  await discard(made.attributes, intent);
+  const notice: Diagnostic = {
+    severity: "warning",
+    code: "secret.lost",
+    summary: `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted, and another made`,
+    detail: "The API tells the secret only once, in that answer.",
+    address,
+  };
+  warn(notice);
+}
+
+function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { account }: CreateContext): Created {
+  return { ...kind.created(null, planned, account.settings), id, attributes };
+}
+
+/** An answer that does not show what was made: the list does. What only the answer could contain stays as it came. */
+async function named(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  made: Created,
+  intent: Intent,
+  context: CreateContext,
+): Promise<Created> {
+  // Whatever comes of looking: what only the answer could tell is kept.
+  const { id: _, ...answered } = made.attributes;
+  const known = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
+  const listed = await findAccepted(kind, change, planned, intent, context, known);
+  const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
+  return { ...made, id: listed.id, attributes: { ...known, ...Object.fromEntries(seen) } };
+}
+
+/** A create that nothing shows: sent once. Without a clear answer the mark stays, and the user decides (`resolve`). */
+export async function createBlind(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  { account, writer, markPending, unmark }: CreateContext,
+): Promise<Created> {
+  if (change.private.pending !== undefined) throw stopped(pending({ kind, address: change.address }));
+  const mutation = kind.create(planned, undefined);
+  await markPending(intentOf(mutation, account.hostNow()));
+  try {
+    const made = kind.created(await writer.perform(mutation), planned, account.settings);
+    if (!made.unclear) return made;
+  } catch (error) {
+    if (wasRefused(error)) {
+      await unmark();
+      throw error;
+    }
+    const causes = error instanceof HostformError ? error.diagnostics : [];
+    throw stopped(pending({ kind, address: change.address }), causes, error);
+  }
+  throw stopped(pending({ kind, address: change.address }));
 }

@@ -4,16 +4,14 @@
  * values, and requests sent through the {@link Writer} given. Must not: know of other resources, of files, of wire types.
  */
 export * from "./account.ts";
-export { adoptedAttributes } from "./aims.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, refuseStopped, type SecretOutputs } from "./context.ts";
-export * from "./doubt.ts";
-export * from "./evidence.ts";
+export { idempotencyKey } from "./creating.ts";
 export { explain } from "./explain.ts";
-export { idempotencyKey } from "./key.ts";
 export { billedTwice, sameInUse } from "./lookalike.ts";
 export { NotLiveYet, signOnRefused } from "./not-live-yet.ts";
+export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
@@ -22,4 +20,3 @@ export { fileOutputIn, fingerprintOf, oneTimeSecretName, unrecoverable } from ".
 export * from "./settle.ts";
 export { observedMark, unknownPhase, unseenNames } from "./status.ts";
 export * from "./validate.ts";
-export { JobWatch, type JobWatchOptions } from "./wait.ts";

@@ -1,7 +1,7 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import type { Diagnostic, Phase, ResourceState, ValueObject } from "../model/index.ts";
-import type { PendingCreate } from "./doubt.ts";
+import type { PendingCreate } from "./pending-create.ts";
 
 /** What is known of other resources, to tell whose a live object is. */
 export interface Others {

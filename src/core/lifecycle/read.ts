@@ -2,8 +2,8 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
-import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./doubt.ts";
 import { mayPass } from "./not-live-yet.ts";
+import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./pending-create.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =

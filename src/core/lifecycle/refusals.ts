@@ -9,7 +9,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { ownForms, unreadableOf } from "./attributes.ts";
-import { madeThen, type Sent } from "./doubt.ts";
+import { madeThen, type Sent } from "./pending-create.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {

@@ -16,7 +16,7 @@ import {
   newlyMade,
   type PendingCreate,
   settledMark,
-} from "./doubt.ts";
+} from "./pending-create.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { resolveIt } from "./refusals.ts";

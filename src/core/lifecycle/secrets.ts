@@ -18,10 +18,9 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { plannedAttributes } from "./aims.ts";
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, plannedAttributes } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import { returnsSecretOnce } from "./doubt.ts";
+import { returnsSecretOnce } from "./pending-create.ts";
 
 /**
  * One-time secrets on their way out (`secret_output`), and secret values on their way in (sources). A secret is durable

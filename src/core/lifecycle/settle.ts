@@ -1,8 +1,21 @@
+/**
+ * A pending create that the user decides: the evidence, and the record that follows from the decision.
+ */
+import type { InvoiceRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { fail, inQuotes, type JsonObject, type ResourceState } from "../model/index.ts";
-import type { Account } from "./account.ts";
+import { ApiError, fail, inQuotes, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
+import { type Account, isNotFound } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
-import { type PendingCreate, settledMark } from "./doubt.ts";
+import {
+  ageOf,
+  believedAfterMs,
+  certainlyMade,
+  newlyMade,
+  type PendingCreate,
+  returnsSecretOnce,
+  settledMark,
+  strangers,
+} from "./pending-create.ts";
 import { read } from "./read.ts";
 
 /**
@@ -53,4 +66,142 @@ export function withdraw(prior: ResourceState): ResourceState | undefined {
   const { deposed, ...kept } = settledMark(prior.private);
   if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
   return kept.generation === undefined ? undefined : { ...prior, private: kept };
+}
+
+/** What is known of a create whose outcome is not: everything that can be read without changing anything. */
+export interface Evidence {
+  readonly address: string;
+  readonly type: string;
+  /** When the request first left (ISO 8601), and which it was. */
+  readonly since: string;
+  readonly operation: string;
+  readonly idempotency_key: string | null;
+  readonly body: JsonObject | null;
+  /** The API accepted it, and its answer did not show what it made. Absent: the answer was lost. */
+  readonly accepted?: boolean;
+  /** The objects that it may have made; null when the API has no call that shows the kind. */
+  readonly candidates: readonly Candidate[] | null;
+  /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
+  readonly invoices: readonly InvoiceEvidence[] | null;
+  /** Of a domain: whether it can still be registered. Null when the answer does not tell; absent for other kinds. */
+  readonly available?: boolean | null;
+  /**
+   * What is to be done. `sent-again`: nothing, the next apply sends the same order with the same key; `made`: nothing, the
+   * next apply adopts the one object that it is; `secret-lost`: nothing, the next apply makes it anew; `nothing`: the
+   * account does not show it, the next apply sends it again; `unclear`: one or several that could be somebody else's;
+   * `unknowable`: nothing shows it.
+   */
+  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
+}
+
+export interface Candidate {
+  readonly id: string;
+  /** What distinguishes it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
+  readonly natural_key: string | null;
+  readonly created_at: Json;
+  readonly status: Json;
+  readonly domain: Json;
+  readonly plan: Json;
+}
+
+export interface InvoiceEvidence {
+  readonly id: string;
+  readonly number: string | null;
+  readonly order_id: string | null;
+  readonly total: number | null;
+  readonly currency: string | null;
+  readonly status: string | null;
+}
+
+/** What it takes to gather evidence. */
+export interface EvidenceInput {
+  readonly account: Account;
+  readonly kind: Kind;
+  readonly prior: PendingCreate;
+  /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
+  readonly invoiced?: Kind | undefined;
+  /** The other address under which a live object is recorded. */
+  holder?(remote: Remote): string | undefined;
+}
+
+/** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */
+export async function evidence(input: EvidenceInput): Promise<Evidence> {
+  const { kind, prior, account } = input;
+  const { pending } = prior.private;
+  const made = kind.list === undefined ? null : await candidates(input);
+  const domain = kind.list === undefined ? prior.attributes.domain : undefined;
+  return {
+    address: prior.address,
+    type: kind.type,
+    since: pending.since,
+    operation: pending.operation,
+    idempotency_key: pending.idempotencyKey ?? null,
+    body: pending.body ?? null,
+    ...(pending.accepted && { accepted: true }),
+    candidates: made?.map((remote) => candidateOf(kind, remote)) ?? null,
+    invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
+    ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
+    verdict: verdictOf(input, made),
+  };
+}
+
+async function candidates(input: EvidenceInput): Promise<Remote[]> {
+  const { account, kind, prior } = input;
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes, sent: prior });
+  const made = newlyMade(input, prior, observed);
+  return made.length > 0 ? made : strangers(kind, prior, observed, input);
+}
+
+function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
+  if (made === null) return "unknowable";
+  const now = account.hostNow();
+  if (made.length === 0) {
+    const { pending } = prior.private;
+    // What the API accepted is looked for, and not sent again.
+    if (pending.accepted || ageOf(pending, now) < believedAfterMs(account.settings)) return "unclear";
+    return kind.creation === "keyed" ? "sent-again" : "nothing";
+  }
+  if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";
+  return returnsSecretOnce(kind, prior.attributes) ? "secret-lost" : "made";
+}
+
+const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({
+  id,
+  natural_key: kind.naturalKey(attributes) ?? null,
+  created_at: attributes.created_at ?? null,
+  status: attributes.status ?? null,
+  domain: attributes.domain ?? null,
+  plan: attributes.plan ?? null,
+});
+
+/** Invoices name the order that they are for (§2 order_id), not when they were raised. */
+async function invoicesOf(
+  { account, invoiced }: EvidenceInput,
+  made: readonly Remote[] | null,
+): Promise<InvoiceEvidence[] | null> {
+  try {
+    const all = await account.invoices();
+    const wanted =
+      made === null || made.length === 0
+        ? await unclaimed(all, account, invoiced)
+        : all.filter(({ order_id: order }) => made.some(({ id }) => id === order));
+    return wanted.map(({ id, invoice_number: number, order_id, total, currency, status }) => ({
+      id,
+      number,
+      order_id,
+      total,
+      currency,
+      status,
+    }));
+  } catch (error) {
+    // §5: invoices need an ability of their own.
+    if (error instanceof ApiError && (error.status === 403 || isNotFound(error))) return null;
+    throw error;
+  }
+}
+
+/** Invoices of orders that are none of the services there are. */
+async function unclaimed(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
+  const known = invoiced === undefined ? new Map<string, Remote>() : await account.list(invoiced);
+  return all.filter(({ order_id: order }) => order !== null && !known.has(order));
 }

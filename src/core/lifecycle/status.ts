@@ -9,7 +9,7 @@ import {
   type PrivateMark,
 } from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
-import { settledMark } from "./doubt.ts";
+import { settledMark } from "./pending-create.ts";
 
 /** What is said and remembered where a status word is not understood (§2 Gaps): it is named, and never acted upon. */
 interface Subject {

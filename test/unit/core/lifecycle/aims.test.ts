@@ -9,7 +9,7 @@ import {
   recordOf,
   targetAttributes,
   without,
-} from "../../../../src/core/lifecycle/aims.ts";
+} from "../../../../src/core/lifecycle/attributes.ts";
 import { type Change, type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
 import { kindOf } from "../../../support/subjects.ts";
 

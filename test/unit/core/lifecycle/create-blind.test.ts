@@ -1,6 +1,6 @@
 // A create that nothing shows, by itself: whoever plans it, it is not sent while an earlier one is open.
 import { describe, expect, it } from "vitest";
-import { createBlind } from "../../../../src/core/lifecycle/create-blind.ts";
+import { createBlind } from "../../../../src/core/lifecycle/create.ts";
 import type { CreateContext } from "../../../../src/core/lifecycle/creating.ts";
 import { type Change, HostformError, type JsonObject } from "../../../../src/core/model/index.ts";
 import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";

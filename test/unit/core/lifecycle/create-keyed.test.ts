@@ -4,7 +4,7 @@ import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
 import { type CreateContext, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
-import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import {
   ApiError,
   type Change,

@@ -19,7 +19,7 @@ import {
   returnsSecretOnce,
   settledMark,
   strangers,
-} from "../../../../src/core/lifecycle/doubt.ts";
+} from "../../../../src/core/lifecycle/pending-create.ts";
 import type { Intent, JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 

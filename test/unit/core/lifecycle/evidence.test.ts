@@ -1,7 +1,7 @@
 // `resolve`: what can be read about a create without known outcome, and what follows from it.
 import { describe, expect, it } from "vitest";
-import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
-import { evidence } from "../../../../src/core/lifecycle/evidence.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
+import { evidence } from "../../../../src/core/lifecycle/settle.ts";
 import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { repeatWithinMs } from "../../../../src/core/lifecycle/creating.ts";
 import { idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
-import { repeatWithinMs } from "../../../../src/core/lifecycle/key.ts";
 import fc from "../../../support/fc.ts";
 
 describe("the Idempotency-Key of an order", () => {

@@ -1,7 +1,7 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
-import type { PendingCreate } from "../../../../src/core/lifecycle/doubt.ts";
+import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
 import { saying } from "../../../support/remedies.ts";

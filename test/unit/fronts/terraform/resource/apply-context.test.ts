@@ -1,8 +1,8 @@
 // What surrounds an apply: when it stops, how long it waits, and what a create may take the place of.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, HostingClient, Mutation, Reader } from "../../../../../src/core/api/index.ts";
+import { idempotencyKey } from "../../../../../src/core/lifecycle/creating.ts";
 import { Account } from "../../../../../src/core/lifecycle/index.ts";
-import { idempotencyKey } from "../../../../../src/core/lifecycle/key.ts";
 import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import { noteReplacing } from "../../../../../src/fronts/terraform/resource/making-room.ts";
 import { START } from "../../../../support/clock.ts";

@@ -1,3 +1,6 @@
+/**
+ * A create without known outcome: how long it is open, and what the account shows of it.
+ */
 import { type Kind, matches, type Remote, type Settings } from "../kinds/kind.ts";
 import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
 import { attributesOf, differing } from "./attributes.ts";
