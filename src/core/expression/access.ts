@@ -36,10 +36,10 @@ const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 /** Goes down static steps; ends at the first mistake. */
 export function descend(context: EvalContext, value: Typed, steps: readonly TraversalStep[], offset: number): Typed {
   let result = value;
-  const before = context.mistakes.count;
+  const before = context.errors.count;
   for (const step of steps) {
     result = at(context, result, typeof step === "number" ? whole(step) : text(step), offset);
-    if (context.mistakes.count > before) return result;
+    if (context.errors.count > before) return result;
   }
   return result;
 }
@@ -47,19 +47,19 @@ export function descend(context: EvalContext, value: Typed, steps: readonly Trav
 /** `collection[key]`, and `collection.name` with the name as the key, with Terraform's rules for what is null or unknown. */
 export function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
   const { type, content } = collection;
-  if (content === null) return context.mistaken(`this value is null: it has no ${describe(key)}`, offset);
-  if (key.content === null) return context.mistaken("the index is null", offset);
+  if (content === null) return context.error(`this value is null: it has no ${describe(key)}`, offset);
+  if (key.content === null) return context.error("the index is null", offset);
   const found = (item: Typed) => secretIf(item, collection.secret, key.secret);
   if (type === "any" || key.type === "any") return found(unknown("any"));
 
   const shape = shapeOf(type);
   if (shape === "set")
-    return context.mistaken("a set has no indexes or attributes: go through it with for, or use tolist or one", offset);
-  if (isPrimitive(type)) return context.mistaken(`a ${typeName(type)} has no indexes or attributes`, offset);
+    return context.error("a set has no indexes or attributes: go through it with for, or use tolist or one", offset);
+  if (isPrimitive(type)) return context.error(`a ${typeName(type)} has no indexes or attributes`, offset);
   const isName = key.secret !== true && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
   if (isName && isSequence(type)) {
     const hint = shapeOf(elementType(type)) === "object" ? "; [*] gives it of all elements" : "";
-    return context.mistaken(`a list has no ${describe(key)}: name one element by its index${hint}`, offset);
+    return context.error(`a list has no ${describe(key)}: name one element by its index${hint}`, offset);
   }
 
   const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
@@ -73,7 +73,7 @@ export function at(context: EvalContext, collection: Typed, key: Typed, offset: 
   const item = content instanceof Map ? (content.get(name) as Typed | undefined) : expected && unknown(expected);
   if (item !== undefined) return found(item);
   const missing = shape === "map" ? "the map has no element with" : "the object has no";
-  return context.mistaken(`${missing} ${describe(key)}`, offset);
+  return context.error(`${missing} ${describe(key)}`, offset);
 }
 
 function elementAt(
@@ -85,14 +85,14 @@ function elementAt(
 ): Typed {
   const { type } = collection;
   const place = toIndex(index);
-  if (!isWhole(index)) return context.mistaken("an index is a whole number", offset);
-  if (place !== undefined && place < 0) return context.mistaken("an index is not negative", offset);
+  if (!isWhole(index)) return context.error("an index is a whole number", offset);
+  if (place !== undefined && place < 0) return context.error("an index is not negative", offset);
   if (shapeOf(type) === "list" && !isKnown(collection)) return found(unknown(elementType(type)));
   const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
   const item = place === undefined ? undefined : items[place];
   if (item !== undefined) return found(item);
   const empty = items.length === 0 ? "there is no such element: the list is empty" : undefined;
-  return context.mistaken(empty ?? "there is no element with this index", offset);
+  return context.error(empty ?? "there is no element with this index", offset);
 }
 
 /** A secret key is not named. */
@@ -111,7 +111,7 @@ export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const single = !isSequence(source.type);
   if (source.content === null) {
     if (single) return secretIf(tuple([]), source.secret);
-    return context.mistaken("[*] cannot go through a list that is null", node.source.offset);
+    return context.error("[*] cannot go through a list that is null", node.source.offset);
   }
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
   const parts = context.through(source);
@@ -123,16 +123,16 @@ export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   }
   if (!isKnown(source)) return secretIf(unknown(resultType(source.type, each)), source.secret);
 
-  const before = context.mistakes.count;
+  const before = context.errors.count;
   const items = elementsOf(source).map(each);
   // Terraform goes on with an unknown value of the type that it would have.
-  if (context.mistakes.count > before)
+  if (context.errors.count > before)
     return unknown(resultType(source.type, (item) => parts.apart(node.each, { item }).value));
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
   if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
   if (items.some(({ type }) => type !== "any" && !sameType(type, first)))
-    return context.mistaken("this [*] gives elements of different types; use a for expression", node.offset);
+    return context.error("this [*] gives elements of different types; use a for expression", node.offset);
   const typed = items.map((item): Typed => (item.type === "any" ? { ...item, type: first } : item));
   return secretIf(list(first, typed), source.secret);
 }
@@ -150,9 +150,9 @@ function resultType(type: Type, each: (item: Typed) => Typed): Type {
 export function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
-  if (source.content === null) return context.mistaken("what the for goes through is null", offset);
+  if (source.content === null) return context.error("what the for goes through is null", offset);
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
-  if (isPrimitive(source.type)) return context.mistaken(`a for cannot go through a ${typeName(source.type)}`, offset);
+  if (isPrimitive(source.type)) return context.error(`a for cannot go through a ${typeName(source.type)}`, offset);
 
   const marks = [source.secret];
   const parts = context.through(source);
@@ -189,7 +189,7 @@ function decided(context: EvalContext, node: Expression, marks: (boolean | undef
   marks.push(condition.secret);
   if (condition.content !== null)
     return context.converted(condition, "bool", node.offset, "the condition of the for is not a bool: ");
-  context.mistaken("the condition of the for is null", node.offset);
+  context.error("the condition of the for is null", node.offset);
   return undefined;
 }
 
@@ -211,7 +211,7 @@ function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (
   else if (node.group) group.push(value);
   else {
     const which = key.secret ? "the same key" : `the key ${JSON.stringify(name)}`;
-    context.mistaken(`two elements give ${which}; write ... after the value to group them`, node.key.offset);
+    context.error(`two elements give ${which}; write ... after the value to group them`, node.key.offset);
   }
 }
 

@@ -4,10 +4,10 @@ import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./value.ts";
 
-// What the evaluation of a node is given: the names, and where mistakes go.
+// What the evaluation of a node is given: the names, and where errors go.
 
 /** What is wrong in a part of an expression. An evaluation goes on after a mistake, as Terraform's does, with unknown values. */
-export class Mistakes {
+export class ErrorCollector {
   first: ExpressionError | undefined;
   count = 0;
 
@@ -28,7 +28,7 @@ export class EvalContext {
   readonly bound: ReadonlyMap<string, Typed>;
   /** The element that the nearest splat is at. */
   readonly item: Typed | undefined;
-  readonly mistakes: Mistakes;
+  readonly errors: ErrorCollector;
   /** What is bound is part of a secret, and has no mark of its own, as in Terraform: what is wrong with it is not shown. */
   readonly discreet: boolean;
   readonly #nodeValue: NodeValue;
@@ -36,17 +36,17 @@ export class EvalContext {
   /** @param nodeValue evaluates any node. */
   constructor(
     nodeValue: NodeValue,
-    { names, bound, item, mistakes, discreet }: Pick<EvalContext, "names" | "bound" | "item" | "mistakes" | "discreet">,
+    { names, bound, item, errors, discreet }: Pick<EvalContext, "names" | "bound" | "item" | "errors" | "discreet">,
   ) {
     this.names = names;
     this.bound = bound;
     this.item = item;
-    this.mistakes = mistakes;
+    this.errors = errors;
     this.discreet = discreet;
     this.#nodeValue = nodeValue;
   }
 
-  with(changes: Partial<Pick<EvalContext, "bound" | "item" | "mistakes">>): EvalContext {
+  with(changes: Partial<Pick<EvalContext, "bound" | "item" | "errors">>): EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, ...changes });
   }
 
@@ -55,28 +55,28 @@ export class EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret === true });
   }
 
-  /** The value of a node; what is wrong with it goes to the mistakes. @throws Refusal */
+  /** The value of a node; what is wrong with it goes to the errors. @throws Refusal */
   value(node: Expression): Typed {
     return this.#nodeValue(node, this);
   }
 
   /** The value of a node; undefined when there is a mistake in it. */
   sound(node: Expression): Typed | undefined {
-    const before = this.mistakes.count;
+    const before = this.errors.count;
     const value = this.value(node);
-    return this.mistakes.count > before ? undefined : value;
+    return this.errors.count > before ? undefined : value;
   }
 
   /** The value of a node, with what is wrong in it apart from the rest. */
-  apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; mistakes: Mistakes } {
-    const mistakes = new Mistakes();
-    return { value: this.with({ ...changes, mistakes }).value(node), mistakes };
+  apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; errors: ErrorCollector } {
+    const errors = new ErrorCollector();
+    return { value: this.with({ ...changes, errors }).value(node), errors };
   }
 
   /** Notes a mistake. @returns what stands for the value that could not be computed */
-  mistaken(message: string, at: number | Expression, type: Type = "any"): Typed {
+  error(message: string, at: number | Expression, type: Type = "any"): Typed {
     const { offset, path } = placeOf(at);
-    this.mistakes.add(new ExpressionError(this.discreet ? NOT_SHOWN : message, offset, path));
+    this.errors.add(new ExpressionError(this.discreet ? NOT_SHOWN : message, offset, path));
     return unknown(type);
   }
 
@@ -89,7 +89,7 @@ export class EvalContext {
       const message = this.discreet ? NOT_SHOWN : what + error.message;
       const here = placed(error, { ...placeOf(at), message });
       if (here instanceof Refusal) throw here;
-      this.mistakes.add(here);
+      this.errors.add(here);
       return undefined;
     }
   }

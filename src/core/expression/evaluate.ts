@@ -1,6 +1,6 @@
 import { didYouMean, ExpressionError } from "../model/index.ts";
 import { at, descend, forOf, splat } from "./access.ts";
-import { EvalContext, Mistakes } from "./context.ts";
+import { ErrorCollector, EvalContext } from "./context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
 import { binary, conditional, joinOf, objectOf, templateOf, unary } from "./operators.ts";
 import { guarded, placed, Refusal } from "./refusal.ts";
@@ -30,16 +30,16 @@ const MOST_NODES = 3_000_000;
  * @throws ExpressionError with what is wrong or not supported, and where
  */
 export function evaluate(expression: Expression, names: Names): Typed {
-  const mistakes = new Mistakes();
+  const errors = new ErrorCollector();
   let left = MOST_NODES;
   const budgeted = (node: Expression, context: EvalContext): Typed => {
     left -= 1;
     if (left < 0) throw new Refusal("the expression takes too long: too many elements in its loops", node.offset);
     return nodeValue(node, context);
   };
-  const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, mistakes, discreet: false });
+  const context = new EvalContext(budgeted, { names, bound: new Map(), item: undefined, errors, discreet: false });
   const value = guarded(() => context.value(expression));
-  if (mistakes.first !== undefined) throw mistakes.first;
+  if (errors.first !== undefined) throw errors.first;
   return value;
 }
 
@@ -108,13 +108,13 @@ function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Name
 
 function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Typed {
   const place = (error: ExpressionError) => (error.path.length === 0 ? placed(error, { path }) : error);
-  const mistakes = new Mistakes();
+  const errors = new ErrorCollector();
   try {
-    return context.with({ mistakes }).value(inner);
+    return context.with({ errors }).value(inner);
   } catch (error) {
     throw error instanceof ExpressionError ? place(error) : error;
   } finally {
-    if (mistakes.first !== undefined) context.mistakes.add(place(mistakes.first));
+    if (errors.first !== undefined) context.errors.add(place(errors.first));
   }
 }
 
@@ -139,13 +139,13 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
 
 /** The values of the arguments; undefined when one of them is mistaken or it is not known yet how many there are. */
 function argumentsOf(context: EvalContext, node: NodeOf<"call">, name: string): readonly Typed[] | undefined {
-  const before = context.mistakes.count;
+  const before = context.errors.count;
   // Whatever is rounded to a whole number may be a quotient without end.
   const whole = (name === "floor" || name === "ceil") && node.args.length === 1;
   const args = node.args.map((arg) => (whole ? quotientOf(context, arg) : context.value(arg)));
   const last = args.at(-1);
   const expanded = node.expand && last !== undefined ? elementsFor(context, node, last) : [];
-  if (context.mistakes.count > before || expanded === undefined) return undefined;
+  if (context.errors.count > before || expanded === undefined) return undefined;
   return node.expand ? [...args.slice(0, -1), ...expanded] : args;
 }
 
@@ -156,9 +156,9 @@ function quotientOf(context: EvalContext, node: Expression): Typed {
 
 function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
   const offset = node.args.at(-1)?.offset ?? node.offset;
-  if (last.content === null) context.mistaken("what stands before ... is null", offset);
+  if (last.content === null) context.error("what stands before ... is null", offset);
   else if (!isSequence(last.type) && last.type !== "any")
-    context.mistaken(`what stands before ... is a ${typeName(last.type)}, not a list`, offset);
+    context.error(`what stands before ... is a ${typeName(last.type)}, not a list`, offset);
   else if (isKnown(last)) return elementsOf(last).map((item) => secretIf(item, last.secret));
   return undefined;
 }
@@ -166,17 +166,17 @@ function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): r
 /** The first expression without a mistake. As long as it has unknown parts it may still have one. */
 function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
-    const { value, mistakes } = context.apart(arg);
-    if (mistakes.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), isSecret(value));
+    const { value, errors } = context.apart(arg);
+    if (errors.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), isSecret(value));
   }
-  return context.mistaken("no expression of try succeeds; the last one should be a plain value", node.offset);
+  return context.error("no expression of try succeeds; the last one should be a plain value", node.offset);
 }
 
 function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
   const [arg, ...others] = node.args;
   if (arg === undefined || others.length > 0 || node.expand)
-    return context.mistaken("can takes one expression", node.offset);
-  const { value, mistakes } = context.apart(arg);
-  if (mistakes.count > 0) return bool(false);
+    return context.error("can takes one expression", node.offset);
+  const { value, errors } = context.apart(arg);
+  if (errors.count > 0) return bool(false);
   return isWhollyKnown(value) ? bool(true) : unknown("bool");
 }

@@ -1,4 +1,6 @@
-// JSON texts (RFC 8259), read by `jsondecode` and by the front of stacks: each makes its own values of the parts.
+// JSON texts (RFC 8259), read by `jsondecode` and by the front of stacks: each makes its own values of the parts. `JSON.parse`
+// knows no places and passes over keys that are given twice; of the libraries that know places, `yaml` takes ten times as long,
+// and `jsonc-parser` cannot be bundled as it is, passes over halves of characters, and says less of what is wrong.
 
 /** A text that is no JSON: what is wrong, and where. */
 export class JsonError extends Error {

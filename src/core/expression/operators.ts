@@ -38,7 +38,7 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
   if (left === undefined || right === undefined) return unknown(result);
   const secret = [left.secret, right.secret];
   if (left.content === null || right.content === null)
-    return context.mistaken(`an operand of ${operator} is null`, node.offset, result);
+    return context.error(`an operand of ${operator} is null`, node.offset, result);
   if (!isKnown(left) || !isKnown(right)) return secretIf(unknown(result), ...secret);
   if (wanted === "bool") {
     const both = [left.content === true, right.content === true];
@@ -99,32 +99,32 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   const wanted = node.operator === "-" ? "number" : "bool";
   const value = operand(context, node.operand, wanted, "only");
   if (value === undefined) return unknown(wanted);
-  if (value.content === null) return context.mistaken(`the operand of ${node.operator} is null`, node.offset, wanted);
+  if (value.content === null) return context.error(`the operand of ${node.operator} is null`, node.offset, wanted);
   if (!isKnown(value)) return secretIf(unknown(wanted), value.secret);
   const result = node.operator === "-" ? number(negate(value.content as Decimal)) : bool(value.content !== true);
   return secretIf(result, value.secret);
 }
 
-/** Both branches are evaluated, for the type; mistakes count in the one that is taken alone. */
+/** Both branches are evaluated, for the type; errors count in the one that is taken alone. */
 export function conditional(context: EvalContext, node: NodeOf<"conditional">): Typed {
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
   if (type === undefined) {
     const both = `${typeName(yes.value.type)} and ${typeName(no.value.type)}`;
     const message = `the two results of the condition have types that do not go together: ${both}`;
-    return context.mistaken(message, node.offset);
+    return context.error(message, node.offset);
   }
 
   const condition = context.value(node.condition);
   const { offset } = node.condition;
-  if (condition.content === null) return context.mistaken("the condition is null", offset, type);
+  if (condition.content === null) return context.error("the condition is null", offset, type);
   const secret = [condition.secret, yes.value.secret, no.value.secret];
   if (!isKnown(condition)) return secretIf(undecided(yes.value, no.value, type), ...secret);
   const decision = context.converted(condition, "bool", offset, "the condition is not a bool: ");
   if (decision === undefined) return unknown(type);
 
   const [taken, branch] = decision.content === true ? [yes, node.yes] : [no, node.no];
-  if (taken.mistakes.first !== undefined) context.mistakes.add(taken.mistakes.first);
+  if (taken.errors.first !== undefined) context.errors.add(taken.errors.first);
   const what = "the result of the condition has the wrong type: ";
   return secretIf(context.converted(taken.value, type, branch.offset, what) ?? unknown(type), ...secret);
 }
@@ -157,7 +157,7 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
     const value = context.value(entry.value);
     if (key === undefined || !isKnown(key)) known = false;
     else if (node.unique && entries.has(String(key.content)))
-      context.mistaken(`the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
+      context.error(`the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
     else entries.set(String(key.content), value);
     secret ||= key?.secret === true;
   }
@@ -169,7 +169,7 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
   const value = context.sound(node);
   if (value === undefined) return undefined;
   if (value.content === null) {
-    context.mistaken("a key is null", node);
+    context.error("a key is null", node);
     return undefined;
   }
   return context.converted(value, "string", node, "this cannot be a key: ");
@@ -193,7 +193,7 @@ export function joinOf(context: EvalContext, node: NodeOf<"join">): Typed {
 
 function together(context: EvalContext, values: readonly (readonly [Typed, offset: number])[]): Typed {
   const texts = values.map(([value, offset]) => {
-    if (value.content === null) context.mistaken("null cannot stand inside a string", offset);
+    if (value.content === null) context.error("null cannot stand inside a string", offset);
     if (value.content === null || !isKnown(value)) return "";
     const converted = context.converted(value, "string", offset, "this cannot stand inside a string: ");
     return String(converted?.content ?? "");
