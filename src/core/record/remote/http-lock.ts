@@ -299,21 +299,18 @@ class LifeSigns {
 
   /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
   async ifEnded<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
-    const fileLock = this.#leftBy(id);
+    const file = this.#fileOf(id);
+    let fileLock: FileLock | undefined;
+    try {
+      fileLock = existsSync(file) ? takeFileLock(file) : undefined;
+    } catch {
+      // What cannot be looked at says nothing.
+    }
     if (fileLock === undefined) return undefined;
     try {
       return await work();
     } finally {
       fileLock.free();
-    }
-  }
-
-  #leftBy(id: string): FileLock | undefined {
-    const file = this.#fileOf(id);
-    try {
-      return existsSync(file) ? takeFileLock(file) : undefined;
-    } catch {
-      return undefined;
     }
   }
 

@@ -247,7 +247,7 @@ const TRIES = 5;
 const ABSENT = new Set(["3F000", "42P01"]);
 
 /** A name as it stands in SQL. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
@@ -262,31 +262,28 @@ export function statesIn(schema: string): string {
  */
 async function makeLayout(database: Database, schema: string): Promise<void> {
   const states = statesIn(schema);
-  const parts: readonly (readonly [exists: string, name: string, make: string])[] = [
-    ["pg_catalog.to_regnamespace($1)", quoted(schema), `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`],
+  const sequence = "public.global_states_id_seq";
+  const parts = [
+    ["to_regnamespace", quoted(schema), `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`],
+    ["to_regclass", sequence, `CREATE SEQUENCE IF NOT EXISTS ${sequence} AS bigint`],
     [
-      "pg_catalog.to_regclass($1)",
-      "public.global_states_id_seq",
-      "CREATE SEQUENCE IF NOT EXISTS public.global_states_id_seq AS bigint",
-    ],
-    [
-      "pg_catalog.to_regclass($1)",
+      "to_regclass",
       states,
       `CREATE TABLE IF NOT EXISTS ${states} (
-        id bigint NOT NULL DEFAULT nextval('public.global_states_id_seq') PRIMARY KEY,
+        id bigint NOT NULL DEFAULT nextval('${sequence}') PRIMARY KEY,
         name text UNIQUE,
         data text
       )`,
     ],
     [
-      "pg_catalog.to_regclass($1)",
+      "to_regclass",
       `${quoted(schema)}.states_by_name`,
       `CREATE UNIQUE INDEX IF NOT EXISTS states_by_name ON ${states} (name)`,
     ],
-  ];
-  for (const [exists, name, make] of parts) {
+  ] as const;
+  for (const [find, name, make] of parts) {
     for (let left = TRIES; ; left--) {
-      const [row] = await database.query(`SELECT ${exists} IS NOT NULL AS there`, [name]);
+      const [row] = await database.query(`SELECT pg_catalog.${find}($1) IS NOT NULL AS there`, [name]);
       if (row?.there === true) break;
       try {
         await database.query(make);
