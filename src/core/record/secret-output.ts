@@ -33,11 +33,6 @@ interface SecretOutputParts {
   readonly owner?: string;
 }
 
-interface Errand {
-  readonly output: SecretOutput;
-  readonly of: SecretName;
-}
-
 /**
  * Writes one-time secrets to where `secret_output` says. One at a time: two secrets may share an env file or a store.
  * Every failure is a HostformError `secret.output` that never holds the secret.
@@ -55,61 +50,18 @@ export class SecretFiles {
    * is declared or a link leads there.
    * @throws HostformError `secret.output` for a place where no secret may be written.
    */
-  async destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
-    const { disk, folder, projects = [], own, isOwn, owner = "hostform" } = this.#parts;
-    const errand = { output, of };
-    const outside = output.outside_project === true;
-    const declared = resolve(folder, outputPath(output));
-    const destination = await this.#attempt(errand, () =>
-      destinationOf(disk, declared, [...projects, folder], outside),
-    );
-    if (!destination.inside && !outside) {
-      const way = destination.linked ? "A symbolic link leads out of the project. " : "";
-      refuse(
-        errand,
-        `${way}It is ${destination.real}, which is not in ${projects[0] ?? folder}.`,
-        "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
-      );
-    }
-    const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
-    if (owned.includes(destination.real) || isOwn?.(destination.real)) {
-      refuse(errand, `It is a file that ${owner} itself reads or writes.`, "Name another file.");
-    }
-    return destination;
+  destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
+    return new SecretTarget(this.#parts, output, of).destination(output);
   }
 
   /** Makes sure, by trying, that a secret can be written there. @returns warnings. */
   check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]> {
-    const errand = { output, of };
-    return this.#inTurn(async () => {
-      if ("command" in output) {
-        await this.#run(errand, output.command, "test", "");
-        return [];
-      }
-      const { path, diagnostics } = await this.#target(output, of);
-      if ("env_file" in output) await this.#textOf(path, errand);
-      await this.#attempt(
-        errand,
-        async () => {
-          const temporary = await this.#temporary(path);
-          await createSynced(this.#parts.disk, temporary, "This line was written to see whether it can be.\n");
-          await this.#parts.disk.remove(temporary);
-        },
-        path,
-      );
-      return diagnostics;
-    });
+    return this.#inTurn(() => new SecretTarget(this.#parts, output, of).check());
   }
 
   /** Writes a secret; durable when it resolves. A file is replaced whole, so that it is never half written. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
-    const errand = { output, of };
-    return this.#inTurn(async () => {
-      if ("command" in output) return this.#run(errand, output.command, "write", secret);
-      const { path } = await this.#target(output, of);
-      const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret, errand);
-      await this.#attempt(errand, () => this.#replace(path, text), path);
-    });
+    return this.#inTurn(() => new SecretTarget(this.#parts, output, of).write(secret));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -117,16 +69,72 @@ export class SecretFiles {
     this.#last = turn.catch(() => undefined);
     return turn;
   }
+}
+
+/** Where one secret goes. */
+class SecretTarget {
+  readonly #parts: SecretOutputParts;
+  readonly #output: SecretOutput;
+  readonly #of: SecretName;
+
+  constructor(parts: SecretOutputParts, output: SecretOutput, of: SecretName) {
+    this.#parts = parts;
+    this.#output = output;
+    this.#of = of;
+  }
+
+  async destination(output: FileOutput): Promise<SecretDestination> {
+    const { disk, folder, projects = [], own, isOwn, owner = "hostform" } = this.#parts;
+    const outside = output.outside_project === true;
+    const declared = resolve(folder, outputPath(output));
+    const destination = await this.#attempt(() => destinationOf(disk, declared, [...projects, folder], outside));
+    if (!destination.inside && !outside) {
+      const way = destination.linked ? "A symbolic link leads out of the project. " : "";
+      this.#refuse(
+        `${way}It is ${destination.real}, which is not in ${projects[0] ?? folder}.`,
+        "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
+      );
+    }
+    const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
+    if (owned.includes(destination.real) || isOwn?.(destination.real)) {
+      this.#refuse(`It is a file that ${owner} itself reads or writes.`, "Name another file.");
+    }
+    return destination;
+  }
+
+  async check(): Promise<readonly Diagnostic[]> {
+    const output = this.#output;
+    if ("command" in output) {
+      await this.#run(output.command, "test", "");
+      return [];
+    }
+    const { path, diagnostics } = await this.#target(output);
+    if ("env_file" in output) await this.#textOf(path);
+    const attempt = async () => {
+      const temporary = await this.#temporary(path);
+      await createSynced(this.#parts.disk, temporary, "This line was written to see whether it can be.\n");
+      await this.#parts.disk.remove(temporary);
+    };
+    await this.#attempt(attempt, path);
+    return diagnostics;
+  }
+
+  async write(secret: string): Promise<void> {
+    const output = this.#output;
+    if ("command" in output) return this.#run(output.command, "write", secret);
+    const { path } = await this.#target(output);
+    const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret);
+    await this.#attempt(() => this.#replace(path, text), path);
+  }
 
   /** The file that is to be replaced, links followed: a link stays a link. */
-  async #target(output: FileOutput, of: SecretName): Promise<{ path: string; diagnostics: Diagnostic[] }> {
-    const errand = { output, of };
+  async #target(output: FileOutput): Promise<{ path: string; diagnostics: Diagnostic[] }> {
     const declared = outputPath(output);
-    const { real: path } = await this.destination(output, of);
-    const found = await this.#attempt(errand, () => this.#parts.look(path));
+    const { real: path } = await this.destination(output);
+    const found = await this.#attempt(() => this.#parts.look(path));
     if (found !== undefined && found.form !== "file") {
       const what = found.form === "folder" ? "a folder" : "not an ordinary file";
-      refuse(errand, `${path} is ${what}.`, "Name a file; it need not exist yet.");
+      this.#refuse(`${path} is ${what}.`, "Name a file; it need not exist yet.");
     }
     if (found?.readableByOthers !== true) return { path, diagnostics: [] };
     const warning: Diagnostic = {
@@ -135,25 +143,25 @@ export class SecretFiles {
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
       remedies: [`\`chmod 600 ${declared}\`. Whoever else reads it now will not be able to.`],
-      address: of.address,
+      address: this.#of.address,
       attribute: ["secret_output"],
     };
     return { path, diagnostics: [warning] };
   }
 
-  async #assigned(path: string, name: string, secret: string, errand: Errand): Promise<string> {
+  async #assigned(path: string, name: string, secret: string): Promise<string> {
     const quoted = quoteValue(secret);
     if (quoted === undefined) {
       const detail = "It holds characters for which shells and readers of .env files have no notation in common.";
-      refuse(errand, detail, "Use `file` or `command` instead.");
+      this.#refuse(detail, "Use `file` or `command` instead.");
     }
-    return withAssignment(await this.#textOf(path, errand), name, quoted);
+    return withAssignment(await this.#textOf(path), name, quoted);
   }
 
-  async #textOf(path: string, errand: Errand): Promise<string> {
-    const text = (await this.#attempt(errand, () => this.#parts.disk.read(path))) ?? "";
+  async #textOf(path: string): Promise<string> {
+    const text = (await this.#attempt(() => this.#parts.disk.read(path))) ?? "";
     if (!text.includes("\uFFFD")) return text;
-    return refuse(errand, `${path} is not a text in UTF-8; rewriting it would damage it.`, "Name another file.");
+    return this.#refuse(`${path} is not a text in UTF-8; rewriting it would damage it.`, "Name another file.");
   }
 
   async #replace(path: string, text: string): Promise<void> {
@@ -169,13 +177,8 @@ export class SecretFiles {
     return temporary;
   }
 
-  async #run(
-    errand: Errand,
-    command: readonly [string, ...string[]],
-    purpose: "test" | "write",
-    input: string,
-  ): Promise<void> {
-    const { address, attribute } = errand.of;
+  async #run(command: readonly [string, ...string[]], purpose: "test" | "write", input: string): Promise<void> {
+    const { address, attribute } = this.#of;
     const { failure, stderr } = await this.#parts.run(command, input, {
       HOSTFORM_SECRET_OUTPUT: purpose,
       HOSTFORM_ADDRESS: address,
@@ -183,11 +186,11 @@ export class SecretFiles {
     });
     if (failure === undefined) return;
     const when = purpose === "test" ? " when it was tried (HOSTFORM_SECRET_OUTPUT=test)" : "";
-    refuse(errand, `It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
+    this.#refuse(`It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
   }
 
   /** Does a step on the disk; the system's refusal becomes a message. @param path what is to be written. */
-  async #attempt<T>(errand: Errand, step: () => Promise<T>, path?: string): Promise<T> {
+  async #attempt<T>(step: () => Promise<T>, path?: string): Promise<T> {
     try {
       return await step();
     } catch (error) {
@@ -198,8 +201,18 @@ export class SecretFiles {
       const fix = folder ? "Name a file in a folder where files can be made." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.";
       // The file beside it that is written first is nobody's business.
-      return refuse(errand, (error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
+      return this.#refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
     }
+  }
+
+  #refuse(detail: string, remedy: string): never {
+    const { address, attribute } = this.#of;
+    fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(this.#output)}`, {
+      detail,
+      remedies: [remedy],
+      address,
+      attribute: ["secret_output"],
+    });
   }
 }
 
@@ -225,15 +238,6 @@ const FIXES: Readonly<Record<string, string>> = {
   EROFS: "Name a place that can be written to.",
   ENOSPC: "Make room on the disk.",
 };
-
-function refuse({ output, of: { address, attribute } }: Errand, detail: string, fix: string): never {
-  fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(output)}`, {
-    detail,
-    remedies: [fix],
-    address,
-    attribute: ["secret_output"],
-  });
-}
 
 /**
  * Follows the links in every part of a path; what does not exist yet is taken as it is written. Nothing outside of the
