@@ -8,7 +8,7 @@ import {
   sensitiveNames,
   unchanged,
 } from "../lifecycle/index.ts";
-import { inOrder } from "../model/graph.ts";
+import { dependencyOrder } from "../model/graph.ts";
 import {
   type Change,
   type DesiredResource,
@@ -72,7 +72,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
         : (changes.get(address)?.sensitive ?? state.resources.get(address)?.sensitive),
   );
 
-  for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {
+  for (const resource of dependencyOrder(declared, (node) => dependenciesOf(node, index))) {
     const kind = kinds.get(resource.type);
     const observation = observed.observations.get(resource.address);
     if (kind === undefined || observation === undefined) continue;

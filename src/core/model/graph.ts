@@ -64,7 +64,7 @@ function circle(way: readonly { readonly node: string }[], from: number): Circle
 export const circles = (graph: Graph): Circle[] => walk(graph.keys(), (node) => graph.get(node)).circles;
 
 /** The nodes, each after those it depends on; otherwise the given order is kept. Edges to unknown nodes are ignored. */
-export function inOrder<T>(nodes: ReadonlyMap<string, T>, dependencies: (node: T) => Iterable<string>): T[] {
+export function dependencyOrder<T>(nodes: ReadonlyMap<string, T>, dependencies: (node: T) => Iterable<string>): T[] {
   const next = (name: string) => {
     const node = nodes.get(name);
     return node === undefined ? undefined : dependencies(node);

@@ -49,7 +49,7 @@ export class DiagnosticCollector {
     remark: Remark = {},
     code: Code = "config.unknown_key",
   ): void {
-    this.add(span, code, `${sentence}.${didYouMean(this.nearest(word, known))}`, remark);
+    this.add(span, code, `${sentence}.${suggestionOf(this.nearest(word, known))}`, remark);
   }
 
   /** Says something that does not make the declaration wrong. */
@@ -97,7 +97,7 @@ function diagnosticOf(
 }
 
 /** ` Did you mean "x"?` or nothing. */
-export function didYouMean(candidate: string | undefined): string {
+export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
@@ -110,36 +110,42 @@ export function checkName(name: string, span: Span, what: string, diags: Diagnos
   return false;
 }
 
-/** Reports what is declared more than once, at each of its places. */
-export function reportTwice(spans: readonly Span[], name: string, diags: DiagnosticCollector): void {
-  if (spans.length < 2) return;
-  const times = spans.length === 2 ? "twice" : `${spans.length} times`;
-  for (const [i, span] of spans.entries()) {
-    diags.add(span, "config.duplicate", `${name} is declared ${times}`, {
-      detail: `It is also declared in ${position(spans[i === 0 ? 1 : 0] ?? span)}.`,
-      fix: "Remove or rename all but one.",
-    });
-  }
+/**
+ * Reports what is declared more than once, at each of its places.
+ * @param nameOf what is declared, for sentences: the same name is the same thing. @returns the first of each.
+ */
+export function unique<T extends { readonly keySpan: Span }>(
+  declared: readonly T[],
+  nameOf: (one: T) => string,
+  diags: DiagnosticCollector,
+): T[] {
+  return [...Map.groupBy(declared, nameOf)].flatMap(([name, same]) => {
+    const times = same.length === 2 ? "twice" : `${same.length} times`;
+    for (const [i, { keySpan }] of same.length < 2 ? [] : same.entries()) {
+      diags.add(keySpan, "config.duplicate", `${name} is declared ${times}`, {
+        detail: `It is also declared in ${position(same[i === 0 ? 1 : 0]?.keySpan ?? keySpan)}.`,
+        fix: "Remove or rename all but one.",
+      });
+    }
+    return same.slice(0, 1);
+  });
 }
 
-/** By their keys; of what is declared more than once, which is reported, the first. @param nameOf a key, for sentences. */
-export function uniqueBy<T extends { readonly keySpan: Span }>(
-  all: readonly T[],
-  keyOf: (one: T) => string,
+/** Whether a key is the first of its name in a map; a later one is reported. @param what `map`, in the language's words. */
+export function isFirst(
+  key: string,
+  span: Span,
+  entries: ReadonlyMap<string, { readonly keySpan: Span }>,
+  what: string,
   diags: DiagnosticCollector,
-  nameOf: (key: string) => string = (key) => key,
-): Map<string, T> {
-  const unique = new Map<string, T>();
-  for (const [key, same] of Map.groupBy(all, keyOf)) {
-    const [first] = same;
-    if (first !== undefined) unique.set(key, first);
-    reportTwice(
-      same.map(({ keySpan }) => keySpan),
-      nameOf(key),
-      diags,
-    );
-  }
-  return unique;
+): boolean {
+  const first = entries.get(key);
+  if (first === undefined) return true;
+  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same ${what}`, {
+    detail: `The first one is in line ${rangeOf(first.keySpan).line}.`,
+    fix: "Remove one of the two, or join them.",
+  });
+  return false;
 }
 
 /** `hosting.yaml:3:5`, for sentences. */

@@ -1,4 +1,5 @@
 import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
+import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import { ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
 import type { DiagnosticCollector, Remark } from "./diagnostics.ts";
 import type { Span } from "./source.ts";
@@ -12,7 +13,7 @@ export interface EnvironmentReader {
 }
 
 /** A reference to a resource, with the place of its `${…}`. */
-export interface PlacedReference {
+export interface TemplateReference {
   readonly reference: Reference & { to: "resource" };
   readonly span: Span;
 }
@@ -22,16 +23,16 @@ export interface PlacedReference {
  * column. Variables of the environment are checked here (not set is a mistake, empty is not), references to
  * resources by those who know the resources.
  */
-export function readTemplate(
+export function templateReferences(
   leaf: Leaf,
   env: EnvironmentReader,
   diags: DiagnosticCollector,
   remark: Remark = {},
-): readonly PlacedReference[] | undefined {
+): readonly TemplateReference[] | undefined {
   const text = leaf.value;
   if (typeof text !== "string" || !hasReferences(text)) return [];
   const spanAt = templateSpans(leaf);
-  const found: PlacedReference[] = [];
+  const found: TemplateReference[] = [];
   let unset = false;
   try {
     for (const part of parseReferences(text)) {
@@ -61,6 +62,25 @@ export function readTemplate(
 }
 
 /**
+ * Why an attribute that exists cannot be referred to; undefined when it can.
+ * @param text the reference @param address of the resource @param exported whether a `secret_output` is declared there
+ */
+export function unreferable(
+  { fingerprint, writeOnly }: AttributeMeta,
+  text: string,
+  address: string,
+  exported: boolean,
+): (Remark & { readonly summary: string }) | undefined {
+  if (writeOnly) return { summary: `${text} is write-only: it is sent, never kept, and cannot be referred to` };
+  if (fingerprint === undefined || !exported) return undefined;
+  return {
+    summary: `${text} is not kept: its secret_output takes it out of the state`,
+    detail: `Once it is written, hostform knows a fingerprint of it alone (${fingerprint}).`,
+    fix: `Remove the reference, or the secret_output of ${address}.`,
+  };
+}
+
+/**
  * The value of a setting that is needed before anything can be planned: it may hold `${env.NAME}`, and no other reference.
  * @param owner `A backend`, for messages. @returns undefined after a mistake, which is reported.
  */
@@ -71,7 +91,7 @@ export function settingValue(
   diags: DiagnosticCollector,
 ): Value | undefined {
   if (tree.form !== "leaf" || typeof tree.value !== "string") return toJson(tree);
-  const references = readTemplate(tree, env, diags);
+  const references = templateReferences(tree, env, diags);
   if (references === undefined) return undefined;
   const [wrong] = references;
   if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined });

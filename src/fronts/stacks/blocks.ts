@@ -10,7 +10,7 @@ import {
   type Tree,
   valueSpan,
 } from "../source/tree.ts";
-import { StackSource } from "./json.ts";
+import { SynthesizedSource } from "./json.ts";
 
 /**
  * Terraform's JSON syntax: blocks with their labels, the literal values in them, and the table of the keys that each may have.
@@ -41,7 +41,7 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     const label = labels[above.length];
     if (label === undefined) {
       for (const body of bodies ?? []) {
-        if (at.source instanceof StackSource) at.source.credit(at.start, body);
+        if (at.source instanceof SynthesizedSource) at.source.credit(at.start, body);
         found.push({ labels: above, keySpan: at, body });
       }
       return;
@@ -107,7 +107,7 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
 }
 
 /** A literal true or false; Terraform takes the words as texts too. Undefined when nothing is given, or after a mistake. */
-export function flagOf(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
+export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
   if (!isGiven(entry)) return undefined;
   const value = entry.value.form === "leaf" ? entry.value.value : undefined;
   if (value === true || value === "true") return true;
@@ -118,7 +118,7 @@ export function flagOf(entry: Entry | undefined, diags: DiagnosticCollector): bo
 }
 
 /** A literal text. Undefined when nothing is given, or after a mistake. */
-export function textOf(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
+export function literalText(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
   if (!isGiven(entry)) return undefined;
   const text = stringOf(entry.value);
   if (text === undefined) diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
@@ -126,7 +126,7 @@ export function textOf(entry: Entry | undefined, diags: DiagnosticCollector): st
 }
 
 /** The items of a literal list of texts, with their places. */
-export function textsOf(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName[] {
+export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName[] {
   if (!isGiven(entry)) return [];
   if (entry.value.form !== "list") {
     diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of texts`);

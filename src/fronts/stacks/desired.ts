@@ -24,11 +24,11 @@ import {
 import { checkName } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
-import { type Block, checkKeys, flagOf, KEYS, textOf, textsOf } from "./blocks.ts";
+import { type Block, checkKeys, KEYS, literalFlag, literalText, literalTexts } from "./blocks.ts";
 import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
-import { addressOf, type EvalContext, type Expansion, type Instance, type Root } from "./eval-context.ts";
 import { attempt, attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
 import { checkDependsOn, checkNames } from "./references.ts";
+import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
 /** What a stack desires: the instances of its resources and data sources, and its outputs. */
 
@@ -42,7 +42,7 @@ interface Part {
 }
 
 /** The instances of a resource or a data source, without what only a resource has. */
-export function instancesOf(expansion: Expansion, context: EvalContext): DesiredData[] {
+export function instancesOf(expansion: Expansion, context: StackContext): DesiredData[] {
   refuseReplaceOnChange(expansion.draft, context);
   if (expansion.unclear) return [];
   const keys = expansion.form === "single" ? [undefined] : expansion.keys;
@@ -50,7 +50,7 @@ export function instancesOf(expansion: Expansion, context: EvalContext): Desired
 }
 
 /** `replace_on_change` orders again, in Terraform, what has no call to change it. Here each plan says so, never once and for all. */
-function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: EvalContext): void {
+function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: StackContext): void {
   if (replaceOnChange?.compiled === undefined) return;
   const { compiled, schema, entry } = replaceOnChange;
   const { diags } = context;
@@ -65,10 +65,10 @@ function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: E
   });
 }
 
-function instanceOf(instance: Instance, context: EvalContext): DesiredData {
+function instanceOf(instance: Instance, context: StackContext): DesiredData {
   const { expansion, key } = instance;
   const { draft } = expansion;
-  const address = addressOf(expansion, key);
+  const address = instanceAddress(expansion, key);
   const parts = new Map<string, Part>();
   for (const [name, attribute] of draft.attributes) {
     const part = partOf(name, attribute, instance, context, address);
@@ -120,7 +120,7 @@ function partOf(
   name: string,
   attribute: DraftAttribute,
   instance: Instance,
-  context: EvalContext,
+  context: StackContext,
   address: string,
 ): Part {
   const { compiled, schema, entry } = attribute;
@@ -145,7 +145,7 @@ function partOf(
 /** The references in a value. @param at the path of the value in what it belongs to. */
 function referencesIn(
   { traversals }: Compiled,
-  context: EvalContext,
+  context: StackContext,
   at: PlacedReference["path"] = [],
   instance?: Instance,
 ): PlacedReference[] {
@@ -159,15 +159,15 @@ function referenceTo({ address, path, text }: Root, offset: number, at: PlacedRe
 }
 
 /** What an instance depends on by being there at all. */
-function ofRepetition({ expansion, key }: Instance, { expansions }: EvalContext): PlacedReference[] {
+function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext): PlacedReference[] {
   const { over, roots } = expansion;
   const one = over === undefined ? undefined : expansions.get(over);
   if (one === undefined) return roots.map((root) => referenceTo(root, 0, []));
-  return [referenceTo({ address: addressOf(one, key), path: [], text: over ?? "" }, 0, [])];
+  return [referenceTo({ address: instanceAddress(one, key), path: [], text: over ?? "" }, 0, [])];
 }
 
 /** An attribute for people. A secret is never written out: where it is no expression, only that it is declared. */
-function shownPart({ attribute, value, secret }: Part, instance: Instance, context: EvalContext): Json {
+function shownPart({ attribute, value, secret }: Part, instance: Instance, context: StackContext): Json {
   const { compiled, entry, schema } = attribute;
   if (compiled === undefined) return null;
   const hidden = schema.writeOnly === true || schema.sensitive === true;
@@ -180,7 +180,7 @@ function shownPart({ attribute, value, secret }: Part, instance: Instance, conte
  * A declared value as people read it, before anything is known of the account: its parts that are known, and of the
  * others the text of the expression, with what distinguishes this instance from its neighbours written into it.
  */
-function shown(tree: Tree, instance: Instance, context: EvalContext): Json {
+function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   if (tree.form === "list") return tree.items.map((item) => shown(item, instance, context));
   if (tree.form === "map") {
     return Object.fromEntries([...tree.entries].map(([key, entry]) => [key, shown(entry.value, instance, context)]));
@@ -203,7 +203,7 @@ function written(
   text: string,
   traversals: readonly PlacedTraversal[],
   instance: Instance,
-  context: EvalContext,
+  context: StackContext,
 ): string {
   let result = "";
   let at = 0;
@@ -220,36 +220,36 @@ function written(
 function nameFor(
   { root, steps: [first] }: PlacedTraversal,
   { expansion, key }: Instance,
-  { expansions }: EvalContext,
+  { expansions }: StackContext,
 ): { readonly of: string; readonly text?: string } {
   const of = `${root}.${String(first)}`;
   if (root === "count") return { of, text: String(key) };
   if (root !== "each" || typeof key !== "string") return { of };
   if (first === "key") return { of, text: JSON.stringify(key) };
   const over = expansions.get(expansion.over ?? "");
-  if (over !== undefined) return { of, text: addressOf(over, key) };
+  if (over !== undefined) return { of, text: instanceAddress(over, key) };
   const forEach = expansion.draft.forEach?.compiled?.json;
   const whole = typeof forEach === "string" ? /^\$\{\s*([\w.-]+)\s*\}$/.exec(forEach)?.[1] : undefined;
   return { of, text: `${whole ?? "each.value"}[${JSON.stringify(key)}]` };
 }
 
 /** Reads the `output` blocks. What is wrong with a value that is known already is reported now. */
-export function readOutputs(context: EvalContext): DesiredOutput[] {
+export function readOutputs(context: StackContext): DesiredOutput[] {
   return [...context.module.outputs].flatMap(([name, block]) => readOutput(name, block, context) ?? []);
 }
 
-function readOutput(name: string, { body, keySpan }: Block, context: EvalContext): DesiredOutput | undefined {
+function readOutput(name: string, { body, keySpan }: Block, context: StackContext): DesiredOutput | undefined {
   const { diags } = context;
   if (!checkName(name, keySpan, "the name of an output", diags)) return undefined;
   checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, diags);
   const ephemeral = body.entries.get("ephemeral");
-  if (flagOf(ephemeral, diags) === true) {
+  if (literalFlag(ephemeral, diags) === true) {
     const summary = "An ephemeral output means nothing in a stack";
     diags.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
   }
-  checkDependsOn(textsOf(body.entries.get("depends_on"), diags), `output.${name}`, context);
-  const sensitive = flagOf(body.entries.get("sensitive"), diags) ?? false;
-  const description = textOf(body.entries.get("description"), diags);
+  checkDependsOn(literalTexts(body.entries.get("depends_on"), diags), `output.${name}`, context);
+  const sensitive = literalFlag(body.entries.get("sensitive"), diags) ?? false;
+  const description = literalText(body.entries.get("description"), diags);
   const entry = body.entries.get("value");
   if (entry === undefined) {
     const fix = 'Write `"value": "${hosting_service.NAME.id}"`.';

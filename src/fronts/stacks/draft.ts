@@ -1,8 +1,8 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import { type Attribute, isNested, type Lifecycle, type Schema } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, type Remark, suggestionOf } from "../source/diagnostics.ts";
 import { type Entry, isGiven, type SpannedName, toJson, valueSpan } from "../source/tree.ts";
-import { argumentsOf, type Block, checkKeys, flagOf, KEYS, type Keys, onlyBlock, textsOf } from "./blocks.ts";
+import { argumentsOf, type Block, checkKeys, KEYS, type Keys, literalFlag, literalTexts, onlyBlock } from "./blocks.ts";
 import { type Compiled, compile } from "./expressions.ts";
 import { PROVIDER } from "./module.ts";
 
@@ -88,7 +88,7 @@ export function readDraft(
     count,
     forEach,
     provider: readProviderName(body.entries.get("provider"), base, diags),
-    dependsOn: textsOf(body.entries.get("depends_on"), diags),
+    dependsOn: literalTexts(body.entries.get("depends_on"), diags),
     lifecycle: readLifecycle(body.entries.get("lifecycle"), base, schema, kind !== undefined, diags),
   };
 }
@@ -158,7 +158,7 @@ function reportComputed(entry: Entry, address: string, { attributes }: Schema, d
   const { key } = entry;
   // `plan: 11` was meant to be `plan_id`.
   const near = Object.keys(attributes).find((name) => name.startsWith(`${key}_`) && attributes[name]?.optional);
-  const meant = near === undefined ? "" : `.${didYouMean(near)}`;
+  const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
   diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
     address,
     fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
@@ -211,8 +211,8 @@ function readLifecycle(
   const keys = isResource ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
   checkKeys(block, keys, (key) => `\`lifecycle\` has no ${key} here`, diags, { address });
   const { entries } = block.body;
-  const preventDestroy = flagOf(entries.get("prevent_destroy"), diags);
-  const createBeforeDestroy = flagOf(entries.get("create_before_destroy"), diags);
+  const preventDestroy = literalFlag(entries.get("prevent_destroy"), diags);
+  const createBeforeDestroy = literalFlag(entries.get("create_before_destroy"), diags);
   const ignoreChanges = readIgnored(entries.get("ignore_changes"), address, schema, diags);
   return {
     ...(preventDestroy !== undefined && { preventDestroy }),
@@ -235,7 +235,7 @@ function readIgnored(
     diags.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", { address, fix });
     return undefined;
   }
-  const names = textsOf(entry, diags).flatMap(({ name: text, span }) => {
+  const names = literalTexts(entry, diags).flatMap(({ name: text, span }) => {
     const [, name = text, rest = ""] = /^([A-Za-z_][A-Za-z0-9_-]*)(.*)$/s.exec(text) ?? [];
     if (!Object.hasOwn(attributes, name)) {
       const summary = `There is no attribute "${name.slice(0, 100)}" to ignore`;

@@ -184,7 +184,7 @@ const memories = new WeakMap<Schema, SchemaMemory>();
  * @param secrets further attributes, into which a secret went
  * @throws ExpressionError for a value that is not of its attribute's type.
  */
-export function objectOf(schema: Schema, value: Value, secrets: readonly string[] = []): Typed {
+export function schemaObject(schema: Schema, value: Value, secrets: readonly string[] = []): Typed {
   const typed = ofSchema(schema, value);
   const marked = secrets.filter((name) => schema.attributes[name]?.sensitive !== true);
   if (marked.length === 0 || !(typed.content instanceof Map)) return typed;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
 import { type Diagnostic, isObject, type JsonObject, type SourceRange } from "../../core/model/index.ts";
-import { DiagnosticCollector } from "../source/diagnostics.ts";
-import { rangeOf, Source, type SourceFile, type Span } from "../source/source.ts";
+import { DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
+import { Source, type SourceFile } from "../source/source.ts";
 import { type Entry, type MapTree, stringOf, type Tree, toJson } from "../source/tree.ts";
 
 /**
@@ -81,7 +81,11 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
       for (const { key, place: keyPlace, value } of members) {
         checkText(key, keyPlace);
         const keySpan = span(keyPlace);
-        if (isKey(key, keySpan, entries, diags)) entries.set(key, { key, keySpan, value });
+        if (key === "__proto__") {
+          diags.add(keySpan, "config.structure", '"__proto__" is not accepted as a key', {
+            fix: "Choose another name.",
+          });
+        } else if (isFirst(key, keySpan, entries, "object", diags)) entries.set(key, { key, keySpan, value });
       }
       return { form: "map", entries, span: span(place) };
     },
@@ -90,21 +94,6 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
 
 function checkText(text: string, { start }: JsonPlace): void {
   if (!text.isWellFormed()) throw new JsonError("this text holds one half of a character", start);
-}
-
-function isKey(key: string, span: Span, entries: ReadonlyMap<string, Entry>, diags: DiagnosticCollector): boolean {
-  if (key === "__proto__") {
-    diags.add(span, "config.structure", '"__proto__" is not accepted as a key', { fix: "Choose another name." });
-    return false;
-  }
-  const twice = entries.get(key);
-  if (twice === undefined) return true;
-  const { line } = rangeOf(twice.keySpan);
-  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same object`, {
-    detail: `The first one is in line ${line}.`,
-    fix: "Remove one of the two.",
-  });
-  return false;
 }
 
 /** Whether a number that was read is the one that is written. */
@@ -141,7 +130,7 @@ interface Origin {
  * A synthesized text. Its ranges name the construct that wrote the place and, where the synthesis recorded stack traces,
  * the line of the program in place of that of the JSON. What is secret is blotted out of the lines that it shows.
  */
-export class StackSource extends Source {
+export class SynthesizedSource extends Source {
   /** In the order of the text; blocks do not stand in each other. */
   readonly #origins: Origin[] = [];
   readonly #secrets = new Set<string>();

@@ -1,14 +1,14 @@
 import type { Kinds } from "../../core/kinds/kind.ts";
 import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, uniqueBy } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
 import { argumentsOf, type Block, blocksOf, KEYS, type Keys } from "./blocks.ts";
-import { StackSource } from "./json.ts";
+import { SynthesizedSource } from "./json.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
 /** What there is to be declared. */
-export interface Catalogue {
+export interface StackCatalogue {
   readonly kinds: Kinds;
   /** The schemas of Terraform's provider, which a synthesized stack is written for. */
   readonly schemas: {
@@ -52,7 +52,11 @@ type Type = (typeof KEYS.stack.known)[number];
 export const PROVIDER = "hosting";
 
 /** Sorts the texts of a stack into blocks; what is declared twice, and what is not of hosting, is reported. */
-export function readModule(trees: readonly Tree[], { kinds, schemas }: Catalogue, diags: DiagnosticCollector): Module {
+export function readModule(
+  trees: readonly Tree[],
+  { kinds, schemas }: StackCatalogue,
+  diags: DiagnosticCollector,
+): Module {
   const blocks = Object.fromEntries(Object.keys(BLOCK_TYPES).map((type) => [type, [] as Block[]])) as Record<
     Type,
     Block[]
@@ -130,19 +134,14 @@ function isOurs(
 }
 
 function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollector): ReadonlyMap<string, Block> {
-  const noun = prefix.endsWith(" ") ? prefix : "";
-  const keyOf = ({ labels }: Block) => `${noun === "" ? prefix : ""}${labels.map(({ text }) => text).join(".")}`;
-  return uniqueBy(blocks, keyOf, diags, (key) => `${noun}${key}`);
+  const nameOf = ({ labels }: Block) => prefix + labels.map(({ text }) => text).join(".");
+  const bare = prefix.endsWith(" ") ? prefix.length : 0;
+  return new Map(unique(blocks, nameOf, diags).map((block) => [nameOf(block).slice(bare), block]));
 }
 
 function localsOf(blocks: readonly Block[], diags: DiagnosticCollector): ReadonlyMap<string, Entry> {
   const entries = blocks.flatMap(({ body }) => argumentsOf(body));
-  return uniqueBy(
-    entries,
-    ({ key }) => key,
-    diags,
-    (name) => `local.${name}`,
-  );
+  return new Map(unique(entries, ({ key }) => `local.${key}`, diags).map((entry) => [entry.key, entry]));
 }
 
 /**
@@ -151,7 +150,7 @@ function localsOf(blocks: readonly Block[], diags: DiagnosticCollector): Readonl
  */
 export function literalSecrets(
   { resources, data, variables, providers }: Module,
-  catalogue: Catalogue,
+  catalogue: StackCatalogue,
   diags: DiagnosticCollector,
 ): string[] {
   const found = new Set<string>();
@@ -159,7 +158,7 @@ export function literalSecrets(
     const texts = [...strings(entry.value)].filter(({ text }) => text.length >= shortest && !isExpression(text));
     for (const { text, leaf } of texts) {
       found.add(text);
-      if (leaf.span.source instanceof StackSource) leaf.span.source.hide(text);
+      if (leaf.span.source instanceof SynthesizedSource) leaf.span.source.hide(text);
     }
     return texts.length > 0;
   };
@@ -203,7 +202,7 @@ function isTrue(entry: Entry | undefined): boolean {
   return entry?.value.form === "leaf" && (entry.value.value === true || entry.value.value === "true");
 }
 
-function* blocksWithSchemas(blocks: readonly Block[], { schemas }: Catalogue): Generator<[Block, Schema]> {
+function* blocksWithSchemas(blocks: readonly Block[], { schemas }: StackCatalogue): Generator<[Block, Schema]> {
   for (const block of blocks) {
     const type = block.labels[0]?.text ?? "";
     const schema = schemas.resource(type) ?? schemas.data(type);

@@ -5,9 +5,9 @@ import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
-import type { EvalContext, Expansion, Local, Root } from "./eval-context.ts";
 import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
 import { checkNames, type Declared, nodeOf } from "./references.ts";
+import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
 const MOST_INSTANCES = 20_000;
@@ -32,7 +32,7 @@ export function compileLocals(declared: Declared): CompiledLocals {
  * stands in one stays unknown. Like Terraform it asks for resources as a whole: that one instance refers to another of its own
  * is a circle.
  */
-export function makeNames(locals: CompiledLocals, context: EvalContext): void {
+export function makeNames(locals: CompiledLocals, context: StackContext): void {
   const needs = needsOf(locals, context);
   const { order, circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
   reportCircles(circles, needs, context.diags);
@@ -45,7 +45,7 @@ export function makeNames(locals: CompiledLocals, context: EvalContext): void {
   checkNumber(context);
 }
 
-function needsOf(locals: CompiledLocals, { drafts }: EvalContext): Map<string, Map<string, Span>> {
+function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, Map<string, Span>> {
   const needs = new Map<string, Map<string, Span>>();
   const collect = (node: string, values: readonly (Compiled | undefined)[]) => {
     const own = new Map<string, Span>();
@@ -69,7 +69,7 @@ function needsOf(locals: CompiledLocals, { drafts }: EvalContext): Map<string, M
 }
 
 /** Whether what a name leads to is not known yet: it stands in a circle, which is reported. */
-function isOpen(node: string | undefined, { locals, expansions, drafts, module }: EvalContext): boolean {
+function isOpen(node: string | undefined, { locals, expansions, drafts, module }: StackContext): boolean {
   if (node === undefined) return false;
   if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
   return drafts.has(node) && !expansions.has(node);
@@ -78,7 +78,7 @@ function isOpen(node: string | undefined, { locals, expansions, drafts, module }
 /** What more a local may depend on is given by the resources alone, without their attributes. */
 const MOST_ROOTS = 1000;
 
-function readLocal(compiled: Compiled | undefined, context: EvalContext): Local {
+function readLocal(compiled: Compiled | undefined, context: StackContext): Local {
   const broken = { compiled: undefined, roots: [], ephemeral: false, value: MISSING };
   if (compiled === undefined || compiled.traversals.some((traversal) => isOpen(nodeOf(traversal), context)))
     return broken;
@@ -95,7 +95,7 @@ function distinct(roots: readonly Root[]): Root[] {
 }
 
 /** All instances of a stack together. */
-function checkNumber({ expansions, diags }: EvalContext): void {
+function checkNumber({ expansions, diags }: StackContext): void {
   let number = 0;
   for (const { draft, form, keys } of expansions.values()) {
     number += form === "single" ? 1 : keys.length;
@@ -114,14 +114,14 @@ interface Repeated {
   readonly draft: BlockDraft;
   /** What it depends on. */
   readonly roots: readonly Root[];
-  readonly context: EvalContext;
+  readonly context: StackContext;
 }
 
 /**
  * The instances of a resource or a data source. `count` and `for_each` have to be known without asking the account: what is
  * ordered must not depend on what was ordered.
  */
-function expand(draft: BlockDraft, context: EvalContext): Expansion {
+function expand(draft: BlockDraft, context: StackContext): Expansion {
   const { count, forEach, base } = draft;
   const { diags } = context;
   const repetition = count ?? forEach;
@@ -154,7 +154,7 @@ function expand(draft: BlockDraft, context: EvalContext): Expansion {
 }
 
 /** Whether a mistake, which is reported, leaves open what a value depends on. */
-function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: EvalContext): boolean {
+function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
 }
@@ -231,7 +231,7 @@ function plainValue(typed: Typed): Value {
 }
 
 /** The resource that `for_each` is, as it is: then each instance depends on the one with its key alone. */
-function overOf({ json, traversals }: Compiled, { drafts }: EvalContext): string | undefined {
+function overOf({ json, traversals }: Compiled, { drafts }: StackContext): string | undefined {
   const [only, ...others] = traversals;
   if (only === undefined || others.length > 0 || typeof json !== "string") return undefined;
   if (/^\$\{\s*([^\s]+)\s*\}$/.exec(json)?.[1] !== only.text) return undefined;

@@ -13,23 +13,23 @@ import { ExpressionError, formatAddress, type Moved, parseAddress, type Removed 
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
-import { type Block, checkKeys, flagOf, KEYS, onlyBlock, textOf } from "./blocks.ts";
+import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
-import { addressOf, type EvalContext, hasKey } from "./eval-context.ts";
 import { attempt, compile, evaluated, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
+import { hasKey, instanceAddress, type StackContext } from "./stack-context.ts";
 
 /** The blocks that say under which address an object is to be recorded: `import`, `moved` and `removed`. */
 
 /** Reads the `import` blocks. @returns by the address of the instance, the id of the object that it adopts. */
-export function readImports(context: EvalContext): ReadonlyMap<string, string> {
+export function readImports(context: StackContext): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const { diags, module } = context;
   for (const block of module.imports) {
     checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, diags);
     const id = block.body.entries.get("id");
     const to = block.body.entries.get("to");
-    const target = textOf(to, diags);
+    const target = literalText(to, diags);
     if (id === undefined || to === undefined || target === undefined) {
       const fix = 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.';
       diags.add(block.body.span, "config.missing_attribute", "`import` needs `to` and `id`", { fix });
@@ -56,7 +56,7 @@ interface Each {
 }
 
 /** @returns one entry for each turn, undefined after a mistake. */
-function repetitionsOf({ body }: Block, context: EvalContext): readonly (Each | undefined)[] | undefined {
+function repetitionsOf({ body }: Block, context: StackContext): readonly (Each | undefined)[] | undefined {
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
   const typed = evaluatedEntry(entry, undefined, context);
@@ -77,7 +77,7 @@ function targetOf(
   entry: Entry,
   { body }: Block,
   each: Each | undefined,
-  context: EvalContext,
+  context: StackContext,
 ): string | undefined {
   const { diags, drafts, expansions } = context;
   const [, base = target, index] = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\[(.+)\]$/s.exec(target) ?? [];
@@ -106,14 +106,14 @@ function targetOf(
   }
   const key = keyOf(index, entry, each, context);
   if (key === undefined) return undefined;
-  if (expansion.form !== "single" && hasKey(expansion, key)) return addressOf(expansion, key);
+  if (expansion.form !== "single" && hasKey(expansion, key)) return instanceAddress(expansion, key);
   return refuse(
     `There is no ${formatAddress({ ...parsed, key })}`,
     "Declare what is to be adopted, or correct the address.",
   );
 }
 
-function keyOf(index: string, entry: Entry, each: Each | undefined, context: EvalContext) {
+function keyOf(index: string, entry: Entry, each: Each | undefined, context: StackContext) {
   const { diags } = context;
   const read = () => {
     const typed = evaluate(parseExpression(index), withEach(context, each));
@@ -129,7 +129,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Eva
   return undefined;
 }
 
-function idOf(entry: Entry, each: Each | undefined, context: EvalContext): string | undefined {
+function idOf(entry: Entry, each: Each | undefined, context: StackContext): string | undefined {
   const typed = evaluatedEntry(entry, each, context);
   if (typed === undefined || isRefusedSecret("The `id`", typed, entry, context)) return undefined;
   const value = attempt(
@@ -147,20 +147,20 @@ function idOf(entry: Entry, each: Each | undefined, context: EvalContext): strin
 const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
 
 /** As in Terraform: an id stands in addresses of requests and in messages, and so does a key. @returns whether it was refused. */
-function isRefusedSecret(what: string, typed: Typed, entry: Entry, { diags }: EvalContext): boolean {
+function isRefusedSecret(what: string, typed: Typed, entry: Entry, { diags }: StackContext): boolean {
   if (!isSecret(typed)) return false;
   const fix = "Write the id itself, or take it from a variable that is not sensitive.";
   diags.add(valueSpan(entry), "config.expression", `${what} of an \`import\` cannot be a secret`, { fix });
   return true;
 }
 
-function evaluatedEntry(entry: Entry, each: Each | undefined, context: EvalContext): Typed | undefined {
+function evaluatedEntry(entry: Entry, each: Each | undefined, context: StackContext): Typed | undefined {
   const compiled = compile(entry.value, context.diags);
   if (compiled === undefined || !checkNames(compiled, context, { each: each !== undefined })) return undefined;
   return evaluated(compiled, withEach(context, each), context.diags);
 }
 
-function withEach(context: EvalContext, each: Each | undefined): Names {
+function withEach(context: StackContext, each: Each | undefined): Names {
   const names = context.names();
   if (each === undefined) return names;
   return {
@@ -191,7 +191,7 @@ export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: Diagn
     const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), diags);
     if (lifecycle !== undefined)
       checkKeys(lifecycle, KEYS["removed.lifecycle"], (key) => `\`lifecycle\` has no ${key} here`, diags);
-    const destroy = flagOf(lifecycle?.body.entries.get("destroy"), diags) ?? true;
+    const destroy = literalFlag(lifecycle?.body.entries.get("destroy"), diags) ?? true;
     const from = addressIn(block, "removed", "from", kinds, diags);
     if (from === undefined) return [];
     if (parseAddress(from)?.key !== undefined) {
@@ -217,7 +217,7 @@ function addressIn(
     diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
     return undefined;
   }
-  const text = textOf(entry, diags);
+  const text = literalText(entry, diags);
   if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
   diags.add(valueSpan(entry), "config.reference", "This is not the address of a resource of hosting", {
     fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",

@@ -1,7 +1,8 @@
 import type { PlacedTraversal, Traversal } from "../../core/expression/index.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { parseAddress } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean, type Remark } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, type Remark, suggestionOf } from "../source/diagnostics.ts";
+import { unreferable } from "../source/templates.ts";
 import type { SpannedName } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
 import { type Compiled, spanIn } from "./expressions.ts";
@@ -49,10 +50,8 @@ export function checkNames(
   return right;
 }
 
-interface Wrong {
+interface Wrong extends Remark {
   readonly summary: string;
-  readonly detail?: string;
-  readonly fix?: string;
   /** Terraform knows it, hostform does not. */
   readonly unsupported?: true;
 }
@@ -100,7 +99,7 @@ function wrongName(
   if (typeof name !== "string") return { summary: `A ${noun} must be named` };
   if (known.has(name)) return undefined;
   const near = diags.nearest(name, [...known.keys()]);
-  return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${didYouMean(near)}` };
+  return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${suggestionOf(near)}` };
 }
 
 function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | undefined {
@@ -133,25 +132,16 @@ function wrongAttribute(
   if (attribute === undefined) {
     const known = Object.keys(schema.attributes);
     return {
-      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${didYouMean(diags.nearest(name, known))}`,
+      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, known))}`,
       detail: `It has ${known.join(", ")}.`,
     };
-  }
-  if (attribute.writeOnly === true) {
-    return { summary: `${text} is write-only: it is sent, never kept, and cannot be referred to` };
   }
   const own = kind?.attributes.shape;
   if (own !== undefined && !Object.hasOwn(own, name)) {
     return { summary: `${text} steers Terraform's provider, and means nothing here`, unsupported: true };
   }
   const type = own?.[name];
-  const fingerprint = type === undefined ? undefined : metaOf(type).fingerprint;
-  if (fingerprint === undefined || !attributes.has("secret_output")) return undefined;
-  return {
-    summary: `${text} is not kept: its secret_output takes it out of the state`,
-    detail: `Once it is written, hostform knows a fingerprint of it alone (${fingerprint}).`,
-    fix: `Remove the reference, or the secret_output of ${base}.`,
-  };
+  return type && unreferable(metaOf(type), text, base, attributes.has("secret_output"));
 }
 
 function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared): Wrong | undefined {
@@ -172,7 +162,7 @@ function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared): 
 function undeclared(name: string, { module, drafts, diags }: Declared): Wrong {
   const near = diags.nearest(name, [...drafts.keys(), ...(name.startsWith("data.") ? module.data.keys() : [])]);
   const noun = name.startsWith("data.") ? "data source" : "resource";
-  return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${didYouMean(near)}` };
+  return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${suggestionOf(near)}` };
 }
 
 /**

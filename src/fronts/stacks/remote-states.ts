@@ -13,7 +13,7 @@ import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS } from "./blocks.ts";
-import { readTree, StackSource } from "./json.ts";
+import { readTree, SynthesizedSource } from "./json.ts";
 
 /** The name of the data source by which a stack reads another one's outputs. */
 export const REMOTE_STATE = "terraform_remote_state";
@@ -35,7 +35,7 @@ export interface RemoteState {
 /** The remote states that a stack names, for those who can read them. Mistakes are passed over: `parseStack` reports them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
   const diags = new DiagnosticCollector();
-  const trees = files.flatMap((file, index) => readTree(new StackSource(file, index), diags) ?? []);
+  const trees = files.flatMap((file, index) => readTree(new SynthesizedSource(file, index), diags) ?? []);
   const roots = trees.flatMap((tree) => (tree.form === "list" ? tree.items : [tree]));
   const data = roots.flatMap((root) => (root.form === "map" ? (root.entries.get("data") ?? []) : []));
   const blocks = data.flatMap((entry) => blocksOf(entry, ["TYPE", "NAME"], diags));

@@ -1,26 +1,25 @@
 import { isAbsolute, join } from "node:path";
 import { evaluate } from "../../core/expression/index.ts";
-import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
+import { configOf, type ProviderSettings } from "../../core/kinds/provider-settings.ts";
 import {
   type Backend,
   hasUnknown,
   isName,
   isObject,
   isProjectName,
-  looksLikeToken,
   type ProviderConfig,
   type Schema,
   type Value,
 } from "../../core/model/index.ts";
-import { backendOfEntry } from "../source/backend.ts";
-import { type DiagnosticCollector, reportTwice } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
+import { addProviderSetting, backendOfEntry, holdsToken, projectNameRemark } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
-import { type Entry, isGiven, locate, type MapTree, strings, toJson, valueSpan } from "../source/tree.ts";
-import { argumentsOf, BACKENDS, type Block, KEYS, onlyBlock, textOf } from "./blocks.ts";
-import type { EvalContext } from "./eval-context.ts";
+import { type Entry, isGiven, type MapTree, strings, toJson, valueSpan } from "../source/tree.ts";
+import { argumentsOf, BACKENDS, type Block, KEYS, literalText, onlyBlock } from "./blocks.ts";
 import { attributeValue, compile, reporting } from "./expressions.ts";
 import { PROVIDER } from "./module.ts";
 import { checkNames } from "./references.ts";
+import type { StackContext } from "./stack-context.ts";
 
 /**
  * What the `terraform` and `provider` blocks of a stack configure: where its state is kept, and the accounts that its resources
@@ -58,8 +57,7 @@ export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector
       diags.addUnknown(keySpan, `\`terraform\` has no "${key.slice(0, 100)}"`, key, known);
     }
   }
-  const spans = backends.map(({ keySpan }) => keySpan);
-  reportTwice(spans, "`backend`", diags);
+  unique(backends, () => "`backend`", diags);
   const [backend] = backends;
   const read =
     backend === undefined ? { type: "local" as const, settings: { path: DEFAULT_STATE } } : readSection(backend, diags);
@@ -105,7 +103,7 @@ function localBackend(entry: Entry, diags: DiagnosticCollector): Backend | undef
     const summary = `The backend local has no setting "${key.slice(0, 100)}" that is supported here`;
     diags.add(keySpan, "config.unsupported", summary, { detail: "The setting is path.", fix: "Remove it." });
   }
-  const path = textOf(block?.body.entries.get("path"), diags) ?? DEFAULT_STATE;
+  const path = literalText(block?.body.entries.get("path"), diags) ?? DEFAULT_STATE;
   return stray.length > 0 ? undefined : { type: "local", settings: { path }, range: rangeOf(entry.keySpan) };
 }
 
@@ -145,7 +143,7 @@ function checkRequiredProviders(entry: Entry, diags: DiagnosticCollector): void 
 }
 
 /** The accounts of a stack, and the name under which its orders are placed. */
-export interface Providers {
+export interface StackProviders {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** Undefined: none is given. "unclear" after a mistake. */
   readonly project: string | undefined | "unclear";
@@ -160,30 +158,30 @@ interface Setting {
 /** What the providers are read with. */
 interface ProviderContext {
   readonly schema: Schema;
-  readonly context: EvalContext;
+  readonly context: StackContext;
   /** Where a relative path begins: the folder in which Terraform would run. */
   readonly folder: string;
 }
 
 /** Reads the `provider` blocks. The default provider is there also without a block: then the environment says all. */
-export function readProviders(schema: Schema, folder: string, context: EvalContext): Providers {
+export function readProviders(schema: Schema, folder: string, context: StackContext): StackProviders {
   const { diags, module } = context;
   const around: ProviderContext = { schema, folder, context };
   const ours = module.providers.filter((block) => isOurs(block, diags));
-  const aliased = ours.map((block) => ({ block, alias: aliasOf(block, diags) }));
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const projects: { readonly name: string; readonly entry: Entry }[] = [];
   let unclear = false;
-  for (const [alias, same] of Map.groupBy(aliased, (one) => one.alias)) {
+  for (const [alias, same] of Map.groupBy(ours, (block) => aliasOf(block, diags))) {
     if (alias === undefined) continue;
-    const spans = same.map(({ block }) => block.keySpan);
-    reportTwice(spans, alias === "default" ? "The provider without an alias" : `The provider "${alias}"`, diags);
-    for (const { block } of same) {
+    const name = alias === "default" ? "The provider without an alias" : `The provider "${alias}"`;
+    unique(same, () => name, diags);
+    for (const block of same) {
       const settings = settingsOf(block, around);
       const project = settings.get("project");
       settings.delete("project");
-      const name = project && projectOf(project, diags);
-      if (project !== undefined && name !== undefined) projects.push({ name, entry: project.entry });
+      const projectName = project && projectOf(project, diags);
+      if (project !== undefined && projectName !== undefined)
+        projects.push({ name: projectName, entry: project.entry });
       else if (isGiven(block.body.entries.get("project"))) unclear = true;
       providers.set(alias, { alias, ...configured(settings, block.body, around), range: rangeOf(block.keySpan) });
     }
@@ -214,7 +212,7 @@ function isOurs({ labels: [label], keySpan }: Block, diags: DiagnosticCollector)
 function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefined {
   const entry = body.entries.get("alias");
   if (!isGiven(entry)) return "default";
-  const alias = textOf(entry, diags);
+  const alias = literalText(entry, diags);
   if (alias === undefined || (isName(alias) && alias !== "default")) return alias;
   const fix = 'Use letters, digits, `_` and `-`, beginning with a letter; not "default".';
   const summary = `"${alias.slice(0, 100)}" cannot be the alias of a provider`;
@@ -278,11 +276,7 @@ function settingOf(entry: Entry, { schema, context }: ProviderContext): Value | 
 /** @returns undefined after a mistake. */
 function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): string | undefined {
   if (typeof value === "string" && isProjectName(value)) return value;
-  diags.add(valueSpan(entry), "config.invalid_value", "project: not the name of a project", {
-    detail:
-      "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
-    fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
-  });
+  diags.add(valueSpan(entry), "config.invalid_value", "project: not the name of a project", projectNameRemark());
   return undefined;
 }
 
@@ -295,21 +289,14 @@ function configured(
   for (const [key, { entry, value }] of settings) {
     // Whether plain http is accepted, the command line says: the client refuses it otherwise.
     if (key === "insecure_http") continue;
-    if (holdsToken(key, value)) {
+    if (typeof value === "string" && holdsToken(key, value)) {
       diags.add(entry.keySpan, "config.secret", `"${key}" puts an API token into the stack`, {
         fix: WHERE_TOKENS_GO,
       });
       continue;
     }
-    const parsed = providerSettings.safeParse({ [key]: value });
-    if (parsed.success) Object.assign(right, parsed.data);
-    else {
-      for (const { path, message } of parsed.error.issues) {
-        const steps = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-        const span = steps.length > 1 ? locate(body, steps) : valueSpan(entry);
-        diags.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
-      }
-    }
+    // A variable of the environment that `token` stands for is a `token_env`.
+    addProviderSetting(right, { ...entry, key }, value, body, diags);
   }
   const config = configOf(right);
   const { tokenFile, tokenEnv } = config;
@@ -326,7 +313,7 @@ const WHERE_TOKENS_GO =
  * declared: `token` can only be a variable of the stack whose value comes from the environment.
  * @returns undefined where there is none, or after a mistake.
  */
-function tokenVariable(entry: Entry, context: EvalContext): string | undefined {
+function tokenVariable(entry: Entry, context: StackContext): string | undefined {
   if (!isGiven(entry)) return undefined;
   const { diags, variables } = context;
   const discreet = { detail: "The expression is not repeated here." };
@@ -358,10 +345,4 @@ function tokenVariable(entry: Entry, context: EvalContext): string | undefined {
     fix: `Set TF_VAR_${variable.name} in its place. ${WHERE_TOKENS_GO}`,
   });
   return undefined;
-}
-
-/** A token in the place of its variable's name, or inside the address. */
-function holdsToken(key: string, value: Value): boolean {
-  if (typeof value !== "string") return false;
-  return key === "base_url" ? /^[^/]*\/\/[^/]*@/.test(value) : looksLikeToken(value, key === "token_env");
 }

@@ -8,21 +8,22 @@ import {
 } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
+import { projectNameRemark } from "../source/settings.ts";
 import { isStack, rangeOf, type SourceFile } from "../source/source.ts";
 import { instancesOf, readOutputs } from "./desired.ts";
 import { type BlockDraft, readDraft } from "./draft.ts";
-import { EvalContext } from "./eval-context.ts";
 import type { Compiled } from "./expressions.ts";
-import { readTree, StackSource } from "./json.ts";
-import { type Catalogue, literalSecrets, type Module, readModule } from "./module.ts";
+import { readTree, SynthesizedSource } from "./json.ts";
+import { literalSecrets, type Module, readModule, type StackCatalogue } from "./module.ts";
 import { compileLocals, makeNames } from "./names.ts";
 import { readImports, readMoved, readRemoved } from "./refactoring.ts";
 import { checkDependsOn, checkNames, type Declared, type RepetitionNames } from "./references.ts";
 import { checkRemoteStates, RemoteOutputs } from "./remote-states.ts";
-import { type Providers, readBackend, readProviders } from "./settings.ts";
+import { readBackend, readProviders, type StackProviders } from "./settings.ts";
+import { StackContext } from "./stack-context.ts";
 import { type GivenVariable, readVariables, validateVariables } from "./variables.ts";
 
-export interface StackOptions extends Catalogue {
+export interface StackOptions extends StackCatalogue {
   /** Of it only HOSTFORM_PROJECT is read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** In the order of their precedence: later ones win. */
@@ -46,7 +47,7 @@ export interface StackOptions extends Catalogue {
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const diags = new DiagnosticCollector();
   const sources = files.map((file) => ({ ...file, quotable: isStack(file.text) }));
-  const trees = sources.map((file, index) => readTree(new StackSource(file, index), diags));
+  const trees = sources.map((file, index) => readTree(new SynthesizedSource(file, index), diags));
   const complete = trees.flatMap((tree) => tree ?? []);
   if (complete.length < trees.length) {
     return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: diags.list() };
@@ -70,7 +71,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const written: Declared = { module, drafts: readDrafts(module, options, diags), remoteOutputs, diags };
   const drafts = new Map([...written.drafts].map(([base, draft]) => [base, checkedDraft(draft, written)]));
   const declared = { ...written, drafts };
-  const context = new EvalContext(declared, readVariables(module.variables, options.variables, diags));
+  const context = new StackContext(declared, readVariables(module.variables, options.variables, diags));
   const locals = compileLocals(declared);
   checkRemoteStates(module.data, diags);
   makeNames(locals, context);
@@ -152,7 +153,7 @@ function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: D
 
 function checkProvider(
   { base, provider }: BlockDraft,
-  known: Providers["providers"],
+  known: StackProviders["providers"],
   diags: DiagnosticCollector,
 ): void {
   if (provider === undefined || known.has(provider.name)) return;
@@ -182,13 +183,11 @@ function inFileOrder(
 }
 
 /** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */
-function projectName(project: Providers["project"], { env }: StackOptions, diags: DiagnosticCollector): string {
+function projectName(project: StackProviders["project"], { env }: StackOptions, diags: DiagnosticCollector): string {
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";
   if (name === "" || isProjectName(name)) return name;
   const summary = "The environment variable HOSTFORM_PROJECT does not hold the name of a project";
-  diags.add(undefined, "config.invalid_value", summary, {
-    fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
-  });
+  diags.add(undefined, "config.invalid_value", summary, { fix: projectNameRemark().fix });
   return "";
 }

@@ -11,12 +11,12 @@ import {
   toValue,
 } from "../../core/expression/index.ts";
 import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
-import { type Block, blocksOf, checkKeys, flagOf, KEYS, textOf } from "./blocks.ts";
-import type { EvalContext, Variable } from "./eval-context.ts";
+import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
 import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
+import type { StackContext, Variable } from "./stack-context.ts";
 
 /** A value that somebody gave for a variable. */
 export interface GivenVariable {
@@ -43,7 +43,7 @@ export function readVariables(
 
 function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], diags: DiagnosticCollector): void {
   if (from.startsWith("TF_VAR_")) return;
-  const summary = `The stack declares no variable "${name.slice(0, 100)}".${didYouMean(diags.nearest(name, names))}`;
+  const summary = `The stack declares no variable "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, names))}`;
   const detail = `A value for it is given by ${from}.`;
   if (from === "-var")
     diags.add(undefined, "config.variable", summary, { detail, fix: "Leave it out, or correct the name." });
@@ -62,10 +62,10 @@ function readVariable(
   checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, diags);
   const entry = (key: (typeof KEYS.variable.known)[number]) => body.entries.get(key);
   const type = typeOf(entry("type"), diags);
-  const sensitive = flagOf(entry("sensitive"), diags) ?? false;
-  const ephemeral = flagOf(entry("ephemeral"), diags) ?? false;
-  const nullable = flagOf(entry("nullable"), diags) ?? true;
-  textOf(entry("description"), diags);
+  const sensitive = literalFlag(entry("sensitive"), diags) ?? false;
+  const ephemeral = literalFlag(entry("ephemeral"), diags) ?? false;
+  const nullable = literalFlag(entry("nullable"), diags) ?? true;
+  literalText(entry("description"), diags);
   const secret = sensitive || ephemeral;
   const fallback = defaultOf(entry("default"), type?.type, { name, secret }, diags);
   const own = given && type && givenValue(given, type, block, diags);
@@ -90,7 +90,7 @@ interface VariableType {
 /** @returns undefined after a mistake. */
 function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableType | undefined {
   if (entry === undefined) return { type: "any", plain: true };
-  const text = textOf(entry, diags);
+  const text = literalText(entry, diags);
   if (text === undefined) return undefined;
   const type = attempt(
     () => parseType(text),
@@ -153,7 +153,7 @@ function givenValue(
 }
 
 /** Holds the values of variables against their `validation`. A value itself is in no message but that of the stack's own. */
-export function validateVariables(context: EvalContext): void {
+export function validateVariables(context: StackContext): void {
   for (const variable of context.variables.values()) {
     const entry = variable.block.body.entries.get("validation");
     // Without a value, which is reported, there is nothing to hold against it.
@@ -162,7 +162,7 @@ export function validateVariables(context: EvalContext): void {
   }
 }
 
-function validate({ name, from, block: { keySpan } }: Variable, block: Block, context: EvalContext): void {
+function validate({ name, from, block: { keySpan } }: Variable, block: Block, context: StackContext): void {
   const { diags } = context;
   checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, diags);
   const { span, entries } = block.body;
@@ -194,7 +194,7 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
   });
 }
 
-function validationValue(entry: Entry, context: EvalContext) {
+function validationValue(entry: Entry, context: StackContext) {
   const { diags } = context;
   const compiled = compile(entry.value, diags);
   if (compiled === undefined || !checkNames(compiled, context, {})) return undefined;

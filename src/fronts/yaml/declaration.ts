@@ -8,9 +8,9 @@ import {
   resourceOf,
   type SecretSource,
 } from "../../core/model/index.ts";
-import { mergeBackend } from "../source/backend.ts";
-import { DiagnosticCollector, position, reportTwice, uniqueBy } from "../source/diagnostics.ts";
+import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts";
 import type { Declaration } from "../source/index.ts";
+import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
 import type { EnvironmentReader } from "../source/templates.ts";
 import { locate, type MapTree, type SpannedName, toJson } from "../source/tree.ts";
@@ -122,12 +122,7 @@ function mergeProject(
 function mergeProviders(fragments: readonly Fragment[], { env, diags }: MergeContext): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const entries = fragments.flatMap((fragment) => fragment.providers);
-  uniqueBy(
-    entries,
-    ({ key }) => key,
-    diags,
-    (alias) => `The provider "${alias}"`,
-  );
+  unique(entries, ({ key }) => `The provider "${key}"`, diags);
   for (const entry of entries) {
     const provider = readProvider(entry, env, diags);
     if (provider !== undefined) providers.set(provider.alias, provider);
@@ -138,8 +133,7 @@ function mergeProviders(fragments: readonly Fragment[], { env, diags }: MergeCon
 /** The limits of the project; two sections would make it unclear which of them holds. */
 function mergeGuards(fragments: readonly Fragment[], diags: DiagnosticCollector): Guards | undefined {
   const sections = fragments.flatMap((fragment) => fragment.guards);
-  const spans = sections.map(({ keySpan }) => keySpan);
-  reportTwice(spans, "The section `guards`", diags);
+  unique(sections, () => "The section `guards`", diags);
   const [first] = sections.map((section) => readGuards(section, diags));
   return first;
 }
@@ -157,7 +151,7 @@ function mergeDrafts(
     });
     return undefined;
   }
-  return uniqueBy(drafts, ({ address }) => address, diags);
+  return new Map(unique(drafts, ({ address }) => address, diags).map((draft) => [draft.address, draft]));
 }
 
 function reportProvider(

@@ -1,9 +1,10 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { isProjectName } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { projectNameRemark } from "../source/settings.ts";
 import { namesSecret } from "../source/source.ts";
-import { type Entry, isNull, type SpannedName, type Tree, valueSpan } from "../source/tree.ts";
+import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valueSpan } from "../source/tree.ts";
 import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
 
@@ -54,16 +55,13 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
 
 function readProject(entry: Entry, diags: DiagnosticCollector): SpannedName {
   const span = valueSpan(entry);
-  const name = entry.value.form === "leaf" ? entry.value.value : undefined;
-  if (typeof name !== "string" || !isProjectName(name)) {
-    const summary = `\`project\` must be a name${typeof name === "string" && hasReferences(name) ? ", not an expression" : ""}`;
-    diags.add(span, "config.structure", summary, {
-      detail:
-        "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
-      fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit; put quotes around a number.",
-    });
+  const name = stringOf(entry.value);
+  if (name === undefined || !isProjectName(name)) {
+    const expression = name !== undefined && hasReferences(name) ? ", not an expression" : "";
+    const remark = projectNameRemark("; put quotes around a number");
+    diags.add(span, "config.structure", `\`project\` must be a name${expression}`, remark);
   }
-  return { name: String(name), span };
+  return { name: name ?? String(toJson(entry.value)), span };
 }
 
 /** The entries of a section; none when it is empty. */
@@ -92,7 +90,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   else {
     const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...sections];
     const near = kinds.get(key)?.section ?? diags.nearest(key, known);
-    diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
+    diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${suggestionOf(near)}`, {
       detail: `It can have ${known.join(", ")}, and keys beginning with x- for what anchors repeat.`,
     });
   }

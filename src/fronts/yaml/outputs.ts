@@ -16,7 +16,7 @@ import {
   typeJson,
   type Value,
 } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, uniqueBy } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
 import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
@@ -47,14 +47,9 @@ const SECRET_VARIABLES = /^HOSTING_TOKEN$|^HOSTFORM_STATE_(?:NEW_)?(?:KEY|PASSPH
  * forms and references, and that a secret is in no output but a sensitive one.
  */
 export function readOutputs(entries: readonly Entry[], context: OutputContext): DesiredOutput[] {
-  const byName = uniqueBy(
-    entries,
-    ({ key }) => key,
-    context.diags,
-    (name) => `The output "${name}"`,
-  );
-  const drafts = [...byName.values()].flatMap((entry) => readOutput(entry, context) ?? []);
-  return drafts.map((draft) => desiredOutput(draft, context));
+  return unique(entries, ({ key }) => `The output "${key}"`, context.diags)
+    .flatMap((entry) => readOutput(entry, context) ?? [])
+    .map((draft) => desiredOutput(draft, context));
 }
 
 function readOutput(entry: Entry, { diags }: OutputContext): OutputDraft | undefined {

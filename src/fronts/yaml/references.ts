@@ -2,9 +2,14 @@ import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { walk } from "../../core/model/graph.ts";
 import { parseAddress, type Reference } from "../../core/model/index.ts";
-import { type DiagnosticCollector, didYouMean, type Remark, reportCircles } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, type Remark, reportCircles, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import { type EnvironmentReader, type PlacedReference, readTemplate } from "../source/templates.ts";
+import {
+  type EnvironmentReader,
+  type TemplateReference,
+  templateReferences,
+  unreferable,
+} from "../source/templates.ts";
 import { type SpannedName, strings, type Tree } from "../source/tree.ts";
 import type { ResourceDraft } from "./resource.ts";
 
@@ -34,7 +39,7 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
     for (const entry of draft.attributes.values()) {
       for (const { leaf, path } of strings(entry.value, [entry.key])) {
         const remark = { address, attribute: path };
-        for (const { reference, span } of readTemplate(leaf, env, diags, remark) ?? []) {
+        for (const { reference, span } of templateReferences(leaf, env, diags, remark) ?? []) {
           if (!own.has(reference.address)) own.set(reference.address, span);
           checkReference(reference, span, context, remark);
         }
@@ -55,8 +60,8 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
  * Checks the references of a value that belongs to no resource.
  * @returns those to resources, also to undeclared ones; none of a template that cannot be read.
  */
-export function checkValue(value: Tree, context: ReferenceContext): readonly PlacedReference[] {
-  const found = [...strings(value)].flatMap(({ leaf }) => readTemplate(leaf, context.env, context.diags) ?? []);
+export function checkValue(value: Tree, context: ReferenceContext): readonly TemplateReference[] {
+  const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context.env, context.diags) ?? []);
   for (const { reference, span } of found) checkReference(reference, span, context, {});
   return found;
 }
@@ -72,24 +77,20 @@ function checkReference(
     reportUndeclared(address, span, context, remark);
     return;
   }
-  const report = (summary: string, more: Remark = {}) =>
-    context.diags.add(span, "config.reference", summary, { ...more, ...remark });
-  const { shape } = target.kind.attributes;
+  const { kind, attributes } = target;
+  const { shape } = kind.attributes;
   const type = typeof name === "string" && Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (type === undefined) {
     const known = Object.keys(shape);
-    const near = context.diags.nearest(String(name), known);
-    const summary = `A ${target.kind.noun} has no attribute "${String(name).slice(0, 100)}".${didYouMean(near)}`;
-    report(summary, { detail: `It has ${known.join(", ")}.` });
+    const sentence = `A ${kind.noun} has no attribute "${String(name).slice(0, 100)}"`;
+    const detail = `It has ${known.join(", ")}.`;
+    context.diags.addUnknown(span, sentence, String(name), known, { detail, ...remark }, "config.reference");
     return;
   }
-  const { fingerprint, writeOnly } = metaOf(type);
-  if (fingerprint !== undefined && target.attributes.has("secret_output")) {
-    report(`${text} is not kept: its secret_output takes it out of the state`, {
-      detail: `Once it is written, hostform knows a fingerprint of it alone (${fingerprint}).`,
-      fix: `Remove the reference, or the secret_output of ${address}.`,
-    });
-  } else if (writeOnly) report(`${text} is write-only: it is sent, never kept, and cannot be referred to`);
+  const wrong = unreferable(metaOf(type), text, address, attributes.has("secret_output"));
+  if (wrong === undefined) return;
+  const { summary, ...more } = wrong;
+  context.diags.add(span, "config.reference", summary, { ...more, ...remark });
 }
 
 /** The addresses that an item of `depends_on` stands for: one resource, or all instances of it. */
@@ -116,5 +117,5 @@ function reportUndeclared(address: string, span: Span, context: ReferenceContext
     instance === undefined
       ? `No resource ${address.slice(0, 300)} is declared`
       : `${address} has several instances; one has to be named`;
-  diags.add(span, "config.reference", `${summary}.${didYouMean(near)}`, remark);
+  diags.add(span, "config.reference", `${summary}.${suggestionOf(near)}`, remark);
 }

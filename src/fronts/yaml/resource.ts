@@ -2,7 +2,7 @@ import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { formatAddress, parseAddress } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
 import { isSecretSource } from "./settings.ts";
@@ -101,12 +101,12 @@ function readBody(
       const known = [...declarable, ...sections, ...reserved];
       const near = diags.nearest(key, known);
       if (near !== undefined) misspelt.set(near, entry);
-      const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${didYouMean(near)}`;
+      const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${suggestionOf(near)}`;
       diags.add(entry.keySpan, "config.unknown_key", summary, { address, detail: `It can have ${known.join(", ")}.` });
     } else if (isComputed(kind, key)) {
       // `plan: 11` was meant to be `plan_id`.
       const near = declarable.find((name) => name.startsWith(`${key}_`));
-      const meant = near === undefined ? "" : `.${didYouMean(near)}`;
+      const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
       diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
         address,
         fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,

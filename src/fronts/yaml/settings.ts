@@ -8,24 +8,14 @@ import {
   CURRENCIES,
   ExpressionError,
   type Guards,
-  looksLikeToken,
   type ProviderConfig,
   type SecretSource,
 } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, didYouMean } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { addProviderSetting, holdsToken } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
-import { type EnvironmentReader, readTemplate, settingValue } from "../source/templates.ts";
-import {
-  type Entry,
-  isNull,
-  type Leaf,
-  locate,
-  type MapTree,
-  strings,
-  type Tree,
-  toJson,
-  valueSpan,
-} from "../source/tree.ts";
+import { type EnvironmentReader, settingValue, templateReferences } from "../source/templates.ts";
+import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
 
 /**
  * The settings in a declaration that a schema of their own describes: `providers`, `guards`, and where a secret value is read.
@@ -71,15 +61,12 @@ function readSettings(
       }
       continue;
     }
-    if (holdsToken(entry)) {
+    if ([...strings(entry.value)].some(({ text }) => holdsToken(key, text))) {
       reportToken(entry, diags);
       continue;
     }
     const value = settingValue(entry.value, "A provider", env, diags);
-    if (value === undefined) continue;
-    const parsed = providerSettings.safeParse({ [key]: value });
-    if (parsed.success) Object.assign(settings, parsed.data);
-    else for (const issue of parsed.error.issues) reportSetting(entry, issue, tree, diags);
+    if (value !== undefined) addProviderSetting(settings, entry, value, tree, diags);
   }
   const config = configOf(settings);
   const { tokenFile } = config;
@@ -91,25 +78,12 @@ function besideDeclaration(path: string, { source }: Span): string {
   return isAbsolute(path) ? path : join(dirname(source.path), path);
 }
 
-/** A token in the place of its variable's name, or inside the address. */
-function holdsToken({ key, value }: Entry): boolean {
-  const isToken = (text: string) =>
-    key === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, key === "token_env");
-  return [...strings(value)].some(({ text }) => isToken(text));
-}
-
 const WHERE_TOKENS_GO =
   "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). Revoke the token that stood here if the file was shared.";
 
 /** Says that a token may not stand in a declaration, pointing at the key and never showing the value. */
 export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
   diags.add(keySpan, "config.secret", `"${key}" would put an API token into the declaration`, { fix: WHERE_TOKENS_GO });
-}
-
-function reportSetting(entry: Entry, issue: z.core.$ZodIssue, tree: MapTree, diags: DiagnosticCollector): void {
-  const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
-  const span = path.length > 1 ? locate(tree, path) : valueSpan(entry);
-  diags.add(span, "config.invalid_value", `${path.join(".")}: ${issue.message}`);
 }
 
 const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
@@ -205,7 +179,7 @@ function reportUnknown(
 ): void {
   const upper = known.find((word) => word === key.toUpperCase());
   const near = upper ?? diags.nearest(key, known);
-  diags.add(keySpan, "config.unknown_key", `${what} "${key.slice(0, 100)}".${didYouMean(near)}`, {
+  diags.add(keySpan, "config.unknown_key", `${what} "${key.slice(0, 100)}".${suggestionOf(near)}`, {
     detail: `It can be ${known.join(", ")}.`,
   });
 }
@@ -277,7 +251,7 @@ export function readSecretSource(
     diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
     return undefined;
   }
-  if (entry.key !== "env" && !readTemplates(tree as MapTree, address, env, diags)) return undefined;
+  if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, env, diags)) return undefined;
   const scope = { env, resource: () => undefined };
   const value = entry.key === "env" ? toJson(entry.value) : resolveReferences(toJson(entry.value), scope);
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
@@ -288,10 +262,10 @@ export function readSecretSource(
 }
 
 /** Paths and arguments may hold `${env.NAME}`, and nothing else that has to be evaluated. */
-function readTemplates(tree: MapTree, address: string, env: EnvironmentReader, diags: DiagnosticCollector): boolean {
+function checkTemplates(tree: MapTree, address: string, env: EnvironmentReader, diags: DiagnosticCollector): boolean {
   let readable = true;
   for (const { leaf } of strings(tree)) {
-    const references = readTemplate(leaf, env, diags, { address });
+    const references = templateReferences(leaf, env, diags, { address });
     const [wrong] = references ?? [];
     if (wrong !== undefined) {
       diags.add(wrong.span, "config.reference", "Where a secret is read cannot depend on a resource", {

@@ -13,7 +13,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, type Tree } from "../source/tree.ts";
 
@@ -254,7 +254,7 @@ class Conversion {
       const value =
         pair.value === null ? leaf(null, this.#source.span(keySpan.end, keySpan.end)) : this.read(pair.value as Node);
       if (isMergeKey(keyNode)) merges.push({ from: value, at: (pair.value as Node | null) ?? keyNode });
-      else if (key !== undefined && this.#isFirst(key, keySpan, entries)) {
+      else if (key !== undefined && isFirst(key, keySpan, entries, "map", this.#diags)) {
         entries.set(key, { key, keySpan, value: value.tree });
         own.push(value);
       }
@@ -272,17 +272,6 @@ class Conversion {
     const summary = key === "" ? "A key has to be a word or a text" : '"__proto__" is not accepted as a key';
     this.#refuse(node, summary, key === "" ? "Write `name: value`." : "Choose another name.");
     return undefined;
-  }
-
-  #isFirst(key: string, span: Span, entries: ReadonlyMap<string, Entry>): boolean {
-    const first = entries.get(key);
-    if (first === undefined) return true;
-    const { line } = this.#source.range(first.keySpan.start, first.keySpan.end);
-    this.#diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same map`, {
-      detail: `The first one is in line ${line}.`,
-      fix: "Remove one of the two, or join them.",
-    });
-    return false;
   }
 
   /** https://yaml.org/type/merge.html: what the map has itself stays; of several sources the earlier one wins. */

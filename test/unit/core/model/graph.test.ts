@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { circles, inOrder } from "../../../../src/core/model/graph.ts";
+import { circles, dependencyOrder } from "../../../../src/core/model/graph.ts";
 import fc from "../../../support/fc.ts";
 
 describe("order", () => {
@@ -12,7 +12,7 @@ describe("order", () => {
         const nodes = new Map(
           edges.map((to, at) => [String(at), { at, to: to.filter((other) => other < at) }] as const).reverse(),
         );
-        const ordered = inOrder(nodes, ({ to }) => to.map(String)).map(({ at }) => at);
+        const ordered = dependencyOrder(nodes, ({ to }) => to.map(String)).map(({ at }) => at);
         expect(ordered.toSorted((a, b) => a - b)).toEqual(
           [...nodes.values()].map(({ at }) => at).toSorted((a, b) => a - b),
         );
@@ -22,7 +22,7 @@ describe("order", () => {
       }),
     );
     const free = new Map(["c", "a", "b"].map((name) => [name, name]));
-    expect(inOrder(free, () => [])).toEqual(["c", "a", "b"]);
+    expect(dependencyOrder(free, () => [])).toEqual(["c", "a", "b"]);
   });
 
   it("ends with a circle too, and with a chain as long as a project may be", () => {
@@ -30,9 +30,9 @@ describe("order", () => {
       ["a", ["b"]],
       ["b", ["a"]],
     ]);
-    expect(inOrder(circle, (to) => to)).toHaveLength(2);
+    expect(dependencyOrder(circle, (to) => to)).toHaveLength(2);
     const chain = new Map(Array.from({ length: 20_000 }, (_, at) => [String(at), at] as const));
-    expect(inOrder(chain, (at) => [String(at + 1)])[0]).toBe(19_999);
+    expect(dependencyOrder(chain, (at) => [String(at + 1)])[0]).toBe(19_999);
   });
 });
 

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { Backend, JsonObject } from "../../core/model/index.ts";
-import { type DiagnosticCollector, reportTwice } from "./diagnostics.ts";
+import { type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
+import { type Backend, type JsonObject, looksLikeToken } from "../../core/model/index.ts";
+import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";
 import { type EnvironmentReader, settingValue } from "./templates.ts";
-import { type Entry, isNull, valueSpan } from "./tree.ts";
+import { type Entry, isNull, locate, type MapTree, valueSpan } from "./tree.ts";
 
 const address = (of: string) =>
   z
@@ -56,6 +57,7 @@ const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
   http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. Change the password that stood here if the file was shared.",
   pg: "Set the environment variable PG_CONN_STR. Change the password that stood here if the file was shared.",
 };
+const CREDENTIALS_BEFORE_HOST = /^[^/]*\/\/[^/]*@/;
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
 /** In an address: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
@@ -67,8 +69,7 @@ export function mergeBackend(
   complete: boolean,
   diags: DiagnosticCollector,
 ): Backend | undefined | "unclear" {
-  const spans = sections.map(({ keySpan }) => keySpan);
-  reportTwice(spans, "`backend`", diags);
+  unique(sections, () => "`backend`", diags);
   const [backend, ...others] = sections.map((section) => readBackend(section, env, diags) ?? "unclear");
   return complete && others.length === 0 ? backend : "unclear";
 }
@@ -151,4 +152,34 @@ function readSetting(
   const [issue] = checked.error.issues;
   diags.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "not usable"}`);
   return undefined;
+}
+
+const PROJECT_NAME_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit";
+
+/** What the name of a project may be, and why it stays. @param hint what more there is to say of the form. */
+export const projectNameRemark = (hint = "") => ({
+  detail: "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
+  fix: `${PROJECT_NAME_FORM}${hint}.`,
+});
+
+/** Whether a text of a provider's setting is a token: in the place of its variable's name, or inside the address. */
+export function holdsToken(key: string, text: string): boolean {
+  return key === "base_url" ? CREDENTIALS_BEFORE_HOST.test(text) : looksLikeToken(text, key === "token_env");
+}
+
+/** Takes a setting of a provider into those that were checked; what is wrong in it is reported at its place. @param tree the provider's. */
+export function addProviderSetting(
+  settings: ProviderSettings,
+  entry: Entry,
+  value: unknown,
+  tree: MapTree,
+  diags: DiagnosticCollector,
+): void {
+  const parsed = providerSettings.safeParse({ [entry.key]: value });
+  if (parsed.success) Object.assign(settings, parsed.data);
+  for (const { path, message } of parsed.error?.issues ?? []) {
+    const steps = path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    const span = steps.length > 1 ? locate(tree, steps) : valueSpan(entry);
+    diags.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
+  }
 }

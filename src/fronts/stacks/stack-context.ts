@@ -25,7 +25,7 @@ import {
 } from "../../core/model/index.ts";
 import type { Block } from "./blocks.ts";
 import type { BlockDraft } from "./draft.ts";
-import { attempt, type Compiled, MISSING, objectOf } from "./expressions.ts";
+import { attempt, type Compiled, MISSING, schemaObject } from "./expressions.ts";
 import type { Declared } from "./references.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
@@ -82,7 +82,7 @@ export interface Instance {
 }
 
 /** The address of an instance. */
-export function addressOf({ draft: { base } }: Expansion, key: string | number | undefined): string {
+export function instanceAddress({ draft: { base } }: Expansion, key: string | number | undefined): string {
   if (key === undefined) return base;
   const data = base.startsWith("data.");
   const [type = "", name = ""] = (data ? base.slice(5) : base).split(".");
@@ -119,7 +119,7 @@ interface Resolved {
  * What is declared in a stack and what its names mean: their values in a scope, and what these depend on. Locals and
  * expansions are filled in the order in which they depend on each other.
  */
-export class EvalContext implements Declared {
+export class StackContext implements Declared {
   readonly module: Declared["module"];
   readonly drafts: Declared["drafts"];
   readonly remoteOutputs: Declared["remoteOutputs"];
@@ -168,7 +168,7 @@ export class EvalContext implements Declared {
     const rest = steps.slice(data ? 2 : 1);
     const [key, ...path] = rest;
     if (expansion.form === "single") return [{ address: base, path: rest, text }];
-    if (key !== undefined && hasKey(expansion, key)) return [{ address: addressOf(expansion, key), path, text }];
+    if (key !== undefined && hasKey(expansion, key)) return [{ address: instanceAddress(expansion, key), path, text }];
     return [{ address: base, path: [], text }];
   }
 
@@ -188,7 +188,7 @@ export class EvalContext implements Declared {
       return this.#rootsAt(compiled, [key, ...path], 0);
     }
     const over = this.expansions.get(expansion.over);
-    return over === undefined ? [] : [{ address: addressOf(over, key), path, text }];
+    return over === undefined ? [] : [{ address: instanceAddress(over, key), path, text }];
   }
 
   /** What a part of a declared value depends on: that of the objects it is written in which the path leads to. */
@@ -297,7 +297,7 @@ export class EvalContext implements Declared {
       const expansion = this.expansions.get(address);
       const keys = expansion === undefined || expansion.form === "single" ? [undefined] : expansion.keys;
       for (const key of keys) {
-        const one = expansion === undefined ? address : addressOf(expansion, key);
+        const one = expansion === undefined ? address : instanceAddress(expansion, key);
         read.set(one, scope.resource(one));
       }
     }
@@ -334,8 +334,8 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
 
 /** @throws ExpressionError when the scope has no such resource. */
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: Scope): Typed {
-  const address = addressOf(expansion, key);
+  const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
   if (value === undefined) throw new ExpressionError(`nothing is known of ${address}`, 0);
-  return objectOf(expansion.draft.schema, value, scope.secrets?.(address));
+  return schemaObject(expansion.draft.schema, value, scope.secrets?.(address));
 }
