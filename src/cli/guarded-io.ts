@@ -77,8 +77,6 @@ function guarded(lines: LogLines, redaction: Redaction) {
   };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** What of an unfinished line is looked at together with what is written next. */
 const LOOK_BACK = 64;
 
@@ -93,7 +91,7 @@ class LogLines {
   #line = "";
   #masks = "";
 
-  constructor(stream: (text: string) => void, env: Environment) {
+  constructor(stream: (text: string) => void, env: Io["env"]) {
     this.#stream = stream;
     this.#isCiLog = isCiLog(env);
   }
@@ -148,7 +146,7 @@ function maskLine(secret: string): string {
  *
  * @param proc where the system describes its processes; a system without it has no answer, which is no.
  */
-export function runnerReadsErrors(env: Environment, proc = "/proc"): boolean {
+export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   if (!env.GITHUB_ACTIONS) return false;
   if (env.HOSTFORM_ADD_MASK) return env.HOSTFORM_ADD_MASK === "1";
   try {

@@ -1,236 +1,28 @@
-import type { PlanRecord } from "../core/api/index.ts";
-import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../core/engine/index.ts";
-import { type Kind, kinds } from "../core/kinds/index.ts";
-import {
-  adoptedAttributes,
-  type Observation,
-  parentOf,
-  read,
-  sensitiveNames,
-  settledMark,
-  unrecoverable,
-} from "../core/lifecycle/index.ts";
-import {
-  type Change,
-  type Desired,
-  type DesiredResource,
-  didYouMean,
-  fail,
-  formatAddress,
-  HostformError,
-  inQuotes,
-  isError,
-  type JsonObject,
-  parseAddress,
-  type ResourceState,
-  type State,
-  type ValueObject,
-} from "../core/model/index.ts";
-import { loadDeclaration } from "../project/project.ts";
-import { Providers } from "../project/providers.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
-import { withState } from "../project/state.ts";
+import { importObject } from "../project/import.ts";
+import type { Project } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
-import type { Terminal } from "./terminal.ts";
-import { printJson, say } from "./terminal.ts";
+import { printJson, say, type Terminal } from "./terminal.ts";
 
-/**
- * `hostform import ADDRESS ID`: adopts an existing object into the state. Sends GETs only.
- *
- * 1. The address must be declared and not recorded yet (the mark of a create without known outcome is replaced).
- * 2. The object is read; what the API never tells of it is taken from the declaration.
- * 3. It is recorded, and what the next plan will show is said.
- */
+/** `hostform import ADDRESS ID`: adopts an existing object into the state, and says what the next plan will show. */
 export async function runImport(
   terminal: Terminal,
   project: Project,
   _: object,
-  text: string,
-  id: string,
+  declared: string,
+  importId: string,
 ): Promise<number> {
-  const { desired } = await loadDeclaration(project);
-  const { resource, kind } = declaredAt(desired, text);
-  return withState(project, "import", async (store, signal) => {
-    checkFree(store.state, resource, kind, id);
-    const config = configOf(project.source, resource, kind, store.state);
-    checkParent(kind, resource, config, id);
-    const providers = new Providers(desired.providers, project, { reading: signal });
-    try {
-      const { account } = await providers.use(resource.provider);
-      const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
-      if (observed.status !== "present") {
-        const how = observed.status === "gone" ? observed.how : "was not found";
-        fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
-          remedies: ["Check the id, and that the token belongs to the right account."],
-          address: resource.address,
-        });
-      }
-      const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
-      const attributes = adoptedAttributes(kind, observed.attributes, config);
-      checkUnique(store.state, kind, { ...resource, attributes });
-      refuseOther(kind, resource, config, observed.attributes, plans);
-      const next = (state: State) =>
-        planOf(
-          terminal,
-          project.source,
-          { ...desired, resources: desired.resources.map(importing(resource, id)) },
-          state,
-          {
-            resource,
-            observed: { ...observed, attributes },
-            plans,
-          },
-        );
-      const record: ResourceState = {
-        address: resource.address,
-        provider: resource.provider,
-        schemaVersion: kind.schemaVersion,
-        attributes,
-        sensitive: sensitiveNames(kind),
-        // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
-        private: settledMark(store.state.resources.get(resource.address)?.private ?? {}),
-        dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
-      };
-      await store.put(record);
-      announce(terminal, kind, record, next(store.state));
-      return 0;
-    } finally {
-      await providers.close();
-    }
-  });
-}
-
-function declaredAt(desired: Desired, text: string): { resource: DesiredResource; kind: Kind } {
-  const parsed = parseAddress(text);
-  const address = parsed === undefined ? text : formatAddress(parsed);
-  const resource = desired.resources.find((one) => one.address === address);
-  const kind = kinds.get(resource?.type ?? "");
-  if (resource !== undefined && kind !== undefined) return { resource, kind };
-  const known = desired.resources.map((one) => one.address);
-  fail("plan.address", `No resource ${text} is declared.${didYouMean(address, known)}`, {
-    remedies: ["Declare it first: importing needs to know what the object is to be."],
-  });
-}
-
-function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: string): void {
-  const prior = state.resources.get(address);
-  if (prior === undefined || prior.private.pending !== undefined) return;
-  fail("usage", `${address} is in the state already, as ${kind.noun} ${String(prior.attributes.id)}`, {
-    remedies: [
-      prior.attributes.id === id
-        ? "Nothing to do."
-        : `To have ${id} in its place: \`hostform state rm ${inQuotes(address)}\` first.`,
-    ],
-    address,
-  });
-}
-
-/** Before the declaration is believed in what the API does not tell. */
-function refuseOther(
-  kind: Kind,
-  { address }: DesiredResource,
-  config: ValueObject,
-  live: JsonObject,
-  plans: readonly PlanRecord[],
-): void {
-  const found = (kind.validateAgainstLive?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
-  if (found.length > 0) throw new HostformError(found.map((each) => ({ ...each, address })));
-}
-
-/** One object managed at two addresses would be changed to and fro. */
-function checkUnique(
-  state: State,
-  kind: Kind,
-  { address, provider, attributes }: Pick<ResourceState, "address" | "provider" | "attributes">,
-): void {
-  const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
-  if (holder === undefined || holder === address) return;
-  fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
-    remedies: [`To rename it: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`.`],
-    address,
-  });
-}
-
-function configOf(source: ProjectSource, resource: DesiredResource, kind: Kind, state: State): ValueObject {
-  const scope = scopeOf((address) => state.resources.get(address)?.attributes, source.env);
-  const { config, diagnostics } = resolveConfig(kind, resource, scope);
-  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  return config;
-}
-
-/** A grant is found in the collection of its service, which must be known, and be the declared one. */
-function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObject, id: string): void {
-  if (kind.parent === undefined) return;
-  const declared = parentOf(kind, config);
-  const given = kind.parseImportId?.(id)?.parent;
-  if (declared === undefined && given === undefined) {
-    fail("usage", `${kind.parent} of ${address} is not known yet`, {
-      remedies: [`Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`],
-      address,
-    });
-  }
-  if (declared !== undefined && given !== undefined && declared !== given) {
-    fail("usage", `${address} is declared with ${kind.parent} ${declared}, not ${given}`, {
-      remedies: [`Give the id alone, or ${declared}/ID.`],
-      address,
-    });
-  }
-}
-
-const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
-  resource.address === wanted.address ? { ...resource, importId } : resource;
-
-function withoutAddress(state: State, address: string): State {
-  return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };
-}
-
-/**
- * The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs.
- * @throws HostformError `plan.mismatch`: it is another than what is declared.
- */
-function planOf(
-  terminal: Terminal,
-  source: ProjectSource,
-  desired: Desired,
-  state: State,
-  { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
-): Change {
-  const { address, provider } = resource;
-  const { changes, diagnostics } = plan({
-    desired,
-    state,
-    observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
-    kinds,
-    env: source.env,
-    mode: "apply",
-    reorder: new Set(),
-    now: terminal.clock.now(),
-    readRequests: 0,
-  });
-  // What is declared and what it is cannot be brought together: nothing is recorded.
-  const contradictions = diagnostics.filter((one) => one.code === "plan.mismatch" && one.address === address);
-  if (contradictions.length > 0) throw new HostformError(contradictions);
-  const change = changes.find((one) => one.address === address);
-  if (change === undefined) throw new HostformError(diagnostics);
-  return change;
-}
-
-function announce(terminal: Terminal, kind: Kind, { address, attributes }: ResourceState, change: Change): void {
-  const differing = change.reasons.flatMap(({ attribute }) => attribute ?? []);
+  const { address, id, noun, differences, notes } = await importObject(project, declared, importId);
   if (terminal.json) {
-    printJson(terminal, { address, id: attributes.id ?? null, differences: differing });
-    return;
+    printJson(terminal, { address, id, differences });
+    return 0;
   }
-  terminal.out(`Imported ${escapeLine(address)}: ${kind.noun} ${escapeLine(String(attributes.id))}\n`);
-  if (kind.list === undefined && kind.get === undefined) {
-    say(terminal, `The API has no call that shows a ${kind.noun}: the id and the declaration were believed.`);
-  }
-  const lost = unrecoverable(kind, attributes);
-  if (lost !== undefined) say(terminal, lost);
+  terminal.out(`Imported ${escapeLine(address)}: ${noun} ${escapeLine(String(id))}\n`);
+  for (const note of notes) say(terminal, note);
   say(
     terminal,
-    differing.length === 0
+    differences.length === 0
       ? "It matches the declaration."
-      : `It differs from the declaration in ${differing.join(", ")}: see \`hostform plan\`.`,
+      : `It differs from the declaration in ${differences.join(", ")}: see \`hostform plan\`.`,
   );
+  return 0;
 }

@@ -1,13 +1,11 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { HostingClient } from "../core/api/index.ts";
-import { service } from "../core/kinds/service/index.ts";
 import { passwordForm } from "../core/kinds/service/words.ts";
-import { signOnRefused } from "../core/lifecycle/index.ts";
 import { didYouMean, errnoOf, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { selectResources } from "../core/record/index.ts";
 import { learnValue } from "../project/known-secrets.ts";
-import { type ProviderFlags, withProvider } from "../project/providers.ts";
+import { type ProviderFlags, panelUrl, withProvider } from "../project/providers.ts";
 import type { Project, ProjectSource } from "../project/source.ts";
 import { readState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
@@ -210,14 +208,7 @@ interface SsoFlags extends ProviderFlags {
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
 export async function runSso(terminal: Terminal, project: Project, flags: SsoFlags, target: string): Promise<number> {
   const { id, alias } = await serviceTarget(project, target, flags.provider);
-  const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
-    try {
-      return await client.services.panelSso(id, { signal });
-    } catch (error) {
-      throw await signOnRefused(account, service, id, error);
-    }
-  });
-  project.redaction.learn(url);
+  const url = await panelUrl(project, alias, id);
   if (flags.open) {
     await terminal.browse(url);
     say(terminal, `Opened the control panel of service ${id}.`);

@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { isPendingCreate } from "../core/lifecycle/index.ts";
 import {
   didYouMean,
   errnoOf,
   fail,
   HostformError,
-  inQuotes,
   type Json,
   type ResourceState,
   type State,
@@ -24,7 +22,7 @@ import { stateEncryption } from "../project/backend.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { stateStore } from "../project/project.ts";
 import type { Project } from "../project/source.ts";
-import { readState, resealState, secretNames, withState } from "../project/state.ts";
+import { forget, readState, resealState, secretNames, withState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
@@ -123,32 +121,7 @@ export async function runStateRm(
   addresses: readonly string[],
 ): Promise<number> {
   return withState(project, "state rm", async (store) => {
-    const problems: HostformError[] = [];
-    const chosen = addresses.flatMap((address) => {
-      try {
-        return selectResources(store.state, address);
-      } catch (error) {
-        if (!(error instanceof HostformError)) throw error;
-        problems.push(error);
-        return [];
-      }
-    });
-    for (const resource of chosen.filter(isPendingCreate)) {
-      const diagnostic = {
-        severity: "error" as const,
-        code: "plan.pending" as const,
-        summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
-        detail: "Its record is what keeps it from being ordered again.",
-        remedies: [
-          `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
-        ],
-        address: resource.address,
-      };
-      problems.push(new HostformError([diagnostic]));
-    }
-    if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
-    const removed = [...new Set(chosen.map(({ address }) => address))];
-    await store.remove(...removed);
+    const removed = await forget(store, addresses);
     if (terminal.json) printJson(terminal, { removed });
     else {
       terminal.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));

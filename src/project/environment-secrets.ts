@@ -3,11 +3,11 @@
  * query strings, headers and JSON of any variable. A word that stands in any output (`service`, a user name, a path) is
  * none, whatever its variable is called: hiding it everywhere would hide the output.
  */
+
 import { kinds } from "../core/kinds/index.ts";
 import { attributesOf } from "../core/lifecycle/index.ts";
 import { isObject, SHORTEST_SECRET_PART } from "../core/model/index.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { ProjectSource } from "./source.ts";
 
 /** Names of variables, of parameters of a query and of keys in JSON whose values are secrets. */
 const SECRET_NAME = new RegExp(
@@ -54,7 +54,7 @@ const TOKEN_AS_USER = /^(?=.*\d)[\w.~+%-]{16,}$/;
  * The secrets that an environment holds.
  * @param exists whether there is something at a path.
  */
-export function secretsInEnvironment(env: Environment, exists: (path: string) => boolean): Set<string> {
+export function secretsInEnvironment(env: ProjectSource["env"], exists: (path: string) => boolean): Set<string> {
   const ordinary = ordinaryWords(env);
   const isOrdinary = (value: string) =>
     ordinary.has(value.toLowerCase()) ||
@@ -168,7 +168,7 @@ function decoded(text: string): string {
 }
 
 /** The words of hostform's own output, switches, and the names of users; in lower case. */
-function ordinaryWords(env: Environment): Set<string> {
+function ordinaryWords(env: ProjectSource["env"]): Set<string> {
   const own = [...kinds].flatMap(([type, kind]) => [type, ...attributesOf(kind).map(([name]) => name)]);
   const users = Object.entries(env).flatMap(([name, value]) => (USER_NAME.test(name) ? [value ?? ""] : []));
   const words = [...own, ...own.flatMap((name) => name.split("_")), ...WORDS.split(" "), ...users];

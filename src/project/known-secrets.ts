@@ -21,8 +21,9 @@ import {
   type StateStore,
   withMembers,
 } from "../core/record/index.ts";
-import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
+import { secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
+import type { ProjectSource } from "./source.ts";
 
 /** Variables whose whole value is a secret, even an ordinary word. */
 const VARIABLES = [
@@ -32,7 +33,7 @@ const VARIABLES = [
 ];
 
 /** Announces the secrets that the environment holds: those of hostform, and any that the names of variables or addresses show. */
-export function learnEnvironment(redaction: Redaction, env: Environment): void {
+export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
   learnToken(redaction, env.HOSTING_TOKEN);
   for (const name of VARIABLES) learnValue(redaction, env[name]);
   redaction.hide(...secretsInEnvironment(env, existsSync));
@@ -53,7 +54,7 @@ export function learnToken(redaction: Redaction, token: string | undefined): voi
 export function learnDeclared(
   redaction: Redaction,
   { providers, resources, outputs = [], data = [] }: Pick<Desired, "providers" | "resources" | "outputs" | "data">,
-  env: Environment,
+  env: ProjectSource["env"],
 ): void {
   learnMarked(redaction, [...resources, ...data], env);
   for (const { sensitive, references } of outputs) {
@@ -77,7 +78,7 @@ export function learnDeclared(
 }
 
 /** Announces what expressions make of secrets, as far as it is known before anything is read: `${upper(var.token)}`. */
-function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env: Environment): void {
+function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env: ProjectSource["env"]): void {
   const scope = scopeOf(() => UNKNOWN, env);
   for (const one of declared) {
     for (const name of Object.keys(one.config)) {
@@ -132,7 +133,8 @@ function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[
   }
 }
 
-function textsIn(value: Json): string[] {
+/** The texts in a value. */
+export function textsIn(value: Json): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
 }

@@ -5,7 +5,8 @@ import { HostingClient, ledgerFor } from "../core/api/index.ts";
 import { readToken } from "../core/api/token.ts";
 import type { ReadData } from "../core/engine/index.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
-import { Account } from "../core/lifecycle/index.ts";
+import { service } from "../core/kinds/service/index.ts";
+import { Account, signOnRefused } from "../core/lifecycle/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -242,6 +243,19 @@ export function withProvider<T>(
       await providers.close();
     }
   });
+}
+
+/** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */
+export async function panelUrl(project: Project, alias: string, id: string): Promise<string> {
+  const { url } = await withProvider(project, alias, async ({ client, account }, signal) => {
+    try {
+      return await client.services.panelSso(id, { signal });
+    } catch (error) {
+      throw await signOnRefused(account, service, id, error);
+    }
+  });
+  project.redaction.learn(url);
+  return url;
 }
 
 type DataSession = import("../fronts/terraform/contract.ts").DataSession;

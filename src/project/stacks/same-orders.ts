@@ -10,7 +10,7 @@ import {
   located,
   UNKNOWN,
 } from "../../core/model/index.ts";
-import type { Project } from "../source.ts";
+import type { Project, ProjectSource } from "../source.ts";
 import { declaredEnvironment } from "../trust.ts";
 import { sourceOn } from "./choose.ts";
 import { readStack } from "./read.ts";
@@ -65,9 +65,7 @@ async function desiredOf(project: Project, stack: LoadedStack, run: StackRun): P
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function* ordersIn(desired: Desired, folder: string, env: Environment) {
+function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) {
   const known = kindsOf(desired, kinds);
   const scope = scopeOf(() => UNKNOWN, env);
   for (const resource of desired.resources) {
@@ -98,7 +96,12 @@ function* ordersIn(desired: Desired, folder: string, env: Environment) {
 }
 
 /** Which account a provider leads to, as far as its settings tell: the address, and the token or where it is. */
-function accountOf({ providers }: Desired, alias: string, folder: string, env: Environment): readonly string[] {
+function accountOf(
+  { providers }: Desired,
+  alias: string,
+  folder: string,
+  env: ProjectSource["env"],
+): readonly string[] {
   const { baseUrl = env.HOSTING_BASE_URL ?? "", tokenEnv, tokenFile } = providers.get(alias) ?? {};
   const variable = tokenEnv ?? "HOSTING_TOKEN";
   const token = tokenFile === undefined ? (env[variable] ?? variable) : path.resolve(folder, tokenFile);

@@ -138,8 +138,6 @@ interface Where {
   readonly settings: Readonly<Record<string, Json>>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The state file of a stack whose state is on this disk. @param folder of the stack, absolute. @returns absolute. */
 export function stateFile(folder: string, settings: Where["settings"] = {}): string {
   const named = settings.path;
@@ -150,7 +148,11 @@ export function stateFile(folder: string, settings: Where["settings"] = {}): str
  * A word that is the same for two backends exactly when they lead to the same state: what a backend does not say comes
  * from the environment, as for the backend itself.
  */
-export function placeName(folder: string, backend: Where | undefined, env: Environment = {}): string {
+export function placeName(
+  folder: string,
+  backend: Where | undefined,
+  env: Readonly<Record<string, string | undefined>> = {},
+): string {
   const { type, settings } = backend ?? { type: "local", settings: {} };
   if (type === "local") return `local ${stateFile(folder, settings)}`;
   const { address, schema_name: schema, workspace } = settings;

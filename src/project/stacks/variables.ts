@@ -1,6 +1,7 @@
 import path from "node:path";
-import { type Diagnostic, HostformError, type Json, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, HostformError, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
+import { textsIn } from "../known-secrets.ts";
 import type { Ownership } from "../trust.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
@@ -117,9 +118,4 @@ export function secretsIn({ variables }: LoadedStack["outline"], given: readonly
 
 function quoted(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].flatMap(([, inner]) => inner ?? []);
-}
-
-function textsIn(value: Json): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
 }

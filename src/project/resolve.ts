@@ -1,0 +1,170 @@
+import { holdersOf, identityOf } from "../core/engine/index.ts";
+import { type Kind, kinds } from "../core/kinds/index.ts";
+import {
+  adopt,
+  type Evidence,
+  evidence,
+  isPendingCreate,
+  type PendingCreate,
+  returnsSecretOnce,
+  withdraw,
+} from "../core/lifecycle/index.ts";
+import { type Clock, didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
+import type { OpenState } from "../core/record/index.ts";
+import { loadProviders } from "./project.ts";
+import { Providers } from "./providers.ts";
+import type { Project } from "./source.ts";
+import { withState } from "./state.ts";
+
+/** What became of pending creates: what is known of each, or how one was settled. */
+export type Resolved =
+  | { readonly pending: readonly Evidence[] }
+  | { readonly settled: "absent"; readonly address: string }
+  | {
+      readonly settled: "adopted";
+      readonly address: string;
+      readonly id: string;
+      readonly noun: string;
+      /** What the API shows only once, when it is made, and is lost now. */
+      readonly lostSecret: boolean;
+    };
+
+/** How a pending create is to be settled: it made this object; it made nothing; wait until the account shows it. */
+export type Settling = { readonly adopt: string } | "absent" | { readonly waitMs: number };
+
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Looks for the result of pending creates, and settles one. Sends GETs only, asks nothing.
+ * @param address the one, or all instances of one; undefined: all.
+ * @param how undefined: nothing is settled.
+ * @throws HostformError `usage`, `plan.address`, `api.not_found`: nothing was settled.
+ */
+export async function resolveCreates(project: Project, address: string | undefined, how?: Settling): Promise<Resolved> {
+  const configs = await loadProviders(project);
+  return withState(project, "resolve", async (store, signal) => {
+    const pending = pendingIn(store.state, address);
+    const [one, ...others] = pending;
+    if (one === undefined) return { pending: [] };
+    if (how !== undefined && others.length > 0) {
+      fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
+        remedies: [`Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`],
+      });
+    }
+    if (how === "absent") return settleAbsent(store, one);
+    const providers = new Providers(configs, project, { reading: signal });
+    try {
+      if (how === undefined) {
+        const found = [];
+        for (const each of pending) found.push(await look(store.state, providers, each));
+        return { pending: found };
+      }
+      if ("adopt" in how) return await settleAdopted(store, providers, one, how.adopt);
+      return await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
+    } finally {
+      await providers.close();
+    }
+  });
+}
+
+/** The creates without known outcome: all, or the one that an address names. */
+function pendingIn(state: State, address: string | undefined): PendingCreate[] {
+  const all = [...state.resources.values()].filter(isPendingCreate);
+  if (address === undefined) return all;
+  const named = all.filter((one) => one.address === address || resourceOf(one.address) === address);
+  if (named.length > 0) return named;
+  if (state.resources.has(address)) {
+    fail("usage", `${address} is not pending: there is nothing to settle`, { address });
+  }
+  const known = all.map((one) => one.address);
+  fail("plan.address", `The state has no resource ${address}.${didYouMean(address, known)}`, {
+    remedies: ["`hostform resolve` lists what is pending."],
+  });
+}
+
+async function look(state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> {
+  const kind = kindOf(prior);
+  const { account } = await providers.use(prior.provider);
+  const holders = holdersOf(state, kinds);
+  return evidence({
+    account,
+    kind,
+    prior,
+    invoiced: kinds.get("hosting_service"),
+    holder: ({ id, attributes }) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? ""),
+  });
+}
+
+function kindOf({ address }: PendingCreate): Kind {
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
+  return kind;
+}
+
+async function settleAbsent(store: OpenState, prior: PendingCreate): Promise<Resolved> {
+  const kept = withdraw(prior);
+  if (kept === undefined) await store.remove(prior.address);
+  else await store.put(kept);
+  return { settled: "absent", address: prior.address };
+}
+
+async function settleAdopted(
+  store: OpenState,
+  providers: Providers,
+  prior: PendingCreate,
+  id: string,
+): Promise<Resolved> {
+  const { address } = prior;
+  const kind = kindOf(prior);
+  const { account } = await providers.use(prior.provider);
+  const holders = holdersOf(store.state, kinds);
+  const taken = holders.get(identityOf(prior.provider, kind, { ...prior.attributes, id }) ?? "");
+  if (taken !== undefined)
+    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${taken}`, { address });
+  const adopted = await adopt(account, kind, prior, id);
+  if (adopted === undefined) {
+    fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
+      remedies: [`\`hostform resolve ${inQuotes(address)}\` shows the candidates.`],
+      address,
+    });
+  }
+  await store.put(adopted);
+  return {
+    settled: "adopted",
+    address,
+    id: String(adopted.attributes.id),
+    noun: kind.noun,
+    lostSecret: returnsSecretOnce(kind, adopted.attributes),
+  };
+}
+
+/** Looks again until the account shows exactly one object that is certainly it. */
+async function waitFor(
+  clock: Clock,
+  store: OpenState,
+  providers: Providers,
+  prior: PendingCreate,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Resolved> {
+  const kind = kindOf(prior);
+  if (kind.list === undefined) {
+    fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
+      remedies: [`See \`hostform resolve ${inQuotes(prior.address)}\`, then --adopt ID or --absent.`],
+      address: prior.address,
+    });
+  }
+  const deadline = clock.now() + timeoutMs;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const { account } = await providers.use(prior.provider);
+    account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
+    const found = await look(store.state, providers, prior);
+    const [only] = found.candidates ?? [];
+    if (found.verdict === "made" && only !== undefined) {
+      return settleAdopted(store, providers, prior, only.id);
+    }
+    if (clock.now() + pause > deadline) return { pending: [found] };
+    await clock.sleep(pause, signal);
+  }
+}
