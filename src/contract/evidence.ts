@@ -4,7 +4,7 @@
  * and nothing of who is hosted there. What is not known to be harmless is not shown.
  */
 
-import { type ApiError, type ContractCheck, isObject, remedyText } from "../core/model/index.ts";
+import { type ApiError, type ContractCheck, isObject, remedyText, shorten } from "../core/model/index.ts";
 import { recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
 
 /**
@@ -248,7 +248,7 @@ export function maskText(text: string): string {
 /** A JSON value, masked, on one line and cut: names of fields, types, and the server's own words. */
 export function excerpt(json: unknown, field = ""): string {
   const text = masked(json, field, 0);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return shorten(text, LONGEST);
 }
 
 /** A word of the server in quotes; anything else masked. */

@@ -12,7 +12,6 @@ const SHORTEST_SECRET = 6;
 /** Factor of the rolling fingerprint, and the bits of it that the table of candidates is indexed by. */
 const FACTOR = 0x01000193;
 const TABLE_BITS = 18;
-const ELLIPSIS = 0x2026;
 const ESCAPE = 0x1b;
 /** A power of two above the characters of a fingerprint. */
 const RING = 8;
@@ -20,7 +19,8 @@ const RING = 8;
 /**
  * Knows every secret of a run and takes them out of texts. A secret is found as it is and JSON-escaped (however often),
  * HTML-escaped, URL-encoded, in hex and in base64 (of either alphabet), also in the middle of a longer base64 text; with line breaks, spaces, colours
- * or backslashes between its characters, because long lines are wrapped; and when it was cut off by a `…`.
+ * or backslashes between its characters, because long lines are wrapped. Only the whole of it: what is hidden can be seen, so a text that
+ * is hidden by the beginning of a secret says that it is one. What hostform cuts off, it cuts before or after a word (`shorten`).
  *
  * One pass over the text, whatever the number of secrets: white space and backslashes are left out, a rolling
  * fingerprint of six characters finds the candidates, and these are compared.
@@ -173,13 +173,9 @@ function endOfMatch(text: string, start: number, forms: readonly string[]): numb
       const code = text.charCodeAt(i);
       if (code === ESCAPE) i = endOfColour(text, i);
       if (isBetween(code)) continue;
-      // Cut off: what is there of it is hidden.
-      if (code === ELLIPSIS && same >= SHORTEST_SECRET) same = form.length;
-      else if (code !== form.charCodeAt(same)) break;
-      else {
-        same++;
-        end = i + 1;
-      }
+      if (code !== form.charCodeAt(same)) break;
+      same++;
+      end = i + 1;
     }
     if (same === form.length && end > (longest ?? 0)) longest = end;
   }

@@ -1,4 +1,4 @@
-import { type Effect, effectOf, isError, isNoOp, type Plan } from "../core/model/index.ts";
+import { type Effect, effectOf, isError, isNoOp, type Plan, shorten } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { plural } from "./duration.ts";
 import type { MoneyScale } from "./money.ts";
@@ -10,7 +10,6 @@ import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summar
 import { unlistedLines, waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
 import { paint as painter } from "./style.ts";
-import { cut } from "./width.ts";
 
 export interface PlanDocumentOptions {
   readonly moneyScale?: MoneyScale;
@@ -54,7 +53,7 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
     summary: summaryLine(plan).replace("; see above.", "."),
     ...(errors.length > 0 && { refusal: `The plan has ${plural(errors.length, "error")} and cannot be applied.` }),
     facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...effectLines(plan), requestLine(plan)].map(
-      (line) => cut(line.trim(), LONGEST_FACT),
+      (line) => shorten(line.trim(), LONGEST_FACT),
     ),
     diagnostics: [...new Set([...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], PLAIN)))],
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),

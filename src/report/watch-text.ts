@@ -1,4 +1,4 @@
-import { type Change, type Drift, equal, isNoOp, type Json, type Plan } from "../core/model/index.ts";
+import { type Change, type Drift, equal, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
 import { formatDuration, plural } from "./duration.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { deferredText, reasonText, symbolOf, title } from "./plan-change.ts";
@@ -64,7 +64,7 @@ function driftNote({ address, before, after }: Drift, change: Change | undefined
 
 function short(value: Json): string {
   const text = jsonText(value);
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+  return shorten(text, MAX_VALUE);
 }
 
 /** What a look found, in one sentence. */

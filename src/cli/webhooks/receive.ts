@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HostformError, remedyText } from "../../core/model/index.ts";
+import { HostformError, remedyText, shorten } from "../../core/model/index.ts";
 import { escapeText, jsonText, paint } from "../../report/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
@@ -267,8 +267,7 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
 
 function bodyLines(body: Uint8Array): string {
   const text = Buffer.from(body).toString("utf8");
-  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
-  return `${escapeText(shown).replace(/^/gm, "    ")}\n`;
+  return `${escapeText(shorten(text, MOST_SHOWN)).replace(/^/gm, "    ")}\n`;
 }
 
 /** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */

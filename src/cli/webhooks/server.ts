@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errnoOf, HostformError, isObject } from "../../core/model/index.ts";
+import { errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
 import type { Terminal } from "../terminal.ts";
@@ -106,8 +106,7 @@ export function summaryJson(event: WebhookEvent): Readonly<Record<string, string
 
 /** Text of the sender on one line, not longer than it need be. */
 export function short(text: string): string {
-  const line = escapeLine(text);
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return shorten(escapeLine(text), LONGEST);
 }
 
 /** ` (www.acme.example)`: a field of the record, wherever the event has put it. */

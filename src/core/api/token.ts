@@ -2,7 +2,7 @@
 
 import { scryptSync } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { type Diagnostic, errnoOf, fail } from "../model/index.ts";
+import { type Diagnostic, errnoOf, fail, shorten } from "../model/index.ts";
 
 /** Where an API token is kept: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
@@ -108,7 +108,7 @@ export function createRedact(token: string): Redact {
     shown = shown.slice(0, LOOKED_THROUGH).replace(BEARER, `$1 ${MARK}`).replace(NAMED, `$1${MARK}`);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
     shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
-    return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
+    return shorten(shown, LONGEST);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Kind } from "../kinds/kind.ts";
-import { type Diagnostic, hasUnknown, isObject, type Value, type ValueObject } from "../model/index.ts";
+import { type Diagnostic, hasUnknown, isObject, shorten, type Value, type ValueObject } from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 
 /**
@@ -95,5 +95,5 @@ function shown(value: Value, path: readonly PropertyKey[]): string {
   let part: unknown = value;
   for (const step of path) part = (part as Record<PropertyKey, unknown> | null | undefined)?.[step];
   const text = part === undefined ? "missing" : JSON.stringify(part, withoutNulls);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+  return shorten(text, 80);
 }

@@ -62,3 +62,19 @@ export function looksLikeToken(text: string, name = false): boolean {
   if (/^bearer\s+\S/i.test(text) || /^\d+\|[A-Za-z0-9]{16,}$/.test(text)) return true;
   return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 }
+
+/** So many characters of a word that a cut goes through stay: fewer than of the shortest secret that is hidden. */
+const MOST_OF_A_WORD = 5;
+
+/**
+ * A text of at most `most` characters and `…`, which stands for the rest. Secrets are hidden in texts where they stand whole, and no
+ * part of one is looked for: whoever could have a text of theirs compared with the beginnings of secrets would guess these one
+ * character after the other. So what may be a secret stays whole, or goes.
+ */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most);
+  const [word = ""] = /[^\s"<>,;]*$/.exec(kept) ?? [];
+  const isWhole = /^[\s"<>,;]/.test(text.slice(most));
+  return `${isWhole ? kept : kept.slice(0, kept.length - word.length + Math.min(word.length, MOST_OF_A_WORD))}…`;
+}

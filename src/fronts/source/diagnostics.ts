@@ -1,5 +1,5 @@
 import type { Circle } from "../../core/model/graph.ts";
-import { type Code, type Diagnostic, isName, nearest } from "../../core/model/index.ts";
+import { type Code, type Diagnostic, isName, nearest, shorten } from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
 /** What may be said of a mistake beside its summary. */
@@ -28,7 +28,7 @@ export class DiagnosticCollector {
   #compared = 0;
 
   add(span: Span | undefined, code: Code, words: string, remark: Remark = {}): void {
-    const summary = words.length > LONGEST_SUMMARY ? `${words.slice(0, LONGEST_SUMMARY)}…` : words;
+    const summary = shorten(words, LONGEST_SUMMARY);
     const [file, offset] = span === undefined ? [-1, 0] : [span.source.index, span.start];
     const identity = `${file}:${offset}:${code}:${summary}`;
     if (this.#seen.has(identity)) return;

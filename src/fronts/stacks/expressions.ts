@@ -20,6 +20,7 @@ import {
   isObject,
   type Json,
   type Schema,
+  shorten,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -113,7 +114,7 @@ function expressionShown(tree: Tree, path: AttributePath): { detail?: string } {
     at = at?.form === "map" ? at.entries.get(String(step))?.value : at?.form === "list" ? at.items[Number(step)] : at;
   const value = stringOf(at);
   if (value === undefined || !/[$%]\{/.test(value)) return {};
-  return { detail: `The expression is ${value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value}` };
+  return { detail: `The expression is ${shorten(value, LONGEST)}` };
 }
 
 /** The place of a stretch of a text within a value. @param length of the stretch, as far as it is known. */

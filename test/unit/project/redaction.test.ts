@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
+import { shorten } from "../../../src/core/model/index.ts";
 import { Redaction, SECRET_MARK } from "../../../src/project/redaction.ts";
 import { breakMarkdown } from "../../../src/report/escape.ts";
 import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
@@ -122,7 +123,6 @@ describe("a secret is found", () => {
       "12|abcdefgh, abcdefgh",
       `${SECRET_MARK}, ${SECRET_MARK}`,
     ],
-    ["cut off", "whsec_0123456789", "whsec_01234…", `${SECRET_MARK}…`],
     ["line by line", "-----BEGIN KEY-----\nabcdefghij\n", "1: abcdefghij", `1: ${SECRET_MARK}`],
     ["next to itself", "abcdef", "abcdefabcdef", `${SECRET_MARK}${SECRET_MARK}`],
     ["made of backslashes", "\\\\\\\\\\\\", "a\\\\\\\\\\\\b", `a${SECRET_MARK}b`],
@@ -139,8 +139,36 @@ describe("a secret is found", () => {
     expect(knowing(PHRASE).redact(text)).toMatch(/said\s+\(secret\)/);
   });
 
-  it("also when it is cut off, not when something else begins alike", () => {
-    expect(knowing("whsec_0123456789").redact("whsec_01234567")).toBe("whsec_01234567");
+  it("where it stands whole alone: a guess of its beginning looks like any other, whatever follows it", () => {
+    const letters = fc.stringMatching(/^[a-z0-9_]{12,40}$/);
+    const after = fc.constantFrom("", "…", "...", " …", "\u2026\u2026", '"', "\n");
+    fc.assert(
+      fc.property(letters, fc.nat(), after, fc.nat(1000), (secret, at, end, padding) => {
+        const guess = secret.slice(0, 1 + (at % (secret.length - 1)));
+        const wrong = `${guess.slice(0, -1)}${guess.endsWith("x") ? "y" : "x"}`;
+        const shape = (text: string) => knowing(secret).redact(`${"-".repeat(padding)}${text}${end}`).length;
+        const form = (text: string) => (written: (text: string) => string) => shape(written(text));
+        for (const written of [(text: string) => text, base64, (text: string) => Buffer.from(text).toString("hex")])
+          expect(form(guess)(written)).toBe(form(wrong)(written));
+        // Neither does it help to have hostform cut there.
+        for (const most of [80, 200, 400])
+          expect(shape(shorten(`${"-".repeat(most - guess.length)}${guess}zzz`, most))).toBe(
+            shape(shorten(`${"-".repeat(most - guess.length)}${wrong}zzz`, most)),
+          );
+      }),
+    );
+  });
+
+  it("and what hostform cuts off has no longer part of it than nobody would know it by", () => {
+    const word = fc.stringMatching(/^[a-zA-Z0-9_/+=.|-]{6,60}$/);
+    fc.assert(
+      fc.property(word, fc.string(), fc.string(), fc.integer({ min: 1, max: 80 }), (secret, before, after, most) => {
+        fc.pre(!`${before}${after}`.includes(secret.slice(0, 6)));
+        const shown = knowing(secret).redact(shorten(`${before} ${secret} ${after}`, most));
+        expect(shown).not.toContain(secret.slice(0, 6));
+        expect(shorten(secret, 200)).toBe(secret);
+      }),
+    );
   });
 });
 

