@@ -33,7 +33,7 @@ import {
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
 import { type Calls, requireSession, unary } from "./call.ts";
-import { failureOf, inDoubt, toDiagnostics } from "./diagnostics.ts";
+import { failureOf, pendingReferences, toDiagnostics } from "./diagnostics.ts";
 
 export const calls: Calls = {
   ValidateDataResourceConfig: unary(
@@ -57,7 +57,7 @@ export const calls: Calls = {
         // Terraform reads once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
         // What was unknown when the configuration was checked is known by now.
-        const found = [...inDoubt(known), ...(check?.(known) ?? [])];
+        const found = [...pendingReferences(known), ...(check?.(known) ?? [])];
         if (!found.some(isError)) {
           state = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
         }
@@ -88,7 +88,7 @@ export const calls: Calls = {
         const { schema, open } = ephemeralOf(typeName);
         // Terraform opens once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-        const unsettled = inDoubt(known);
+        const unsettled = pendingReferences(known);
         if (unsettled.length === 0) {
           result = encodeDynamic(await open(known, requireSession(connection)), schema.attributes);
         }

@@ -68,7 +68,7 @@ export function failureOf(error: unknown): Diagnostic[] {
 }
 
 /** What is asked of an object whose creation has no known outcome cannot be answered. */
-export function inDoubt(config: JsonObject): Diagnostic[] {
+export function pendingReferences(config: JsonObject): Diagnostic[] {
   const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(PENDING_CREATE));
   return names.map(([name]) => ({
     severity: "error",

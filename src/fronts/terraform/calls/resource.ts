@@ -4,9 +4,9 @@ import type { Attributes } from "../../../core/model/schema.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { inTerraform } from "../resource/advice.ts";
 import { applyResource } from "../resource/apply.ts";
-import { frontOf } from "../resource/front.ts";
+import { scopeOf } from "../resource/front.ts";
 import { importResource } from "../resource/import.ts";
-import { decodeMark, encodeMark, withDoubt, withoutDoubt } from "../resource/mark.ts";
+import { decodeMark, encodeMark, withoutPendingId, withPendingId } from "../resource/mark.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
@@ -53,8 +53,8 @@ export const calls: Calls = {
       const diagnostics = await told(kind, connection, async () => {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
-        const state = withoutDoubt(fromStateJson(text, attributes));
-        if (connection.session !== undefined) frontIn(connection).hold(kind, state);
+        const state = withoutPendingId(fromStateJson(text, attributes));
+        if (connection.session !== undefined) scopeIn(connection).hold(kind, state);
         upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
         return [];
       });
@@ -72,8 +72,13 @@ export const calls: Calls = {
       const diagnostics = await told(kind, connection, async () => {
         const state = decodeDynamic(currentState, attributes);
         if (state === null) return [];
-        const read = await readResource(kind, withoutDoubt(state) as JsonObject, decodeMark(mark), frontIn(connection));
-        answer.newState = encodeDynamic(read.state && withDoubt(read.state, read.mark), attributes);
+        const read = await readResource(
+          kind,
+          withoutPendingId(state) as JsonObject,
+          decodeMark(mark),
+          scopeIn(connection),
+        );
+        answer.newState = encodeDynamic(read.state && withPendingId(read.state, read.mark), attributes);
         answer.private = encodeMark(read.mark);
         return read.diagnostics;
       });
@@ -88,17 +93,17 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
       const diagnostics = await told(kind, connection, async () => {
-        const front = frontIn(connection);
+        const scope = scopeIn(connection);
         const prior = priorIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
         if (decodeDynamic(proposedNewState, attributes) === null) {
-          return prior === null ? [] : (await planDestroy(kind, prior, mark, front)).diagnostics;
+          return prior === null ? [] : (await planDestroy(kind, prior, mark, scope)).diagnostics;
         }
         const declared = decodeDynamic(config, attributes) ?? {};
-        const plan = await planDeclared(kind, { prior, config: declared, mark }, front);
+        const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
         // A plan with errors is not gone on with; its values need not be possible ones.
         if (!plan.diagnostics.some(isError)) {
-          answer.plannedState = encodeDynamic(withDoubt(plan.planned, prior === null ? {} : mark), attributes);
+          answer.plannedState = encodeDynamic(withPendingId(plan.planned, prior === null ? {} : mark), attributes);
         }
         answer.plannedPrivate = encodeMark(plan.mark);
         answer.requiresReplace = plan.requiresReplace.map(toPath);
@@ -115,13 +120,13 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { newState: priorState, private: plannedPrivate };
       const diagnostics = await told(kind, connection, async () => {
-        const front = frontIn(connection);
+        const scope = scopeIn(connection);
         const prior = priorIn(priorState, attributes);
         const mark = decodeMark(plannedPrivate);
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
           const { diagnostics, left } =
-            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, front, cancelled);
+            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, scope, cancelled);
           Object.assign(answer, {
             newState: encodeDynamic(left?.state ?? null, attributes),
             private: left === undefined ? new Uint8Array() : encodeMark(left.mark),
@@ -131,11 +136,11 @@ export const calls: Calls = {
         const declared = decodeDynamic(config, attributes) ?? {};
         const applied = await applyResource(
           kind,
-          { prior, planned: withoutDoubt(planned), config: declared, mark, ...(cancelled && { cancelled }) },
-          front,
+          { prior, planned: withoutPendingId(planned), config: declared, mark, ...(cancelled && { cancelled }) },
+          scope,
         );
         Object.assign(answer, {
-          newState: encodeDynamic(applied.state && withDoubt(applied.state, applied.mark), attributes),
+          newState: encodeDynamic(applied.state && withPendingId(applied.state, applied.mark), attributes),
           private: encodeMark(applied.mark),
         });
         return applied.diagnostics;
@@ -151,7 +156,7 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
       const diagnostics = await told(kind, connection, async () => {
-        const state = await importResource(kind, id, frontIn(connection));
+        const state = await importResource(kind, id, scopeIn(connection));
         importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
         return [];
       });
@@ -162,12 +167,12 @@ export const calls: Calls = {
 
 const priorIn = (state: DynamicValue | undefined, attributes: Attributes): JsonObject | null => {
   const prior = decodeDynamic(state, attributes);
-  return prior && (withoutDoubt(prior) as JsonObject);
+  return prior && (withoutPendingId(prior) as JsonObject);
 };
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 
-const frontIn = (connection: Connection) => frontOf(requireSession(connection), connection.env);
+const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), connection.env);
 
 function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   const kind = terraformKind(type);

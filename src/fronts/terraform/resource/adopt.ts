@@ -21,23 +21,23 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Front } from "./front.ts";
-import { findNoted } from "./noted.ts";
-import { labelOf, told } from "./subject.ts";
+import type { ProviderScope } from "./front.ts";
+import { findEntryObject } from "./noted.ts";
+import { labelOf, shownValue } from "./subject.ts";
 
 /**
  * An object that an earlier process made and that Terraform did not come to record: it is the one that is wanted now.
  * @returns undefined when it is gone and may be made again. @throws HostformError when something else is declared by now,
  *   when it is paid for and gone, or when something else of this state has it.
  */
-export async function adoptNoted(
+export async function adoptEntry(
   kind: Kind,
   noted: ResourceState,
   planned: ValueObject,
-  front: Front,
+  scope: ProviderScope,
 ): Promise<{ attributes: JsonObject; private: PrivateMark; diagnostics: readonly Diagnostic[] } | undefined> {
   const id = String(noted.attributes.id);
-  const { found, hasEnded } = await findNoted(kind, noted, front);
+  const { found, hasEnded } = await findEntryObject(kind, noted, scope);
   if (hasEnded) {
     if (kind.creation === "listable") return undefined;
     throw new HostformError([goneSince(kind, id)]);
@@ -48,7 +48,7 @@ export async function adoptNoted(
     return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
   });
   if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
-  const owner = front.take(kind, id, labelOf(kind, planned));
+  const owner = scope.take(kind, id, labelOf(kind, planned));
   if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
   const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
   return {
@@ -63,7 +63,11 @@ export async function adoptNoted(
  * An order without known outcome: what the account certainly shows of it by now is what it has come to. Anything else is left
  * to the lifecycle.
  */
-export async function settledByNow(kind: Kind, noted: PendingCreate, { account }: Front): Promise<ResourceState> {
+export async function settledByNow(
+  kind: Kind,
+  noted: PendingCreate,
+  { account }: ProviderScope,
+): Promise<ResourceState> {
   if (kind.creation !== "keyed") return noted;
   const observed = await read(account, { kind, prior: undefined, config: noted.attributes });
   const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), account.hostNow());
@@ -81,7 +85,7 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
   const [has, back] =
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
-      : [`Its ${name} is ${told(kind, name, was)}.`, `Put \`${name}\` back and apply, then change it`];
+      : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Put \`${name}\` back and apply, then change it`];
   return {
     severity: "error",
     code: "plan.exists",

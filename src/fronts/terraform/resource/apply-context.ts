@@ -2,15 +2,15 @@ import { kinds } from "../../../core/kinds/index.ts";
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { type ApplyContext, refuseStopped } from "../../../core/lifecycle/index.ts";
 import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../../core/model/index.ts";
-import type { Front } from "./front.ts";
-import { isToReplace, wasLetGo } from "./making-room.ts";
-import { busy, onceTold } from "./noted.ts";
+import type { ProviderScope } from "./front.ts";
+import { isToReplace, wasReleased } from "./making-room.ts";
+import { busy, shownOnce } from "./noted.ts";
 import { noteRefused } from "./order-name.ts";
 import { stoppable } from "./stoppable.ts";
 import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
 
-export interface Surroundings {
+export interface ApplyOptions {
   /** What the journal knows the object by. */
   readonly name: string | undefined;
   /** The attributes in which `timeouts` is looked up. */
@@ -20,7 +20,7 @@ export interface Surroundings {
   /** What Terraform has recorded. */
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
-  readonly front: Front;
+  readonly scope: ProviderScope;
   /** Aborted when Terraform gives up the call. */
   readonly cancelled?: AbortSignal | undefined;
 }
@@ -38,12 +38,12 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, front, cancelled, isFirst }: Surroundings,
+  { name, config, prior, operation, scope, cancelled, isFirst }: ApplyOptions,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
-  const { session, account, jobs } = front;
+  const { session, account, jobs } = scope;
   const { client, clock, project, journal, place, secretOutputs, self } = session;
   const stop = cancelled === undefined ? session.stop : AbortSignal.any([session.stop, cancelled]);
-  const base = onceTold(kind, prior ?? {});
+  const base = shownOnce(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   const label = labelOf(kind, config);
@@ -60,9 +60,9 @@ export function applyContext(
     stop,
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
-    isOthers: (ofKind, remote) => front.isOurs(ofKind, remote),
-    take: (ofKind, id) => front.take(ofKind, id, label),
-    replaces: (remote) => wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front),
+    isOthers: (ofKind, remote) => scope.isOurs(ofKind, remote),
+    take: (ofKind, id) => scope.take(ofKind, id, label),
+    replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
     adoptsOrders: false,
     save: async (resource) => {

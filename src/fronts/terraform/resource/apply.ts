@@ -21,12 +21,12 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import { adoptNoted, settledByNow } from "./adopt.ts";
+import { adoptEntry, settledByNow } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
-import { claimOf, type Front, unclaim } from "./front.ts";
+import { claimOf, type ProviderScope, unclaim } from "./front.ts";
 import { dropReplacing } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
-import { standingNoteOf } from "./noted.ts";
+import { activeEntry } from "./noted.ts";
 import {
   defect,
   different,
@@ -40,7 +40,7 @@ import {
   waits,
 } from "./notices.ts";
 import { checkOrder, generationOf } from "./order-name.ts";
-import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
+import { declaredIn, labelOf, nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
 
 export interface ApplyAnswer {
   /** Null: nothing was made. */
@@ -65,7 +65,7 @@ export interface ApplyQuestion {
  * apply, which would be a second order: so, once something was or may have been made, whatever fails is a warning, and what
  * is known of the object goes into the state, with the mark of what is not. Only a webhook whose secret is lost is tainted.
  */
-export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Front): Promise<ApplyAnswer> {
+export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<ApplyAnswer> {
   const { replacing: _, ...mark } = asked.mark;
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;
@@ -73,33 +73,33 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
   const existing = isPendingCreate(recorded) ? undefined : recorded;
   // A request of another host would be sent a second time here.
-  if (mark.host !== undefined && mark.host !== front.session.host) {
+  if (mark.host !== undefined && mark.host !== scope.session.host) {
     return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
   }
   const name = nameOf(kind, declaredIn(kind, planned));
   if (recorded === undefined) {
-    const refused = checkOrder(kind, declared, {}, front.session);
+    const refused = checkOrder(kind, declared, {}, scope.session);
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
   // Two declarations of one thing, whose sameness showed only now.
-  const other = existing === undefined ? claimOf(kind, name, planned, front) : undefined;
+  const other = existing === undefined ? claimOf(kind, name, planned, scope) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
-  const { note, elsewhere } = recorded === undefined ? await standingNoteOf(kind, name, front) : {};
+  const { note, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
-  const noted = isPendingCreate(note) ? await settledByNow(kind, note, front) : note;
+  const noted = isPendingCreate(note) ? await settledByNow(kind, note, scope) : note;
   if (isPendingCreate(noted) && kind.creation === "blind") {
     // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
-    const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, front) }, []);
+    const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, scope) }, []);
     return { ...answer, diagnostics: [notKnown(kind)] };
   }
   if (noted !== undefined && !isPendingCreate(noted)) {
-    const adopted = await adoptNoted(kind, noted, planned, front);
+    const adopted = await adoptEntry(kind, noted, planned, scope);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
-      const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, front) };
+      const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
-    if (name !== undefined) front.session.journal.remove(kind.type, name);
+    if (name !== undefined) scope.session.journal.remove(kind.type, name);
   }
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
@@ -108,33 +108,33 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     config,
     prior,
     operation,
-    front,
+    scope,
     cancelled: question.cancelled,
     isFirst: before === undefined,
   });
-  const known = before?.private ?? generationOf(kind, name, front.session);
-  const change = changeOf(kind, { ...question, mark: known }, before, front.session.settings);
+  const known = before?.private ?? generationOf(kind, name, scope.session);
+  const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
-    front.collections.changed(kind, parentOf(kind, attributes));
-    if (existing === undefined) front.noteMade(kind, attributes.id);
-    dropReplacing(kind, name, front.session);
+    scope.collections.changed(kind, parentOf(kind, attributes));
+    if (existing === undefined) scope.noteMade(kind, attributes.id);
+    dropReplacing(kind, name, scope.session);
     const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
-    const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };
+    const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, scope) };
     // What failed for good is reported as that, and not as waiting as well.
-    const phase = kind.phase?.(attributes, front.session.settings);
+    const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
     const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
     return settled(kind, question, attributes, kept, told);
   } catch (error) {
-    return failed(kind, question, { error, latest, existing, name }, front);
+    return failed(kind, question, { error, latest, existing, name }, scope);
   }
 }
 
 /** Where an object comes from, for its mark: the host, and the name under which it was made here. */
-const origin = (made: string | undefined, { session }: Front): Mark => ({
+const origin = (made: string | undefined, { session }: ProviderScope): Mark => ({
   host: session.host,
   ...(made !== undefined && { made }),
 });
@@ -199,7 +199,7 @@ function settled(
     values[name] = wanted;
   }
   return {
-    state: withFront(kind, values, planned) as JsonObject,
+    state: withProviderAttributes(kind, values, planned) as JsonObject,
     mark,
     diagnostics: [...diagnostics, ...odd.map((name) => different(kind, name, attributes))],
   };
@@ -241,7 +241,7 @@ function failed(
   kind: Kind,
   question: ApplyQuestion,
   { error, latest, existing, name }: Failure,
-  front: Front,
+  scope: ProviderScope,
 ): ApplyAnswer {
   if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
   const told =
@@ -252,11 +252,11 @@ function failed(
   if (existing !== undefined) {
     // Terraform keeps the state of a failed update, and recreates nothing.
     const { attributes, private: kept } = resource ?? existing;
-    const state = withFront(kind, attributes, question.prior ?? {}) as JsonObject;
+    const state = withProviderAttributes(kind, attributes, question.prior ?? {}) as JsonObject;
     return { state, mark: settledMark(kept), diagnostics: told };
   }
   if (resource === undefined) {
-    unclaim(kind, name, question.planned, front);
+    unclaim(kind, name, question.planned, scope);
     const left = { state: question.prior, mark: question.mark, diagnostics: told };
     if (question.prior === null || !latest.isDropped) return left;
     // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
@@ -266,7 +266,7 @@ function failed(
   // Of a create without known outcome, too: hostform, which may settle it, takes what the state has for done otherwise.
   const recordedMark = unclear ? resource.private : settledMark(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
-  const kept = { ...mark, ...origin(name, front) };
+  const kept = { ...mark, ...origin(name, scope) };
   const answer = settled(kind, question, resource.attributes, kept, []);
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
   const isNew = question.prior === null;

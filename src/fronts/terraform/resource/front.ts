@@ -10,7 +10,7 @@ import { keyOf, labelOf, nameOf } from "./subject.ts";
 export const JOB_MS = 300_000;
 
 /** What the resources of one provider configuration share while the process lives. */
-export class Front {
+export class ProviderScope {
   readonly session: Session;
   readonly collections: Collections;
   readonly jobs: JobWatch;
@@ -24,7 +24,7 @@ export class Front {
   readonly #imported = new Set<string>();
   readonly #made = new Set<string>();
   /** Names of what the state holds without an id. */
-  readonly #doubts = new Set<string>();
+  readonly #pending = new Set<string>();
   /** Objects that Terraform has tainted because their secret is lost: type and name -> id. */
   readonly #lost = new Map<string, string>();
   readonly #said = new Set<string>();
@@ -71,7 +71,7 @@ export class Front {
     const { id } = attributes;
     const name = nameOf(kind, attributes);
     if (typeof id !== "string") {
-      if (name !== undefined) this.#doubts.add(`${kind.type} ${name}`);
+      if (name !== undefined) this.#pending.add(`${kind.type} ${name}`);
       return;
     }
     this.#ids.add(`${kind.type} ${id}`);
@@ -99,8 +99,8 @@ export class Front {
   }
 
   /** Whether the state has, under this name, something of which it is not known whether it was made. */
-  isInDoubt(kind: Kind, name: string | undefined): boolean {
-    return name !== undefined && this.#doubts.has(`${kind.type} ${name}`);
+  hasPending(kind: Kind, name: string | undefined): boolean {
+    return name !== undefined && this.#pending.has(`${kind.type} ${name}`);
   }
 
   /** The secret of a recorded object is lost: of what is tainted, Terraform plans nothing but a create. */
@@ -149,29 +149,37 @@ export class Front {
 }
 
 /** Takes the name of a thing that is to be made, and what tells it from others. @returns what has either already. */
-export function claimOf(kind: Kind, name: string | undefined, planned: ValueObject, front: Front): string | undefined {
+export function claimOf(
+  kind: Kind,
+  name: string | undefined,
+  planned: ValueObject,
+  scope: ProviderScope,
+): string | undefined {
   const label = labelOf(kind, planned);
-  const taken = front.claim(kind, name, label);
+  const taken = scope.claim(kind, name, label);
   if (taken !== undefined) return taken;
   const key = keyOf(kind, planned);
-  const other = key === name ? undefined : front.claim(kind, key, label);
-  if (other !== undefined) front.unclaim(kind, name);
+  const other = key === name ? undefined : scope.claim(kind, key, label);
+  if (other !== undefined) scope.unclaim(kind, name);
   return other;
 }
 
 /** Both are free again: nothing was made, or it was removed. */
-export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, front: Front): void {
-  front.unclaim(kind, name);
-  front.unclaim(kind, keyOf(kind, attributes));
+export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, scope: ProviderScope): void {
+  scope.unclaim(kind, name);
+  scope.unclaim(kind, keyOf(kind, attributes));
 }
 
-const fronts = new WeakMap<Session, Front>();
+const scopes = new WeakMap<Session, ProviderScope>();
 
-/** The front of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
-export function frontOf(session: Session, env: Readonly<Record<string, string | undefined>> = process.env): Front {
-  const known = fronts.get(session);
+/** The scope of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
+export function scopeOf(
+  session: Session,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ProviderScope {
+  const known = scopes.get(session);
   if (known !== undefined) return known;
-  const front = new Front(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
-  fronts.set(session, front);
-  return front;
+  const scope = new ProviderScope(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+  scopes.set(session, scope);
+  return scope;
 }

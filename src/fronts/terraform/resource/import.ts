@@ -2,14 +2,14 @@ import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, read } from "../../../core/lifecycle/index.ts";
 import { fail, type JsonObject } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import type { Front } from "./front.ts";
+import type { ProviderScope } from "./front.ts";
 
 /**
  * Reads the object that is to be adopted. What the API never tells stays null, and the next plan records what is declared
  * of it without a request; what has a default gets it.
  * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
  */
-export async function importResource(kind: Kind, id: string, front: Front): Promise<JsonObject> {
+export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
   const parsed = kind.parseImportId?.(id);
   if (kind.parent !== undefined && parsed === undefined) {
     fail("usage", `A ${kind.noun} is imported by two ids: ${kind.parent}/ID`, {
@@ -19,8 +19,8 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
       ],
     });
   }
-  const alone = await front.collections.isAlone(kind, parsed?.parent);
-  const seen = await read(front.account, { kind, prior: undefined, importId: id, config: undefined, alone });
+  const alone = await scope.collections.isAlone(kind, parsed?.parent);
+  const seen = await read(scope.account, { kind, prior: undefined, importId: id, config: undefined, alone });
   if (seen.status !== "present") {
     const how = seen.status === "gone" ? seen.how : "does not exist";
     fail("plan.gone", `${kind.noun} ${id} ${how}`, {
@@ -30,7 +30,7 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
       ],
     });
   }
-  front.importing(kind, seen.attributes.id);
+  scope.importing(kind, seen.attributes.id);
   const defaults = attributesOf(kind).flatMap(([name, , meta]) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
   );

@@ -8,14 +8,14 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Mark } from "./mark.ts";
-import { labelOf, nameOf, told } from "./subject.ts";
+import { labelOf, nameOf, shownValue } from "./subject.ts";
 
 /**
  * What cannot be said of an object any more that this provider has made, because it is known what it was made with: an order
  * keeps its name, by which the API knows it (§4), and what was not given then is not given by writing it down now. Of an
  * object that was imported neither is known, and the declaration is believed.
  */
-export function notAsMade(
+export function immutableSinceCreate(
   kind: Kind,
   prior: JsonObject,
   { mark: { made }, declared, gone }: { readonly mark: Mark; readonly declared: ValueObject; readonly gone: boolean },
@@ -33,7 +33,7 @@ export function notAsMade(
         severity: "error",
         code: "plan.immutable",
         summary: `${name} of ${what} cannot be changed`,
-        detail: `It was made without one, and would become ${told(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
+        detail: `It was made without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
         remedies: ["Take it out of the configuration."],
         attribute: [name],
       }),

@@ -1,7 +1,7 @@
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import type { JsonObject, ResourceState, ValueObject } from "../../../core/model/index.ts";
 import type { Session } from "../contract.ts";
-import type { Front } from "./front.ts";
+import type { ProviderScope } from "./front.ts";
 import type { Replaced } from "./mark.ts";
 import { nameOf, recordedAs } from "./subject.ts";
 
@@ -14,18 +14,18 @@ const released = (kind: Kind) => `${kind.type} released`;
 const replacing = (kind: Kind) => `${kind.type} replacing`;
 
 /** Terraform let go of an object: should the order that follows be refused, a later run may repeat it. */
-export function letGo(kind: Kind, object: ResourceState, front: Front): void {
-  const { journal, place } = front.session;
+export function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): void {
+  const { journal, place } = scope.session;
   const { id } = object.attributes;
-  front.release(kind, id);
+  scope.release(kind, id);
   if (kind.creation === "keyed" && typeof id === "string") journal.put(released(kind), id, { ...object, place });
 }
 
 /** Whether this configuration let go of a live object, be it in an earlier run, and the declared one has another name. */
-export function wasLetGo(kind: Kind, config: ValueObject, remote: Remote, front: Front): boolean {
-  if (front.isReleased(kind, remote)) return true;
+export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, scope: ProviderScope): boolean {
+  if (scope.isReleased(kind, remote)) return true;
   if (config.replace_on_change !== true) return false;
-  const { journal, place } = front.session;
+  const { journal, place } = scope.session;
   const note = journal.get(released(kind), remote.id);
   return note !== undefined && note.place === place && nameOf(kind, note.attributes) !== nameOf(kind, config);
 }
@@ -44,7 +44,7 @@ export function noteReplacing(kind: Kind, name: string | undefined, old: Replace
 }
 
 /** Whether a live object is the one in whose place the create of this name was planned, by the same run of Terraform. */
-export function isToReplace(kind: Kind, name: string | undefined, remote: Remote, { session }: Front): boolean {
+export function isToReplace(kind: Kind, name: string | undefined, remote: Remote, { session }: ProviderScope): boolean {
   const note = name === undefined ? undefined : session.journal.get(replacing(kind), name);
   return note?.attributes.id === remote.id && note.place === session.place && note.owner === session.self.parent;
 }
@@ -55,6 +55,6 @@ export function dropReplacing(kind: Kind, name: string | undefined, session: Ses
 }
 
 /** What the state has again (by an import) was not let go of. */
-export function keepAgain(kind: Kind, { id }: JsonObject, session: Session): void {
+export function unmarkReleased(kind: Kind, { id }: JsonObject, session: Session): void {
   if (kind.creation === "keyed" && typeof id === "string") session.journal.remove(released(kind), id);
 }

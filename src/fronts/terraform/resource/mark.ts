@@ -26,11 +26,11 @@ export interface Mark extends PrivateMark {
 }
 
 /** Attributes as the core takes them: what is in doubt has no id. */
-export const withoutDoubt = <T extends ValueObject>(attributes: T): T =>
+export const withoutPendingId = <T extends ValueObject>(attributes: T): T =>
   attributes.id === PENDING_CREATE ? { ...attributes, id: null } : attributes;
 
 /** The same for Terraform. */
-export const withDoubt = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
+export const withPendingId = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
   pending !== undefined && attributes.id == null ? { ...attributes, id: PENDING_CREATE } : attributes;
 
 export function decodeMark(bytes: Uint8Array): Mark {

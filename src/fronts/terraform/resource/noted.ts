@@ -2,11 +2,11 @@ import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts"
 import { attributesOf, isJustCreated, isPendingCreate, parentOf } from "../../../core/lifecycle/index.ts";
 import { type Diagnostic, equal, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
 import type { Note, Session } from "../contract.ts";
-import type { Front } from "./front.ts";
+import type { ProviderScope } from "./front.ts";
 import type { Mark } from "./mark.ts";
 
 /** What the journal has of a thing that is to be made. */
-export interface Noted {
+export interface ActiveEntry {
   readonly note?: Note;
   /** It was made, or begun, for another state (folder, workspace, backend): it is not this one's. */
   readonly elsewhere?: Diagnostic;
@@ -17,14 +17,14 @@ export interface Noted {
  * removed.
  * @throws ApiError when the account cannot be read.
  */
-export async function standingNoteOf(kind: Kind, name: string | undefined, front: Front): Promise<Noted> {
+export async function activeEntry(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<ActiveEntry> {
   if (name === undefined) return {};
-  const { journal } = front.session;
+  const { journal } = scope.session;
   const note = journal.get(kind.type, name);
   if (note === undefined) return {};
-  const elsewhere = refusalOf(kind, note, front.session);
+  const elsewhere = refusalOf(kind, note, scope.session);
   if (elsewhere === undefined) return { note };
-  if (elsewhere.code !== "plan.exists" || !(await findNoted(kind, note, front)).hasEnded) return { elsewhere };
+  if (elsewhere.code !== "plan.exists" || !(await findEntryObject(kind, note, scope)).hasEnded) return { elsewhere };
   journal.remove(kind.type, name);
   return {};
 }
@@ -41,10 +41,10 @@ function refusalOf(kind: Kind, note: Note, { place, self }: Session): Diagnostic
  * the kind, and a list may not show yet what was created a moment ago.
  * @throws ApiError when the account cannot be read.
  */
-export async function findNoted(
+export async function findEntryObject(
   kind: Kind,
   { attributes, private: mark }: ResourceState,
-  { account, session }: Front,
+  { account, session }: ProviderScope,
 ): Promise<{ readonly found: Remote | undefined; readonly hasEnded: boolean }> {
   const found = await account.find(kind, String(attributes.id), parentOf(kind, attributes));
   if (found !== undefined) return { found, hasEnded: found.phase === "gone" };
@@ -92,7 +92,7 @@ function foreign(kind: Kind, note: Note): Diagnostic {
 }
 
 /** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
-export function onceTold(kind: Kind, attributes: JsonObject): JsonObject {
+export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
   const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
     return unreadable && (change === undefined || change === "in-place");
   });
@@ -103,10 +103,10 @@ export function onceTold(kind: Kind, attributes: JsonObject): JsonObject {
  * The recorded attributes with what a note adds, which Terraform did not come to record: a secret that was shown only once.
  * Where the state has gone on since the note was begun, it is newer.
  */
-export function withNoted(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
+export function mergeEntry(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
   if (note === undefined || typeof state.id !== "string" || note.attributes.id !== state.id) return state;
-  if (!equal(onceTold(kind, state), onceTold(kind, note.base ?? {}))) return state;
-  const shown = Object.entries(onceTold(kind, note.attributes)).filter(([, value]) => value !== null);
+  if (!equal(shownOnce(kind, state), shownOnce(kind, note.base ?? {}))) return state;
+  const shown = Object.entries(shownOnce(kind, note.attributes)).filter(([, value]) => value !== null);
   return { ...state, ...Object.fromEntries(shown) };
 }
 
@@ -121,5 +121,5 @@ export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note
     if (state.id === null) return mark.pending?.since === pending.since;
     return !pending.known?.includes(String(state.id));
   }
-  return attributes.id === state.id && equal(withNoted(kind, state, note), state);
+  return attributes.id === state.id && equal(mergeEntry(kind, state, note), state);
 }

@@ -2,7 +2,7 @@ import type { Kind } from "../../../core/kinds/kind.ts";
 import { type Applied, unknownPhase } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, ResourceState } from "../../../core/model/index.ts";
 import type { Mark } from "./mark.ts";
-import { labelOf, told } from "./subject.ts";
+import { labelOf, shownValue } from "./subject.ts";
 
 /** What there is to say of an apply that has come to something: one function for each. */
 
@@ -86,7 +86,7 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
     severity: "warning",
     code: "apply.drifted",
     summary: `The ${kind.noun} has another ${name} than was asked for`,
-    detail: `The API answered with ${told(kind, name, attributes[name] ?? null)}.`,
+    detail: `The API answered with ${shownValue(kind, name, attributes[name] ?? null)}.`,
     remedies: ["The next plan shows the difference."],
     attribute: [name],
   };

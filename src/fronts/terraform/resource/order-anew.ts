@@ -13,7 +13,7 @@ import type { Mark, Replaced } from "./mark.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, nameOf } from "./subject.ts";
 
-interface Anew {
+interface PlannedReplacement {
   readonly requiresReplace: readonly AttributePath[];
   readonly diagnostics: readonly Diagnostic[];
   /** The planned attributes, when it is made anew. */
@@ -24,7 +24,7 @@ interface Anew {
  * An immutable change refuses the plan, unless `replace_on_change` says that the object is to be made anew: a new order
  * with an invoice of its own, under a name of its own, while deletion_policy says what becomes of the old one.
  */
-export function orderAnew(
+export function planReplacement(
   kind: Kind,
   question: {
     readonly prior: JsonObject;
@@ -33,7 +33,7 @@ export function orderAnew(
     readonly diagnostics: readonly Diagnostic[];
     readonly session: Session;
   },
-): Anew {
+): PlannedReplacement {
   const { prior, config, mark, diagnostics, session } = question;
   const refused = diagnostics.filter(({ code }) => code === "plan.immutable");
   const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));

@@ -10,10 +10,10 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Note } from "../contract.ts";
-import type { Front } from "./front.ts";
+import type { ProviderScope } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { twice } from "./notices.ts";
-import { labelOf, told } from "./subject.ts";
+import { labelOf, shownValue } from "./subject.ts";
 
 /** What there is to say of a plan: one function for each. */
 
@@ -26,14 +26,14 @@ export function willSettle(kind: Kind, note: Note): Diagnostic {
 }
 
 /** One name is one order: a second resource with it would be given the service of the first. */
-export function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] {
+export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope: ProviderScope): Diagnostic[] {
   const blind = kind.creation === "blind";
   const id =
     kind.creation === "listable"
       ? undefined
-      : (front.heldAs(kind, name) ?? (blind ? sameName(name, replacing) : undefined));
+      : (scope.heldAs(kind, name) ?? (blind ? sameName(name, replacing) : undefined));
   // A domain cannot be registered again in its own place.
-  if (id === undefined || (!blind && (id === replacing?.id || front.isReleased(kind, { id })))) return [];
+  if (id === undefined || (!blind && (id === replacing?.id || scope.isReleased(kind, { id })))) return [];
   return [
     {
       severity: "error",
@@ -125,13 +125,13 @@ export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagn
     code: "plan.pending",
     summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
     detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
-    remedies: [`Put \`${name}\` back to ${told(kind, name, was)}, apply, then change it.`],
+    remedies: [`Put \`${name}\` back to ${shownValue(kind, name, was)}, apply, then change it.`],
     attribute: [name],
   };
 }
 
 /** What refers to an object whose creation has no known outcome waits until that is settled. */
-export function refersToDoubt(kind: Kind, declared: ValueObject): Diagnostic[] {
+export function refersToPending(kind: Kind, declared: ValueObject): Diagnostic[] {
   const names = Object.entries(declared).filter(([, value]) => JSON.stringify(value)?.includes(PENDING_CREATE));
   return names.map(
     ([name]): Diagnostic => ({
@@ -162,10 +162,10 @@ export function settleFirst(what: string): Diagnostic {
 export function strangers(
   kind: Kind,
   { alike = [] }: { readonly alike?: readonly Remote[] },
-  front: Front,
+  scope: ProviderScope,
 ): Diagnostic[] {
   const ids = alike.filter(({ phase }) => phase !== "gone").map(({ id }) => id);
-  if (ids.length === 0 || !front.holdsNone(kind)) return [];
+  if (ids.length === 0 || !scope.holdsNone(kind)) return [];
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]} is` : `The ${kind.noun}s ${ids.slice(0, 10).join(", ")} are`;
   return [
     {
@@ -182,9 +182,9 @@ export function strangers(
 export function hiddenOnes(
   kind: Kind,
   { unreadable = [] }: { readonly unreadable?: readonly Remote[] },
-  front: Front,
+  scope: ProviderScope,
 ): Diagnostic[] {
-  const ids = unreadable.filter(({ id }) => !front.holds(kind, id)).map(({ id }) => id);
+  const ids = unreadable.filter(({ id }) => !scope.holds(kind, id)).map(({ id }) => id);
   if (ids.length === 0) return [];
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
   return [
@@ -211,8 +211,13 @@ export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnosti
 }
 
 /** Two new resources of one plan that are the same order: the apply would make one, and fail at the other. */
-export function twicePlanned(kind: Kind, name: string | undefined, declared: ValueObject, front: Front): Diagnostic[] {
+export function twicePlanned(
+  kind: Kind,
+  name: string | undefined,
+  declared: ValueObject,
+  scope: ProviderScope,
+): Diagnostic[] {
   if (kind.creation === "listable" || name === undefined) return [];
-  const other = front.plan(kind, name, labelOf(kind, declared));
+  const other = scope.plan(kind, name, labelOf(kind, declared));
   return other === undefined ? [] : [twice(kind, other)];
 }

@@ -20,13 +20,13 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 
-import type { Front } from "./front.ts";
-import { notAsMade } from "./made.ts";
-import { isToReplace, keepAgain, noteReplacing, wasLetGo } from "./making-room.ts";
+import type { ProviderScope } from "./front.ts";
+import { immutableSinceCreate } from "./made.ts";
+import { isToReplace, noteReplacing, unmarkReleased, wasReleased } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
-import { standingNoteOf } from "./noted.ts";
+import { activeEntry } from "./noted.ts";
 import { shownLater } from "./notices.ts";
-import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
+import { planReplacement, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import {
   deferred,
@@ -34,7 +34,7 @@ import {
   heldByOther,
   hiddenOnes,
   laterRefused,
-  refersToDoubt,
+  refersToPending,
   settleFirst,
   stillPending,
   strangers,
@@ -43,7 +43,7 @@ import {
   willSettle,
 } from "./plan-notices.ts";
 import { secretPlaceNotices } from "./plan-secret.ts";
-import { conform, declaredIn, labelOf, nameOf, recordedAs, untold, withFront } from "./subject.ts";
+import { conform, declaredIn, hiddenNames, labelOf, nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
 
 export interface PlanAnswer {
   readonly planned: ValueObject;
@@ -67,25 +67,25 @@ export interface PlanQuestion {
  * Terraform has just had it refreshed, or wants it not to be (`-refresh=false`).
  * @throws ApiError when the account cannot be read.
  */
-export async function planDeclared(kind: Kind, question: PlanQuestion, front: Front): Promise<PlanAnswer> {
+export async function planDeclared(kind: Kind, question: PlanQuestion, scope: ProviderScope): Promise<PlanAnswer> {
   const { prior, config, mark } = question;
-  const inDoubt = refersToDoubt(kind, declaredIn(kind, config));
+  const inDoubt = refersToPending(kind, declaredIn(kind, config));
   if (inDoubt.length > 0) return { planned: config, mark, requiresReplace: [], diagnostics: inDoubt };
   const answer =
     prior === null
-      ? await planCreate(kind, config, mark, front)
-      : await planRecorded(kind, { ...question, prior }, front);
-  const place = await secretPlaceNotices(kind, config, prior === null, front.session);
+      ? await planCreate(kind, config, mark, scope)
+      : await planRecorded(kind, { ...question, prior }, scope);
+  const place = await secretPlaceNotices(kind, config, prior === null, scope.session);
   return {
     ...answer,
-    planned: withFront(kind, answer.planned, config),
+    planned: withProviderAttributes(kind, answer.planned, config),
     diagnostics: [...answer.diagnostics, ...place],
   };
 }
 
 type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting">;
 
-function inputOf(kind: Kind, own: Own, { account }: Front): PlanInput {
+function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
   return {
     kind,
     address: labelOf(kind, own.config),
@@ -95,58 +95,58 @@ function inputOf(kind: Kind, own: Own, { account }: Front): PlanInput {
     reorder: false,
     // Which objects other instances hold is not known here: something like it may well be one of those. The name tells.
     orderAnyway: true,
-    secretByReference: untold(kind),
+    secretByReference: hiddenNames(kind),
     now: account.hostNow(),
     ...own,
   };
 }
 
-async function planCreate(kind: Kind, config: ValueObject, asked: Mark, front: Front): Promise<PlanAnswer> {
+async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: ProviderScope): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const name = nameOf(kind, declared);
   // Terraform does not show a tainted object to the plan of what takes its place.
-  const lost = front.lostAs(kind, name);
+  const lost = scope.lostAs(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
-  const { note, elsewhere } = await standingNoteOf(kind, name, front);
+  const { note, elsewhere } = await activeEntry(kind, name, scope);
   // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
   const known = note !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
-    : await observeNew(kind, declared, { mark, config }, front);
-  const plans = kind.creation === "keyed" && !known ? await front.account.knownPlans() : [];
+    : await observeNew(kind, declared, { mark, config }, scope);
+  const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
   // With create_before_destroy the apply plans the new one while the old one stands, and is not told of that.
   const replaces = config.replace_on_change === true;
   const told = mark.replacing !== undefined;
   const inTheWay = replaces && !told && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
-  const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, front);
+  const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, scope);
   const { result, change, diagnostics } = planResource(input);
-  const inDoubt = mark.pending !== undefined || front.isInDoubt(kind, name);
+  const inDoubt = mark.pending !== undefined || scope.hasPending(kind, name);
   const found = [
     ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...laterRefused(kind, inTheWay),
-    ...unsure(kind, declared, observed, front),
+    ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
-    ...checkOrder(kind, declared, mark, front.session),
+    ...checkOrder(kind, declared, mark, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
-    ...(name === undefined ? [] : heldByOther(kind, name, mark, front)),
-    ...twicePlanned(kind, name, declared, front),
+    ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
+    ...twicePlanned(kind, name, declared, scope),
   ];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
-  if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, front.session);
+  if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
 
 /** What could be the declared object although it does not certainly show. */
-function unsure(kind: Kind, declared: ValueObject, observed: Observation, front: Front): Diagnostic[] {
+function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope: ProviderScope): Diagnostic[] {
   if (observed.status !== "absent") return [];
   return [
-    ...(kind.naturalKey(declared) === undefined ? strangers(kind, observed, front) : []),
-    ...hiddenOnes(kind, observed, front),
+    ...(kind.naturalKey(declared) === undefined ? strangers(kind, observed, scope) : []),
+    ...hiddenOnes(kind, observed, scope),
     ...(observed.waitsFor === undefined ? [] : [shownLater(kind, observed.waitsFor)]),
   ];
 }
@@ -156,17 +156,17 @@ async function observeNew(
   kind: Kind,
   declared: ValueObject,
   { mark: { replacing }, config }: { readonly mark: Mark; readonly config: ValueObject },
-  front: Front,
+  scope: ProviderScope,
 ): Promise<Observation> {
   const parent = parentOf(kind, declared);
   if (kind.naturalKey(declared) === undefined && kind.mayMatch === undefined) return { status: "absent", matches: [] };
   if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
   const parentKind = kinds.get(kind.nested?.in ?? "");
-  const seen = await read(front.account, { kind, prior: undefined, config: declared, parentKind });
+  const seen = await read(scope.account, { kind, prior: undefined, config: declared, parentKind });
   if (seen.status === "present") return seen;
   const name = nameOf(kind, declared);
   const makesRoom = (remote: Remote) =>
-    remote.id === replacing?.id || wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front);
+    remote.id === replacing?.id || wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope);
   const isOther = (remote: Remote) => !makesRoom(remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
@@ -174,22 +174,22 @@ async function observeNew(
 async function planRecorded(
   kind: Kind,
   { prior, config, mark }: PlanQuestion & { readonly prior: JsonObject },
-  front: Front,
+  scope: ProviderScope,
 ): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const recorded = recordedAs(kind, prior, mark);
   const pending = isPendingCreate(recorded);
   const observed = pending
-    ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
-    : asRecorded(kind, recorded.attributes, front);
+    ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
+    : asRecorded(kind, recorded.attributes, scope);
   // The list of plans tells whether what is recorded of an adopted object by this plan fits it.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
-  const plans = learns || (pending && kind.creation === "keyed") ? await front.account.knownPlans() : [];
-  const adopting = front.isImported(kind, prior.id);
-  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans, adopting }, front));
+  const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
+  const adopting = scope.isImported(kind, prior.id);
+  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans, adopting }, scope));
   const gone = observed.status === "gone";
-  const double = front.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
-  const asMade = pending ? [] : notAsMade(kind, prior, { mark, declared, gone });
+  const double = scope.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
+  const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });
   const diagnostics = [
     ...planned.diagnostics,
     ...asMade,
@@ -197,17 +197,17 @@ async function planRecorded(
     ...deferred(kind, planned.change.deferred),
     ...effectNotices(kind, prior, planned.change),
   ];
-  const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
+  const anew = planReplacement(kind, { prior, config, mark, diagnostics, session: scope.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  keepAgain(kind, recorded.attributes, front.session);
+  unmarkReleased(kind, recorded.attributes, scope.session);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
     mark: {
       ...(pending ? mark : settledMark(mark)),
-      ...replacingOf(kind, recorded.attributes, mark, front.session.settings),
+      ...replacingOf(kind, recorded.attributes, mark, scope.session.settings),
     },
     requiresReplace: [...anew.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
     diagnostics: [...anew.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
@@ -215,7 +215,7 @@ async function planRecorded(
 }
 
 /** The object as Terraform has it recorded, in the phase that its attributes tell. */
-function asRecorded(kind: Kind, attributes: JsonObject, { session }: Front): Observation {
+function asRecorded(kind: Kind, attributes: JsonObject, { session }: ProviderScope): Observation {
   const phase = kind.phase?.(attributes, session.settings) ?? "live";
   return phase === "gone"
     ? { status: "gone", how: `is ${JSON.stringify(attributes.status ?? "gone")}`, matches: [] }

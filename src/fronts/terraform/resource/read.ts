@@ -17,11 +17,11 @@ import {
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
 import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
-import type { Front } from "./front.ts";
+import type { ProviderScope } from "./front.ts";
 import type { Mark } from "./mark.ts";
-import { isRecorded, withNoted } from "./noted.ts";
+import { isRecorded, mergeEntry } from "./noted.ts";
 import { otherHost, shownLater } from "./notices.ts";
-import { nameOf, recordedAs, withFront } from "./subject.ts";
+import { nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
 
 export interface ReadAnswer {
   /** Null: the object is gone, and Terraform may make it anew. */
@@ -38,23 +38,28 @@ export const GONE = "gone";
  * order it again by itself. A create without known outcome is adopted where the account certainly shows what it made.
  * @throws ApiError when the account cannot be read.
  */
-export async function readResource(kind: Kind, state: JsonObject, mark: Mark, front: Front): Promise<ReadAnswer> {
-  const { journal, host } = front.session;
+export async function readResource(
+  kind: Kind,
+  state: JsonObject,
+  mark: Mark,
+  scope: ProviderScope,
+): Promise<ReadAnswer> {
+  const { journal, host } = scope.session;
   const name = nameOf(kind, state);
   const noted = name === undefined ? undefined : journal.get(kind.type, name);
   const dropNote = () => {
     if (name !== undefined && noted !== undefined && isRecorded(kind, state, mark, noted))
       journal.remove(kind.type, name);
   };
-  const recorded = withNoted(kind, state, noted);
+  const recorded = mergeEntry(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
   if (isPendingCreate(prior)) {
     dropNote();
-    return readDoubtful(kind, recorded, prior, front);
+    return readPending(kind, recorded, prior, scope);
   }
-  const alone = await front.collections.isAlone(kind, parentOf(kind, prior.attributes));
+  const alone = await scope.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const parentKind = kinds.get(kind.nested?.in ?? "");
-  const seen = await read(front.account, { kind, prior, config: undefined, alone, parentKind });
+  const seen = await read(scope.account, { kind, prior, config: undefined, alone, parentKind });
   const kept = seen.status === "present" ? observedMark(mark, seen.phase) : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
@@ -62,29 +67,29 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
       throw new HostformError([otherHost(kind, recorded, "refreshed")]);
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
-    const state = withFront(kind, values, recorded) as JsonObject;
-    if (left.lost) front.losing(kind, state);
+    const state = withProviderAttributes(kind, values, recorded) as JsonObject;
+    if (left.lost) scope.losing(kind, state);
     const diagnostics = [
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
       ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
-      ...(await doublesOf(kind, prior, front)),
+      ...(await doublesOf(kind, prior, scope)),
     ];
     return { state, mark: left, diagnostics };
   }
   if (seen.status === "absent" || kind.creation === "listable") {
-    const why = await notAgain(kind, recorded, prior.address, front);
+    const why = await notAgain(kind, recorded, prior.address, scope);
     // What was noted of it is gone with it; a note of another object, which was to replace it, stays.
     if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
       journal.remove(kind.type, name);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
-    return { state: withFront(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
+    return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
   // What the account still tells of it (a status such as "terminated"); else only that it is gone.
-  const last = (await front.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
+  const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const attributes =
     last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
-  return { state: withFront(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
+  return { state: withProviderAttributes(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
 }
 
 /**
@@ -95,7 +100,7 @@ async function notAgain(
   kind: Kind,
   recorded: JsonObject,
   what: string,
-  { account }: Front,
+  { account }: ProviderScope,
 ): Promise<Diagnostic | undefined> {
   const expired = kind.expired?.(recorded, account.hostNow());
   if (expired !== undefined) {
@@ -120,11 +125,15 @@ async function notAgain(
 }
 
 /** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
-async function doublesOf(kind: Kind, { address, attributes }: ResourceState, front: Front): Promise<Diagnostic[]> {
-  const listed = (await front.account.listed(kind))?.values() ?? [];
+async function doublesOf(
+  kind: Kind,
+  { address, attributes }: ResourceState,
+  scope: ProviderScope,
+): Promise<Diagnostic[]> {
+  const listed = (await scope.account.listed(kind))?.values() ?? [];
   return sameInUse(kind, listed).flatMap((same) => {
     const own = same.find(({ id }) => id === attributes.id);
-    if (own === undefined || !front.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
+    if (own === undefined || !scope.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
     return [billedTwice(kind, same, own, address)];
   });
 }
@@ -177,17 +186,22 @@ function withoutWaiting(
 }
 
 /** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
-async function readDoubtful(kind: Kind, state: JsonObject, prior: PendingCreate, front: Front): Promise<ReadAnswer> {
+async function readPending(
+  kind: Kind,
+  state: JsonObject,
+  prior: PendingCreate,
+  scope: ProviderScope,
+): Promise<ReadAnswer> {
   const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
   if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
-  const { account, session } = front;
+  const { account, session } = scope;
   const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
   const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
   if (made === undefined) return left;
   const attributes = refreshed(kind, prior.attributes, made);
   const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;
   return {
-    state: withFront(kind, attributes, state) as JsonObject,
+    state: withProviderAttributes(kind, attributes, state) as JsonObject,
     mark: { ...settledMark(prior.private), host: session.host },
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };

@@ -18,28 +18,33 @@ import {
   type ResourceState,
 } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
-import { type Front, unclaim } from "./front.ts";
-import { letGo } from "./making-room.ts";
+import { type ProviderScope, unclaim } from "./front.ts";
+import { markReleased } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { otherHost } from "./notices.ts";
 import { effectNotices, settleFirst } from "./plan-notices.ts";
 import { GONE } from "./read.ts";
-import { nameOf, recordedAs, withFront } from "./subject.ts";
+import { nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
 
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
  * Terraform forgets whatever it may destroy, so that what is to stay managed is an error.
  */
-export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<PlannedRemoval> {
+export async function planDestroy(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  scope: ProviderScope,
+): Promise<PlannedRemoval> {
   const recorded = recordedAs(kind, prior, mark);
-  const now = front.account.hostNow();
+  const now = scope.account.hostNow();
   // The half of a replacement is not given the mark: without it nothing says what became of the request.
   if (prior.id === null && !isPendingCreate(recorded))
     return { ...notFound(kind, recorded, now), diagnostics: [settleFirst(recorded.address)] };
-  const { settings } = front.session;
+  const { settings } = scope.session;
   const phase = kind.phase?.(prior, settings) ?? "live";
   const observed: Observation = isPendingCreate(recorded)
-    ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
+    ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
     : phase === "gone"
       ? { status: "gone", how: "is gone", matches: [] }
       : { status: "present", attributes: recorded.attributes, phase };
@@ -69,24 +74,24 @@ export async function destroyResource(
   kind: Kind,
   prior: JsonObject,
   mark: Mark,
-  front: Front,
+  scope: ProviderScope,
   cancelled?: AbortSignal,
 ): Promise<Destroyed> {
-  const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
+  const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  if (mark.host !== undefined && mark.host !== front.session.host)
+  if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
-  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front, cancelled });
+  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", scope, cancelled });
   const applied = await applyChange(kind, change, null, context);
   if (applied.attributes !== null) {
-    const state = withFront(kind, applied.attributes, prior) as JsonObject;
+    const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
   }
-  letGo(kind, recordedAs(kind, prior, {}), front);
-  unclaim(kind, name, prior, front);
-  front.collections.changed(kind, parentOf(kind, prior));
+  markReleased(kind, recordedAs(kind, prior, {}), scope);
+  unclaim(kind, name, prior, scope);
+  scope.collections.changed(kind, parentOf(kind, prior));
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };
 }
 

@@ -65,10 +65,10 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
   };
 }
 
-/** Attributes of the kind, with those that only Terraform has taken from `front`. */
-export function withFront(kind: Kind, attributes: ValueObject, front: ValueObject): ValueObject {
+/** Attributes of the kind, with those that only Terraform has taken from `source`. */
+export function withProviderAttributes(kind: Kind, attributes: ValueObject, source: ValueObject): ValueObject {
   const own = new Set(attributesOf(kind).map(([name]) => name));
-  return { ...Object.fromEntries(Object.entries(front).filter(([name]) => !own.has(name))), ...attributes };
+  return { ...Object.fromEntries(Object.entries(source).filter(([name]) => !own.has(name))), ...attributes };
 }
 
 /**
@@ -103,7 +103,7 @@ export function conform(
  * Attributes whose values no message repeats: secrets, and what is free in its form. What the user has marked as sensitive
  * Terraform keeps out of its own output, but neither out of a diagnostic nor does it tell the provider.
  */
-export function untold(kind: Kind): string[] {
+export function hiddenNames(kind: Kind): string[] {
   const { attributes } = schemaOf(kind);
   return Object.entries(attributes).flatMap(([name, { type, sensitive }]) =>
     sensitive || typeof type === "object" || name === "coupon_code" ? [name] : [],
@@ -111,6 +111,6 @@ export function untold(kind: Kind): string[] {
 }
 
 /** A value for a message. */
-export function told(kind: Kind, name: string, value: Value): string {
-  return untold(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
+export function shownValue(kind: Kind, name: string, value: Value): string {
+  return hiddenNames(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
 }

@@ -6,11 +6,11 @@ import type { Json } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 
 /** Attributes of every resource that the kinds do not know: they steer the provider, and concern no object. */
-export const FRONT_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
+export const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
 
 const cache = new WeakMap<Kind, Schema>();
 
-/** What Terraform is told of a kind: its own attributes, then {@link FRONT_ATTRIBUTES}. The same object each time. */
+/** What Terraform is told of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. The same object each time. */
 export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;
@@ -20,7 +20,7 @@ export function schemaOf(kind: Kind): Schema {
   const schema: Schema = {
     version: kind.schemaVersion,
     description: kind.hcl ?? kind.description,
-    attributes: { ...own, ...frontAttributes(kind) },
+    attributes: { ...own, ...providerAttributes(kind) },
   };
   cache.set(kind, schema);
   return schema;
@@ -77,7 +77,7 @@ function hcl(value: Json): string {
     .join(", ")} }`;
 }
 
-function frontAttributes(kind: Kind): Attributes {
+function providerAttributes(kind: Kind): Attributes {
   return {
     timeouts: { type: { nesting: "single", attributes: timeouts(kind) }, description: TIMEOUTS, optional: true },
     ...(kind.removal === "policy" && {

@@ -10,7 +10,7 @@ import {
   UNKNOWN,
   type Value,
 } from "../../../../../src/core/model/index.ts";
-import { adoptNoted, settledByNow } from "../../../../../src/fronts/terraform/resource/adopt.ts";
+import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/resource/adopt.ts";
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
@@ -48,7 +48,7 @@ function noteOf({ type = "hosting_service", noted = {}, mark = {}, phase = "live
 }
 
 const adopt = ({ kind, note, front }: ReturnType<typeof noteOf>, planned: Case["planned"] = {}) =>
-  adoptNoted(kind, note, { ...note.attributes, ...planned }, front);
+  adoptEntry(kind, note, { ...note.attributes, ...planned }, front);
 
 /** `adopted`, `made again`, or the code of the refusal and where it is. */
 async function outcomeOf(one: Case): Promise<string> {

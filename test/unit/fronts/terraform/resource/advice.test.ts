@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../../../src/core/model/index.ts";
 import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
 import { inConfigurationWords, inTerraform, OF_HOSTFORM } from "../../../../../src/fronts/terraform/resource/advice.ts";
-import { notAsMade } from "../../../../../src/fronts/terraform/resource/made.ts";
+import { immutableSinceCreate } from "../../../../../src/fronts/terraform/resource/made.ts";
 import {
   different,
   incomplete,
@@ -159,7 +159,7 @@ describe("what is in this front's own words", () => {
     settleFirst("service x"),
     stillPending(service, prior, "domain"),
     twoAddresses(service, "1001"),
-    ...notAsMade(service, prior, { mark: { made: "x" }, declared: { reference: "y", coupon_code: "z" }, gone: false }),
+    ...immutableSinceCreate(service, prior, { mark: { made: "x" }, declared: { reference: "y", coupon_code: "z" }, gone: false }),
   ];
 
   it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("stays: %s", (_, diagnostic) => {

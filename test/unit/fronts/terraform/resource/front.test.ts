@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claimOf, frontOf, unclaim } from "../../../../../src/fronts/terraform/resource/front.ts";
+import { claimOf, scopeOf, unclaim } from "../../../../../src/fronts/terraform/resource/front.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 
@@ -36,9 +36,9 @@ describe("reading side by side", () => {
 
   it("reads every object by itself when that is switched off, and is one for a session", async () => {
     const { kind, session } = surroundings("hosting_webhook");
-    const front = frontOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
+    const front = scopeOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
-    expect(frontOf(session, {})).toBe(front);
+    expect(scopeOf(session, {})).toBe(front);
   });
 
   it("lists a collection anew for who shows it as it is, once after each change", async () => {
@@ -120,9 +120,9 @@ describe("what the state holds", () => {
     const { front, kind } = surroundings("hosting_service");
     front.hold(kind, { reference: "www", id: null });
     front.hold(kind, { id: null });
-    expect(front.isInDoubt(kind, "www")).toBe(true);
-    expect(front.isInDoubt(kind, "box")).toBe(false);
-    expect(front.isInDoubt(kind, undefined)).toBe(false);
+    expect(front.hasPending(kind, "www")).toBe(true);
+    expect(front.hasPending(kind, "box")).toBe(false);
+    expect(front.hasPending(kind, undefined)).toBe(false);
     expect(front.heldAs(kind, "www")).toBeUndefined();
   });
 

@@ -3,14 +3,14 @@ import type { HostingClient, Mutation } from "../../../../../src/core/api/index.
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/contract.ts";
-import { Front } from "../../../../../src/fronts/terraform/resource/front.ts";
+import { ProviderScope } from "../../../../../src/fronts/terraform/resource/front.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { type TestClock, testClock } from "../../../../support/clock.ts";
 import { complete, type FakeAccount, fakeAccount, fakeWriter } from "../../../../support/subjects.ts";
 
 export interface Surroundings {
-  readonly front: Front;
+  readonly front: ProviderScope;
   readonly session: Session;
   readonly kind: Kind;
   readonly fake: FakeAccount;
@@ -60,7 +60,7 @@ export function surroundings(type: string, { objects = [], answer, session, coal
     close: async () => undefined,
     ...session,
   };
-  const front = new Front(whole, coalesce);
+  const front = new ProviderScope(whole, coalesce);
   return { front, session: whole, kind: fake.kind, fake, clock, journal, sent: writer.sent };
 }
 

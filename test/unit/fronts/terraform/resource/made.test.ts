@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { notAsMade } from "../../../../../src/fronts/terraform/resource/made.ts";
+import { immutableSinceCreate } from "../../../../../src/fronts/terraform/resource/made.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { asHeld } from "./front.ts";
 
@@ -19,7 +19,7 @@ function refused(
 ): string[] {
   const kind = terraformKind(type);
   const mark = made === null ? {} : { made };
-  const found = notAsMade(kind, asHeld(kind, prior), { mark, declared, gone });
+  const found = immutableSinceCreate(kind, asHeld(kind, prior), { mark, declared, gone });
   for (const { severity, code } of found) expect(`${severity} ${code}`).toBe("error plan.immutable");
   return found.flatMap(({ attribute = [] }) => [attribute.join(".")]);
 }
@@ -59,7 +59,7 @@ describe("what was made here", () => {
       declared: { ...DECLARED, coupon_code: "HUSH" },
       gone: false,
     };
-    expect(JSON.stringify(notAsMade(kind, asHeld(kind, ORDERED), question))).not.toContain("HUSH");
+    expect(JSON.stringify(immutableSinceCreate(kind, asHeld(kind, ORDERED), question))).not.toContain("HUSH");
   });
 
   it("is not held to it any more when it is gone", () => {
@@ -73,7 +73,7 @@ describe("what was made here", () => {
     expect(refused({ id: "5", name: "Acme" }, { name: "Other" }, { type, made: "Acme" })).toEqual([]);
     const kind = terraformKind(type);
     const question = { mark: { made: "Acme" }, declared, gone: false };
-    expect(notAsMade(kind, asHeld(kind, { id: "5", name: "Acme" }), question)[0]?.detail).toContain('"GE1"');
+    expect(immutableSinceCreate(kind, asHeld(kind, { id: "5", name: "Acme" }), question)[0]?.detail).toContain('"GE1"');
   });
 });
 

@@ -3,10 +3,10 @@ import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
 import {
   dropReplacing,
   isToReplace,
-  keepAgain,
-  letGo,
+  unmarkReleased,
+  markReleased,
   noteReplacing,
-  wasLetGo,
+  wasReleased,
 } from "../../../../../src/fronts/terraform/resource/making-room.ts";
 import { liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
@@ -23,13 +23,13 @@ const next = { plan_id: 102, domain: "www.acme.example", reference: "second", re
 describe("a live object that was let go of", () => {
   const earlier = (place = "this folder") => {
     const before = surroundings("hosting_service", { session: { place } });
-    letGo(before.kind, old, before.front);
+    markReleased(before.kind, old, before.front);
     return { before, later: surroundings("hosting_service", { session: { journal: before.journal } }) };
   };
 
   it("makes room in the same process, whatever is declared", () => {
     const { before } = earlier();
-    expect(wasLetGo(before.kind, { ...next, replace_on_change: null }, live, before.front)).toBe(true);
+    expect(wasReleased(before.kind, { ...next, replace_on_change: null }, live, before.front)).toBe(true);
   });
 
   it.each([
@@ -38,21 +38,21 @@ describe("a live object that was let go of", () => {
     ["no replace_on_change", { ...next, replace_on_change: null }, false],
   ])("makes room in a later run for %s: %j -> %s", (_, config, room) => {
     const { later } = earlier();
-    expect(wasLetGo(later.kind, config, live, later.front)).toBe(room);
+    expect(wasReleased(later.kind, config, live, later.front)).toBe(room);
   });
 
   it("makes none in another place, for another object, or once the state has it again", () => {
     const { later } = earlier("elsewhere");
-    expect(wasLetGo(later.kind, next, live, later.front)).toBe(false);
+    expect(wasReleased(later.kind, next, live, later.front)).toBe(false);
     const here = earlier().later;
-    expect(wasLetGo(here.kind, next, remote({ ...liveService, id: "1002" }), here.front)).toBe(false);
-    keepAgain(here.kind, old.attributes, here.session);
-    expect(wasLetGo(here.kind, next, live, here.front)).toBe(false);
+    expect(wasReleased(here.kind, next, remote({ ...liveService, id: "1002" }), here.front)).toBe(false);
+    unmarkReleased(here.kind, old.attributes, here.session);
+    expect(wasReleased(here.kind, next, live, here.front)).toBe(false);
   });
 
   it("is noted where that saves an order: nothing of what the API deletes, and no secret of it, stays on the disk", () => {
     const { kind, front, journal } = surroundings("hosting_webhook");
-    letGo(kind, recorded("hosting_webhook.x", { ...liveWebhook, secret: "whsec_1" }), front);
+    markReleased(kind, recorded("hosting_webhook.x", { ...liveWebhook, secret: "whsec_1" }), front);
     expect(journal.get("hosting_webhook released", "201")).toBeUndefined();
     expect(front.isReleased(kind, { id: "201" }), "in this process it makes room").toBe(true);
   });

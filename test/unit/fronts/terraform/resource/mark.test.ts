@@ -4,8 +4,8 @@ import {
   decodeMark,
   encodeMark,
   type Mark,
-  withDoubt,
-  withoutDoubt,
+  withPendingId,
+  withoutPendingId,
 } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import fc from "../../../../support/fc.ts";
 import { saying } from "../../../../support/remedies.ts";
@@ -68,10 +68,10 @@ describe("what is kept beside the attributes", () => {
 
 describe("the id of what is in doubt", () => {
   it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
-    const told = withDoubt({ id: null, domain: "acme.example" }, { pending: PENDING });
+    const told = withPendingId({ id: null, domain: "acme.example" }, { pending: PENDING });
     expect(told).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
-    expect(withoutDoubt(told)).toEqual({ id: null, domain: "acme.example" });
-    expect(withDoubt({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
+    expect(withoutPendingId(told)).toEqual({ id: null, domain: "acme.example" });
+    expect(withPendingId({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
       told,
     );
   });
@@ -80,7 +80,7 @@ describe("the id of what is in doubt", () => {
     ["that is known", { id: "1001" }, { pending: PENDING }],
     ["of what is not in doubt", { id: null }, {}],
   ])("%s stays", (_, attributes, mark) => {
-    expect(withDoubt(attributes, mark)).toEqual(attributes);
-    expect(withoutDoubt(attributes)).toEqual(attributes);
+    expect(withPendingId(attributes, mark)).toEqual(attributes);
+    expect(withoutPendingId(attributes)).toEqual(attributes);
   });
 });

@@ -3,7 +3,7 @@ import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import type { Intent, JsonObject, Phase, PrivateMark } from "../../../../../src/core/model/index.ts";
 import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
-import { isRecorded, onceTold, standingNoteOf, withNoted } from "../../../../../src/fronts/terraform/resource/noted.ts";
+import { isRecorded, shownOnce, activeEntry, mergeEntry } from "../../../../../src/fronts/terraform/resource/noted.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, recorded, remote } from "../../../../support/subjects.ts";
@@ -60,7 +60,7 @@ describe("a note of the journal", () => {
     const { kind, front, journal } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const written = noteAbout(kind.type, { id: mark.pending ? null : "1001" }, { ...note, private: mark });
     journal.put(kind.type, "www", written);
-    const { note: used, elsewhere } = await standingNoteOf(kind, "www", front);
+    const { note: used, elsewhere } = await activeEntry(kind, "www", front);
     if (is === "used") expect({ used, elsewhere }).toEqual({ used: written, elsewhere: undefined });
     else
       expect({ used, code: elsewhere?.code, severity: elsewhere?.severity }).toEqual({ code: is, severity: "error" });
@@ -69,8 +69,8 @@ describe("a note of the journal", () => {
   it("is looked for by type and name; what has no name has none", async () => {
     const { kind, front, journal } = surroundings("hosting_service");
     journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
-    expect(await standingNoteOf(kind, "www", front)).toEqual({});
-    expect(await standingNoteOf(kind, undefined, front)).toEqual({});
+    expect(await activeEntry(kind, "www", front)).toEqual({});
+    expect(await activeEntry(kind, undefined, front)).toEqual({});
   });
 
   it("of another place names the id in the way that an import takes it", async () => {
@@ -80,7 +80,7 @@ describe("a note of the journal", () => {
       "7 a@b.example",
       noteAbout(kind.type, { id: "301", service_id: "7" }, { place: "elsewhere" }),
     );
-    expect((await standingNoteOf(kind, "7 a@b.example", front)).elsewhere?.object).toBe("7/301");
+    expect((await activeEntry(kind, "7 a@b.example", front)).elsewhere?.object).toBe("7/301");
   });
 });
 
@@ -100,7 +100,7 @@ describe("a note of another state", () => {
     const objects = phase === null ? [] : [remote({ ...liveService }, phase)];
     const { kind, front, journal } = surroundings(type, { objects });
     journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
-    const { note: used, elsewhere } = await standingNoteOf(kind, "www", front);
+    const { note: used, elsewhere } = await activeEntry(kind, "www", front);
     expect({ used, refused: elsewhere !== undefined }).toEqual({ used: undefined, refused: stays });
     expect(journal.get(type, "www") !== undefined).toBe(stays);
   });
@@ -110,7 +110,7 @@ describe("a note of another state", () => {
     for (const owner of ["a dead process", "a living process"]) {
       const note = noteAbout(kind.type, { id: "1001" }, { place: "this folder", owner });
       journal.put(kind.type, "www", note);
-      await standingNoteOf(kind, "www", front);
+      await activeEntry(kind, "www", front);
       expect(journal.get(kind.type, "www"), owner).toBe(note);
     }
   });
@@ -120,14 +120,14 @@ describe("a note of another state", () => {
     const { get, list, ...rest } = kind;
     const only = { ...rest, ...(how === "get" ? { get } : { list }) } as Kind;
     journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
-    expect(await standingNoteOf(only, "www", front)).toEqual({});
+    expect(await activeEntry(only, "www", front)).toEqual({});
   });
 });
 
 describe("what only one answer tells", () => {
   it("is the secret of a webhook, a generated password and how far passwords have come, never an id", () => {
-    expect(Object.keys(onceTold(webhook, {})).sort()).toEqual(["secret", "secret_fingerprint"]);
-    expect(Object.keys(onceTold(service, {})).sort()).toEqual([
+    expect(Object.keys(shownOnce(webhook, {})).sort()).toEqual(["secret", "secret_fingerprint"]);
+    expect(Object.keys(shownOnce(service, {})).sort()).toEqual([
       "generated_password",
       "generated_password_fingerprint",
       "invoice_id",
@@ -152,7 +152,7 @@ describe("what only one answer tells", () => {
     ["of something in doubt keeps its own", { id: null }, null],
   ])("a state %s", (_, state, password) => {
     const held = asHeld(service, { domain: "www.acme.example", ...state });
-    const found = withNoted(service, held, noted);
+    const found = mergeEntry(service, held, noted);
     expect(found.generated_password).toBe(password);
     expect(found.domain, "what is recorded of everything else stays").toBe("www.acme.example");
   });
@@ -160,21 +160,21 @@ describe("what only one answer tells", () => {
   it("that was changed since replaces the one that was recorded before the change", () => {
     const rotated = noteAbout("hosting_webhook", { id: "201", secret: "second" }, { base: { secret: "first" } });
     const held = (secret: string | null) => asHeld(webhook, { id: "201", secret });
-    expect(withNoted(webhook, held("first"), rotated).secret).toBe("second");
-    expect(withNoted(webhook, held("third"), rotated).secret).toBe("third");
-    expect(withNoted(webhook, held(null), rotated).secret).toBeNull();
+    expect(mergeEntry(webhook, held("first"), rotated).secret).toBe("second");
+    expect(mergeEntry(webhook, held("third"), rotated).secret).toBe("third");
+    expect(mergeEntry(webhook, held(null), rotated).secret).toBeNull();
   });
 
   it("is not given to something in doubt by a note that is in doubt as well", () => {
     const open = noteAbout("hosting_service", { id: null, password_version: 1 });
-    expect(withNoted(service, asHeld(service, { id: null }), open).password_version).toBeNull();
+    expect(mergeEntry(service, asHeld(service, { id: null }), open).password_version).toBeNull();
   });
 
   it("of a note takes nothing away", () => {
     const silent = noteAbout("hosting_webhook", { id: "201", secret: null }, { base: { secret: "kept" } });
     const state = asHeld(webhook, { id: "201", secret: "kept" });
-    expect(withNoted(webhook, state, silent)).toEqual(state);
-    expect(withNoted(webhook, state, undefined)).toBe(state);
+    expect(mergeEntry(webhook, state, silent)).toEqual(state);
+    expect(mergeEntry(webhook, state, undefined)).toBe(state);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
 import { PENDING_CREATE, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { different, notices, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
-import { deferred, heldByOther, refersToDoubt } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
+import { deferred, heldByOther, refersToPending } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
 import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { codesOf, surroundings } from "./front.ts";
 
@@ -61,7 +61,7 @@ describe("what refers to something in doubt", () => {
     ["within a map", { questions: { service: PENDING_CREATE } }, [["questions"]]],
     ["not at all", { service_id: "1001" }, []],
   ])("%s", (_, declared, attributes) => {
-    const found = refersToDoubt(terraformKind("hosting_grant"), declared);
+    const found = refersToPending(terraformKind("hosting_grant"), declared);
     expect(found.map(({ attribute }) => attribute)).toEqual(attributes);
     for (const each of found) expect(codesOf([each])).toEqual(["error plan.pending"]);
   });

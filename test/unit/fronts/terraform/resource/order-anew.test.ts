@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Diagnostic, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
-import { orderAnew, prevented, replacedObject } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
+import { planReplacement, prevented, replacedObject } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook } from "../../../../support/subjects.ts";
@@ -38,7 +38,7 @@ function anew({
   diagnostics?: readonly Diagnostic[];
 } = {}) {
   const { kind, session } = surroundings(type);
-  return orderAnew(kind, { prior: asHeld(kind, prior), config, mark, diagnostics, session });
+  return planReplacement(kind, { prior: asHeld(kind, prior), config, mark, diagnostics, session });
 }
 
 describe("an immutable change", () => {

@@ -9,9 +9,9 @@ import {
   nameOf,
   recordedAs,
   terraformKind,
-  told,
-  untold,
-  withFront,
+  shownValue,
+  hiddenNames,
+  withProviderAttributes,
 } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import fc from "../../../../support/fc.ts";
@@ -33,7 +33,7 @@ describe.each(types)("a planned %s", (type) => {
     fc.assert(
       fc.property(question, ({ config, prior, planned }) => {
         const { values } = conform(kind, planned, { config, prior });
-        const whole = withFront(kind, values, config);
+        const whole = withProviderAttributes(kind, values, config);
         expect(planProblems(attributes, { config, prior, planned: whole })).toEqual([]);
         expect(writeOnlyProblems(attributes, whole)).toEqual([]);
       }),
@@ -109,7 +109,7 @@ describe("between Terraform's attributes and the kind's", () => {
   });
 
   it("what steers the provider is taken from the declaration, and nothing else is", () => {
-    expect(withFront(kind, { plan_id: 12 }, config)).toEqual({
+    expect(withProviderAttributes(kind, { plan_id: 12 }, config)).toEqual({
       plan_id: 12,
       timeouts: { create: "5m" },
       replace_on_change: true,
@@ -129,12 +129,12 @@ describe("what no message repeats", () => {
     ["hosting_migration_request", ["questions"]],
   ])("of a %s: %j", (type, names) => {
     const kind = terraformKind(type);
-    expect(untold(kind)).toEqual(expect.arrayContaining(names));
-    for (const name of names) expect(told(kind, name, "hush")).not.toContain("hush");
-    expect(untold(kind)).not.toContain("id");
+    expect(hiddenNames(kind)).toEqual(expect.arrayContaining(names));
+    for (const name of names) expect(shownValue(kind, name, "hush")).not.toContain("hush");
+    expect(hiddenNames(kind)).not.toContain("id");
   });
 
   it("is less than everything", () => {
-    expect(told(terraformKind("hosting_service"), "plan_id", 11)).toBe("11");
+    expect(shownValue(terraformKind("hosting_service"), "plan_id", 11)).toBe("11");
   });
 });
