@@ -12,7 +12,7 @@ import type { Schema } from "../../src/core/model/schema.ts";
 import type { Connection } from "../../src/fronts/terraform/calls/call.ts";
 import { calls } from "../../src/fronts/terraform/calls/resource.ts";
 import { decodeDynamic, encodeDynamic } from "../../src/fronts/terraform/codec/dynamic.ts";
-import { terraformKind } from "../../src/fronts/terraform/resource/subject.ts";
+import { terraformKind } from "../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { schemaOf } from "../../src/fronts/terraform/schema/of-kind.ts";
 import {
   ApplyResourceChange_RequestSchema,

@@ -4,13 +4,17 @@ import type { Attributes } from "../../../core/model/schema.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { inTerraform } from "../resource/advice.ts";
 import { applyResource } from "../resource/apply.ts";
-import { scopeOf } from "../resource/front.ts";
-import { importResource } from "../resource/import.ts";
-import { decodeMark, encodeMark, withoutPendingId, withPendingId } from "../resource/mark.ts";
+import {
+  decodeMark,
+  encodeMark,
+  terraformKind,
+  withoutPendingId,
+  withPendingId,
+} from "../resource/attribute-mapping.ts";
 import { planDeclared } from "../resource/plan.ts";
-import { readResource } from "../resource/read.ts";
+import { scopeOf } from "../resource/provider-scope.ts";
+import { importResource, readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
-import { terraformKind } from "../resource/subject.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import {

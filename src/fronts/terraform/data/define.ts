@@ -9,8 +9,8 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes } from "../../../core/model/schema.ts";
-import { collectionsOf } from "../collections.ts";
 import type { DataSession, DataSource } from "../contract.ts";
+import { collectionsOf } from "../resource/provider-scope.ts";
 
 /** A data source that can refuse a configuration before it is read. Values may be unknown; null where nothing is given. */
 export interface CheckedDataSource extends DataSource {
@@ -86,10 +86,9 @@ export async function allOf(kind: Kind, session: DataSession, parent?: string): 
 
 /** One object: by a request of its own where few are asked for and nothing else needs the listing, else out of the listing that all share. */
 export async function oneById(kind: Kind, id: string, session: DataSession): Promise<Remote | undefined> {
-  (session.collections ?? collectionsOf(session)).upToDate(kind, undefined);
-  const alone =
-    (await (session.collections ?? collectionsOf(session)).isAlone(kind, undefined)) &&
-    !listed.get(session.account)?.has(kind.type);
+  const { collections = collectionsOf(session) } = session;
+  collections.upToDate(kind, undefined);
+  const alone = (await collections.isAlone(kind, undefined)) && !listed.get(session.account)?.has(kind.type);
   return alone ? session.account.get(kind, id) : session.account.find(kind, id);
 }
 

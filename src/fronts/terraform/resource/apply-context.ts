@@ -2,12 +2,12 @@ import { kinds } from "../../../core/kinds/index.ts";
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { type ApplyContext, refuseStopped } from "../../../core/lifecycle/index.ts";
 import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../../core/model/index.ts";
-import type { ProviderScope } from "./front.ts";
-import { isToReplace, wasReleased } from "./making-room.ts";
-import { busy, shownOnce } from "./noted.ts";
+import { labelOf } from "./attribute-mapping.ts";
+import { busy, shownOnce } from "./journal-lookup.ts";
 import { noteRefused } from "./order-name.ts";
+import type { ProviderScope } from "./provider-scope.ts";
+import { isToReplace, wasReleased } from "./replacement.ts";
 import { stoppable } from "./stoppable.ts";
-import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
 
 export interface ApplyOptions {

@@ -21,12 +21,9 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import { adoptEntry, settledByNow } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
-import { claimOf, type ProviderScope, unclaim } from "./front.ts";
-import { dropReplacing } from "./making-room.ts";
-import type { Mark } from "./mark.ts";
-import { activeEntry } from "./noted.ts";
+import { declaredIn, labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { activeEntry, adoptEntry, settledByNow } from "./journal-lookup.ts";
 import {
   defect,
   different,
@@ -40,7 +37,8 @@ import {
   waits,
 } from "./notices.ts";
 import { checkOrder, generationOf } from "./order-name.ts";
-import { declaredIn, labelOf, nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
+import { claimOf, type ProviderScope, unclaim } from "./provider-scope.ts";
+import { dropReplacing } from "./replacement.ts";
 
 export interface ApplyAnswer {
   /** Null: nothing was made. */

@@ -1,8 +1,7 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { type Applied, unknownPhase } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, ResourceState } from "../../../core/model/index.ts";
-import type { Mark } from "./mark.ts";
-import { labelOf, shownValue } from "./subject.ts";
+import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 
 /** What there is to say of an apply that has come to something: one function for each. */
 

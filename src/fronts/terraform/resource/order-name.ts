@@ -7,8 +7,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Session } from "../contract.ts";
-import type { Mark } from "./mark.ts";
-import { nameOf } from "./subject.ts";
+import { type Mark, nameOf } from "./attribute-mapping.ts";
 
 /**
  * What an order needs beside its attributes: a project and a name of its own. From the two its Idempotency-Key is made

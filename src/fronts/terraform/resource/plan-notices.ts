@@ -10,10 +10,9 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Note } from "../contract.ts";
-import type { ProviderScope } from "./front.ts";
-import type { Mark } from "./mark.ts";
+import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import { twice } from "./notices.ts";
-import { labelOf, shownValue } from "./subject.ts";
+import type { ProviderScope } from "./provider-scope.ts";
 
 /** What there is to say of a plan: one function for each. */
 

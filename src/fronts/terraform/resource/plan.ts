@@ -2,8 +2,10 @@ import { kinds } from "../../../core/kinds/index.ts";
 import type { Kind, Remote, Settings } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
+  fileOutputIn,
   isPendingCreate,
   type Observation,
+  oneTimeSecretName,
   type PlanInput,
   parentOf,
   planResource,
@@ -13,20 +15,26 @@ import {
 import {
   type AttributePath,
   type Diagnostic,
+  HostformError,
   hasUnknown,
   isError,
   type JsonObject,
   UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
-
-import type { ProviderScope } from "./front.ts";
-import { immutableSinceCreate } from "./made.ts";
-import { isToReplace, noteReplacing, unmarkReleased, wasReleased } from "./making-room.ts";
-import type { Mark } from "./mark.ts";
-import { activeEntry } from "./noted.ts";
+import type { Session } from "../contract.ts";
+import {
+  conform,
+  declaredIn,
+  hiddenNames,
+  labelOf,
+  type Mark,
+  nameOf,
+  recordedAs,
+  withProviderAttributes,
+} from "./attribute-mapping.ts";
+import { activeEntry } from "./journal-lookup.ts";
 import { shownLater } from "./notices.ts";
-import { planReplacement, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import {
   deferred,
@@ -42,10 +50,19 @@ import {
   twoAddresses,
   willSettle,
 } from "./plan-notices.ts";
-import { secretPlaceNotices } from "./plan-secret.ts";
-import { conform, declaredIn, hiddenNames, labelOf, nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
+import type { ProviderScope } from "./provider-scope.ts";
+import {
+  immutableSinceCreate,
+  isToReplace,
+  noteReplacing,
+  planReplacement,
+  prevented,
+  replacedObject,
+  unmarkReleased,
+  wasReleased,
+} from "./replacement.ts";
 
-export interface PlanAnswer {
+interface PlanAnswer {
   readonly planned: ValueObject;
   readonly mark: Mark;
   /** Attributes whose change makes the object anew. */
@@ -54,7 +71,7 @@ export interface PlanAnswer {
 }
 
 /** What Terraform asks to have planned. */
-export interface PlanQuestion {
+interface PlanQuestion {
   /** Null: nothing is recorded. */
   readonly prior: JsonObject | null;
   /** As declared, null where nothing is; parts may be unknown. */
@@ -234,4 +251,31 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
     return change === "replace" && reasons.some(({ attribute }) => attribute === name);
   });
   return replaced.map(([name]) => [name]);
+}
+
+/**
+ * What a plan says of the place of a one-time secret: that no secret may be written there, and, when the object is made,
+ * where a link or a path that leaves the project leads.
+ */
+async function secretPlaceNotices(
+  kind: Kind,
+  config: ValueObject,
+  isNew: boolean,
+  { secretDestination }: Pick<Session, "secretDestination">,
+): Promise<readonly Diagnostic[]> {
+  const [output, attribute] = [fileOutputIn(config), oneTimeSecretName(kind)];
+  if (output === undefined || attribute === undefined) return [];
+  const address = labelOf(kind, config);
+  try {
+    const { real, inside, linked } = await secretDestination(output, { address, attribute });
+    if (!isNew || (inside && !linked)) return [];
+    const summary = `The ${attribute} of ${address} will be written to ${real}`;
+    const detail = inside
+      ? "A symbolic link leads there."
+      : "It is outside of the project, as `outside_project` allows.";
+    return [{ severity: "warning", code: "secret.output", summary, detail, address, attribute: ["secret_output"] }];
+  } catch (error) {
+    if (error instanceof HostformError) return error.diagnostics;
+    throw error;
+  }
 }

@@ -16,14 +16,20 @@ import {
   settledMark,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
-import type { ProviderScope } from "./front.ts";
-import type { Mark } from "./mark.ts";
-import { isRecorded, mergeEntry } from "./noted.ts";
+import {
+  type Diagnostic,
+  fail,
+  HostformError,
+  type JsonObject,
+  type ResourceState,
+} from "../../../core/model/index.ts";
+import { schemaOf } from "../schema/of-kind.ts";
+import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { isRecorded, mergeEntry } from "./journal-lookup.ts";
 import { otherHost, shownLater } from "./notices.ts";
-import { nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
+import type { ProviderScope } from "./provider-scope.ts";
 
-export interface ReadAnswer {
+interface ReadAnswer {
   /** Null: the object is gone, and Terraform may make it anew. */
   readonly state: JsonObject | null;
   readonly mark: Mark;
@@ -204,5 +210,42 @@ async function readPending(
     state: withProviderAttributes(kind, attributes, state) as JsonObject,
     mark: { ...settledMark(prior.private), host: session.host },
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+  };
+}
+
+/**
+ * Reads the object that is to be adopted. What the API never tells stays null, and the next plan records what is declared
+ * of it without a request; what has a default gets it.
+ * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
+ */
+export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
+  const parsed = kind.parseImportId?.(id);
+  if (kind.parent !== undefined && parsed === undefined) {
+    fail("usage", `A ${kind.noun} is imported by two ids: ${kind.parent}/ID`, {
+      detail: `The id is ${JSON.stringify(id)}.`,
+      remedies: [
+        `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
+      ],
+    });
+  }
+  const alone = await scope.collections.isAlone(kind, parsed?.parent);
+  const seen = await read(scope.account, { kind, prior: undefined, importId: id, config: undefined, alone });
+  if (seen.status !== "present") {
+    const how = seen.status === "gone" ? seen.how : "does not exist";
+    fail("plan.gone", `${kind.noun} ${id} ${how}`, {
+      detail: `The account of this provider configuration does not show it.${kind.parent === undefined ? ` A ${kind.noun} is imported by its id, nothing else.` : ""}`,
+      remedies: [
+        `Correct the id: \`data "${kind.type}s"\` shows those that there are. Or use the provider configuration (token) of the account that has it.`,
+      ],
+    });
+  }
+  scope.importing(kind, seen.attributes.id);
+  const defaults = attributesOf(kind).flatMap(([name, , meta]) =>
+    meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
+  );
+  return {
+    ...Object.fromEntries(Object.keys(schemaOf(kind).attributes).map((name) => [name, null])),
+    ...seen.attributes,
+    ...Object.fromEntries(defaults),
   };
 }

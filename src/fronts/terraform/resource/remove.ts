@@ -18,13 +18,12 @@ import {
   type ResourceState,
 } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
-import { type ProviderScope, unclaim } from "./front.ts";
-import { markReleased } from "./making-room.ts";
-import type { Mark } from "./mark.ts";
+import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
 import { effectNotices, settleFirst } from "./plan-notices.ts";
+import { type ProviderScope, unclaim } from "./provider-scope.ts";
 import { GONE } from "./read.ts";
-import { nameOf, recordedAs, withProviderAttributes } from "./subject.ts";
+import { markReleased } from "./replacement.ts";
 
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.

@@ -1,7 +1,7 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, ValueObject } from "../../../core/model/index.ts";
-import { declaredIn, labelOf } from "./subject.ts";
+import { declaredIn, labelOf } from "./attribute-mapping.ts";
 import { checkTimeouts } from "./timeouts.ts";
 
 /**

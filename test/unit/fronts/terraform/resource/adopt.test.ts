@@ -10,7 +10,7 @@ import {
   UNKNOWN,
   type Value,
 } from "../../../../../src/core/model/index.ts";
-import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/resource/adopt.ts";
+import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";

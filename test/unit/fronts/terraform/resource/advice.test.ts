@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../../../src/core/model/index.ts";
 import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
 import { inConfigurationWords, inTerraform, OF_HOSTFORM } from "../../../../../src/fronts/terraform/resource/advice.ts";
-import { immutableSinceCreate } from "../../../../../src/fronts/terraform/resource/made.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import {
   different,
   incomplete,
@@ -14,9 +14,8 @@ import {
   twice,
   waits,
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
-import { prevented } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
 import { settleFirst, stillPending, twoAddresses } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
-import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { immutableSinceCreate, prevented } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { asHeld } from "./front.ts";
@@ -159,7 +158,11 @@ describe("what is in this front's own words", () => {
     settleFirst("service x"),
     stillPending(service, prior, "domain"),
     twoAddresses(service, "1001"),
-    ...immutableSinceCreate(service, prior, { mark: { made: "x" }, declared: { reference: "y", coupon_code: "z" }, gone: false }),
+    ...immutableSinceCreate(service, prior, {
+      mark: { made: "x" },
+      declared: { reference: "y", coupon_code: "z" },
+      gone: false,
+    }),
   ];
 
   it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("stays: %s", (_, diagnostic) => {

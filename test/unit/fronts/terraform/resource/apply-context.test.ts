@@ -4,7 +4,7 @@ import type { CallOptions, HostingClient, Mutation, Reader } from "../../../../.
 import { idempotencyKey } from "../../../../../src/core/lifecycle/creating.ts";
 import { Account } from "../../../../../src/core/lifecycle/index.ts";
 import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import { noteReplacing } from "../../../../../src/fronts/terraform/resource/making-room.ts";
+import { noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
 import { type Asked, ask, ORDER, ordered, refused } from "./asking.ts";

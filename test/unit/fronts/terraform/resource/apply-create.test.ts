@@ -1,8 +1,8 @@
 // What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
-import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/resource/making-room.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
+import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { accountElsewhere } from "../../../../support/changes.ts";
 import { START } from "../../../../support/clock.ts";
 import {

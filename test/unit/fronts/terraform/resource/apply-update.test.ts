@@ -1,7 +1,7 @@
 // What Terraform has changed: what of it is held, what still waits, and which secret goes where.
 import { describe, expect, it } from "vitest";
 import { HostformError, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
 import { type Asked, answering, ask, lost, ORDER, refused } from "./asking.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { fullText } from "../../../../support/full-text.ts";
 import { fixOf } from "../../../../support/remedies.ts";

@@ -3,7 +3,7 @@ import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
 import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";
 import { complete, failure, liveService, liveWebhook, recorded } from "../../../../support/subjects.ts";
 import { asHeld, type Options, type Surroundings, surroundings } from "./front.ts";

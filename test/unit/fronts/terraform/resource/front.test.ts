@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claimOf, scopeOf, unclaim } from "../../../../../src/fronts/terraform/resource/front.ts";
+import { claimOf, scopeOf, unclaim } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 

@@ -3,8 +3,8 @@ import type { HostingClient, Mutation } from "../../../../../src/core/api/index.
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/contract.ts";
-import { ProviderScope } from "../../../../../src/fronts/terraform/resource/front.ts";
-import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { ProviderScope } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { type TestClock, testClock } from "../../../../support/clock.ts";
 import { complete, type FakeAccount, fakeAccount, fakeWriter } from "../../../../support/subjects.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { dataSources } from "../../../../../src/fronts/terraform/data/index.ts";
-import { importResource } from "../../../../../src/fronts/terraform/resource/import.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
-import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { importResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, remote } from "../../../../support/subjects.ts";

@@ -3,11 +3,11 @@ import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
 import {
   dropReplacing,
   isToReplace,
-  unmarkReleased,
   markReleased,
   noteReplacing,
+  unmarkReleased,
   wasReleased,
-} from "../../../../../src/fronts/terraform/resource/making-room.ts";
+} from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 

@@ -4,9 +4,9 @@ import {
   decodeMark,
   encodeMark,
   type Mark,
-  withPendingId,
   withoutPendingId,
-} from "../../../../../src/fronts/terraform/resource/mark.ts";
+  withPendingId,
+} from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import fc from "../../../../support/fc.ts";
 import { saying } from "../../../../support/remedies.ts";
 

@@ -2,9 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import type { Intent, JsonObject, Phase, PrivateMark } from "../../../../../src/core/model/index.ts";
 import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
-import { isRecorded, shownOnce, activeEntry, mergeEntry } from "../../../../../src/fronts/terraform/resource/noted.ts";
-import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { type Mark, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import {
+  activeEntry,
+  isRecorded,
+  mergeEntry,
+  shownOnce,
+} from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, recorded, remote } from "../../../../support/subjects.ts";
 import { asHeld, surroundings } from "./front.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
 import { PENDING_CREATE, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { different, notices, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { deferred, heldByOther, refersToPending } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
-import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { codesOf, surroundings } from "./front.ts";
 
 const service = terraformKind("hosting_service");

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Diagnostic, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
-import { planReplacement, prevented, replacedObject } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
-import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { type Mark, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import {
+  planReplacement,
+  prevented,
+  replacedObject,
+} from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook } from "../../../../support/subjects.ts";
 import { asHeld, codesOf, surroundings } from "./front.ts";

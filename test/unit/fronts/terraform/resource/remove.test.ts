@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { fixOf } from "../../../../support/remedies.ts";

@@ -5,14 +5,14 @@ import { equal, hasUnknown, UNKNOWN, type Value, type ValueObject } from "../../
 import {
   conform,
   declaredIn,
+  hiddenNames,
   labelOf,
   nameOf,
   recordedAs,
-  terraformKind,
   shownValue,
-  hiddenNames,
+  terraformKind,
   withProviderAttributes,
-} from "../../../../../src/fronts/terraform/resource/subject.ts";
+} from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import fc from "../../../../support/fc.ts";
 import { planProblems, writeOnlyProblems } from "../../../../support/terraform-core-rules.ts";
