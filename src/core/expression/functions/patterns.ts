@@ -7,14 +7,21 @@ import { replaceText } from "./strings.ts";
 
 // Functions that search with patterns.
 
+/** Characters of a pattern, and steps that its repetitions make of it: a search takes as much time for each character of a text. */
+const LONGEST = 20_000;
+
 /**
  * Terraform's patterns are those of Go, and so are the library's, with the words of its messages. Its tables are those of
  * Unicode 17, Terraform's of 15: `\p{L}` and `(?i)` know the letters of the versions between here alone.
  * @param wrong the error for a pattern that cannot be read: what is wrong, and the part of it that is.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
+  const tooLarge = new Refusal("a pattern of this size is not supported", 0);
+  if (pattern.length > LONGEST) throw tooLarge;
   try {
-    return RE2JS.compile(pattern);
+    const found = RE2JS.compile(pattern);
+    if (found.programSize() > LONGEST) throw tooLarge;
+    return found;
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const what = error.getDescription();

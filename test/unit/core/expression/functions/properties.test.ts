@@ -231,8 +231,16 @@ describe("patterns", () => {
     expect(() => call("regex", "(?<n>a)(?<n>b)", "ab")).toThrow(Refusal);
   });
 
-  it("that are nested beyond all bounds are a mistake, too", () => {
-    expect(() => call("regex", `${"(".repeat(50_000)}a${")".repeat(50_000)}`, "a")).toThrow(ExpressionError);
+  it.each([
+    ["are long", "a?".repeat(20_000)],
+    ["repeat long parts", `(?:${"(?:x|y)?".repeat(50)}){1000}`],
+    ["are nested beyond all bounds", "(".repeat(50_000)],
+  ])("that %s are refused, so that a search ends", (_, source) => {
+    expect(() => call("regex", source, "a")).toThrow(new Refusal("a pattern of this size is not supported", 0));
+  });
+
+  it("that are nested too deeply are a mistake, as in Terraform", () => {
+    expect(() => call("regex", `${"(".repeat(5000)}a${")".repeat(5000)}`, "a")).toThrow("expression nests too deeply");
   });
 });
 
