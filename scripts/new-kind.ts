@@ -32,8 +32,13 @@ const generated = spawnSync(process.execPath, [path.join(root, "scripts/generate
 if (generated.status !== 0) process.exit(1);
 console.log(`
 Made src/core/kinds/${names.file}.ts. What is left to do:
-  1. If the API has new endpoints for it, add them to src/core/api (endpoints.ts, records.ts, forms.ts, client.ts).
-  2. In src/core/kinds/${names.file}.ts: the attributes, how it is listed, and the request that creates it.
-  3. test/conformance/samples/${names.type}.ts: a sample; the conformance suite fails until it is there.
-  4. examples/resources/${names.type}: what its page for Terraform shows; the tests apply and import it.
-  5. npm run generate, then npm test.`);
+  1. src/core/kinds/${names.file}.ts: the attributes, how it is listed, and the request that creates it.
+  2. test/conformance/samples/${names.type}.ts: a sample; the conformance suite fails until it is there.
+  3. examples/resources/${names.type}: what its page for Terraform shows; the tests apply and import it.
+If the API has new endpoints for it, from the specification:
+  4. src/core/api/endpoints.ts: a row for each: method, path, ability, what may be repeated, the record in its answer.
+  5. src/core/api/records.ts: the record, and how it is recognised and read.
+  6. src/core/api/client.ts: the methods of HostingClient, and those that only read in Reader.
+  7. schemas/openapi.yaml: the paths and their schemas.
+  8. src/sandbox/routes: the same endpoints in the sandbox, which imports nothing of the rest.
+Then npm run generate, and npm test.`);

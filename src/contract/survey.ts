@@ -3,34 +3,21 @@
  * and read as the client would; what there is nothing to ask about is left out.
  */
 
-import { nextOf, nextSigns, readPage } from "../core/api/envelope.ts";
-import { formOf, malformed } from "../core/api/errors.ts";
-import {
-  accountForm,
-  type Form,
-  grantForm,
-  invoiceForm,
-  migrationRequestForm,
-  planForm,
-  readRecord,
-  serviceForm,
-  webhookForm,
-} from "../core/api/forms.ts";
+import { readOne } from "../core/api/answers.ts";
+import type { RecordEndpoint } from "../core/api/endpoints.ts";
+import { nextOf, nextSigns, readItem, readPage } from "../core/api/envelope.ts";
 import { type Probed, type ProbeEndpoint, type ProbeRequest, type Prober, probeTitle } from "../core/api/probe.ts";
-import { takeOne } from "../core/api/unwrap.ts";
 import { ApiError, isObject, type JsonObject } from "../core/model/index.ts";
 
-type AnyForm = Form<{ readonly id: string; readonly raw: JsonObject }>;
-
-/** How each collection is listed and recognised. */
+/** How each collection is listed. */
 const LISTS = {
-  plans: { endpoint: "listPlans", form: planForm as unknown as AnyForm },
-  services: { endpoint: "listServices", form: serviceForm as unknown as AnyForm },
-  invoices: { endpoint: "listInvoices", form: invoiceForm as unknown as AnyForm },
-  webhooks: { endpoint: "listWebhooks", form: webhookForm as unknown as AnyForm },
-  accounts: { endpoint: "listAccounts", form: accountForm as unknown as AnyForm },
-  migration_requests: { endpoint: "listMigrationRequests", form: migrationRequestForm as unknown as AnyForm },
-} as const satisfies Record<Collection, { endpoint: ProbeEndpoint; form: AnyForm }>;
+  plans: "listPlans",
+  services: "listServices",
+  invoices: "listInvoices",
+  webhooks: "listWebhooks",
+  accounts: "listAccounts",
+  migration_requests: "listMigrationRequests",
+} as const satisfies Record<Collection, ProbeEndpoint>;
 
 /** Services whose grants are looked at, until one has any. */
 const GRANTS_TRIED = 3;
@@ -50,7 +37,7 @@ export const MOST_READS = 24;
  */
 export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => void): Promise<Omit<Survey, "limited">> {
   const list = (name: Collection, query: readonly (readonly [string, string])[] = [], start: 0 | 1 = 1) =>
-    asker.list({ endpoint: LISTS[name].endpoint, query }, LISTS[name].form, start);
+    asker.list({ endpoint: LISTS[name], query }, start);
   const plans = await list("plans");
   onFirst(plans);
   const services = await list("services");
@@ -66,9 +53,9 @@ export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => vo
     lists,
     paging: await paging(lists, list),
     grants: await grants(asker, services),
-    service: await first(asker, "getService", services, LISTS.services.form),
-    invoice: await first(asker, "getInvoice", lists.invoices, LISTS.invoices.form),
-    migration: await first(asker, "getMigrationRequest", lists.migration_requests, LISTS.migration_requests.form),
+    service: await first(asker, "getService", services),
+    invoice: await first(asker, "getInvoice", lists.invoices),
+    migration: await first(asker, "getMigrationRequest", lists.migration_requests),
     missing: await asker.one({ endpoint: "getService", params: { id: unusedId(services) } }),
     domains: {
       many: await asker.one({ endpoint: "checkDomains", query: NAMES.map((name) => ["domains[]", name] as const) }),
@@ -118,7 +105,7 @@ async function paging(
 async function grants(asker: Asker, services: ListSight): Promise<readonly ListSight[]> {
   const found: ListSight[] = [];
   for (const id of services.ids.slice(0, GRANTS_TRIED)) {
-    const sight = await asker.list({ endpoint: "listGrants", params: { id } }, grantForm as unknown as AnyForm);
+    const sight = await asker.list({ endpoint: "listGrants", params: { id } });
     found.unshift(sight);
     if (sight.items.length > 0 || sight.problem !== undefined) break;
   }
@@ -126,9 +113,9 @@ async function grants(asker: Asker, services: ListSight): Promise<readonly ListS
 }
 
 /** The first record of a listing, on its own. */
-async function first(asker: Asker, endpoint: ProbeEndpoint, { ids }: ListSight, form: AnyForm) {
+async function first(asker: Asker, endpoint: ProbeEndpoint & RecordEndpoint, { ids }: ListSight) {
   const [id] = ids;
-  return id === undefined ? undefined : asker.record({ endpoint, params: { id } }, form);
+  return id === undefined ? undefined : asker.record({ endpoint, params: { id } });
 }
 
 function unusedId({ ids }: ListSight): string {
@@ -137,6 +124,8 @@ function unusedId({ ids }: ListSight): string {
   while (taken.has(String(id))) id -= 1;
   return String(id);
 }
+
+type RecordRequest = ProbeRequest & { readonly endpoint: RecordEndpoint };
 
 /** Asks the server; the signal ends it. */
 export class Asker {
@@ -167,11 +156,7 @@ export class Asker {
   }
 
   /** One page of a listing. `start` is the number of its first page. */
-  async list<T extends { readonly id: string; readonly raw: JsonObject }>(
-    request: ProbeRequest,
-    form: Form<T>,
-    start: 0 | 1 = 1,
-  ): Promise<ListSight> {
+  async list(request: RecordRequest, start: 0 | 1 = 1): Promise<ListSight> {
     const sight = await this.one(request);
     const none: ListSight = { ...sight, items: [], records: [], ids: [], next: undefined, size: undefined };
     if (sight.answer === undefined || sight.problem !== undefined) return none;
@@ -179,16 +164,12 @@ export class Asker {
     const page = Number(request.query?.find(([name]) => name === "page")?.[1] ?? start);
     const size = Number(request.query?.find(([name]) => name === "per_page")?.[1] ?? 0);
     return whenReadable(none, () => {
-      const read = readPage(endpoint, form, sight.answer?.json);
-      const records = read.items.map((item) => {
-        const result = readRecord(form, item);
-        if ("problem" in result) throw malformed(endpoint, { expected: result.problem, came: formOf(item) });
-        return { id: result.record.id, record: result.record.raw };
-      });
+      const read = readPage(endpoint, sight.answer?.json);
+      const records = read.items.map((item) => readItem(endpoint, item));
       return {
         ...none,
         items: read.items,
-        records: records.map(({ record }) => record),
+        records: records.map(({ raw }) => raw),
         ids: records.map(({ id }) => id),
         next: nextOf(
           nextSigns(read, { asked: page, pages: page - start + 1, rows: (page - start) * size + read.items.length }),
@@ -199,15 +180,12 @@ export class Asker {
   }
 
   /** One record by its id. */
-  async record<T extends { readonly id: string; readonly raw: JsonObject }>(
-    request: ProbeRequest & { readonly params: { readonly id: string } },
-    form: Form<T>,
-  ): Promise<RecordSight> {
+  async record(request: RecordRequest & { readonly params: { readonly id: string } }): Promise<RecordSight> {
     const sight = await this.one(request);
     const none: RecordSight = { ...sight, record: undefined, id: undefined, asked: request.params.id };
     if (sight.answer === undefined || sight.problem !== undefined) return none;
     return whenReadable(none, () => {
-      const { id, raw } = takeOne(request.endpoint, form, sight.answer?.json);
+      const { id, raw } = readOne(request.endpoint, sight.answer?.json);
       return { ...none, id, record: raw };
     });
   }

@@ -6,7 +6,6 @@
 
 import { sameAddress } from "../core/api/address.ts";
 import { readAnswer } from "../core/api/answers.ts";
-import { webhookForm } from "../core/api/forms.ts";
 import { createListing } from "../core/api/listing.ts";
 import { ApiError, HostformError, isObject } from "../core/model/index.ts";
 import type { Asker, Sight, Written } from "./survey.ts";
@@ -151,7 +150,6 @@ async function removeMade(
 function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: string | null }[]> {
   return createListing({
     endpoint: "listWebhooks",
-    form: webhookForm,
     maxPages: MOST_PAGES,
     pageSize: 100,
     fetchPage: async (page) => {

@@ -1,11 +1,77 @@
-/** What each mutation answers (§4): the record that it made, and the secret that is shown only once. */
+/** What each answer holds: the record, and of a mutation (§4) more than it: an invoice, the secret that is shown only once. */
 
 import { isObject, type JsonObject } from "../model/index.ts";
-import type { MutationName } from "./endpoints.ts";
-import { accepted, formOf } from "./errors.ts";
-import { accountForm, grantForm, invoiceForm, migrationRequestForm, serviceForm, webhookForm } from "./forms.ts";
-import type { Answers } from "./records.ts";
-import { findBeside, findOne, findText } from "./unwrap.ts";
+import { type ApiRecord, type Decoder, findBeside, findOne, findText } from "./decoder.ts";
+import {
+  decoderOf,
+  type Endpoint,
+  endpoints,
+  type MutationName,
+  type RecordEndpoint,
+  type RecordOf,
+} from "./endpoints.ts";
+import { accepted, describeShape, malformed } from "./errors.ts";
+import { decoders, type InvoiceRecord, type ServiceRecord, type WebhookRecord } from "./records.ts";
+
+/** §4: the answer of an order, wherever the server put the invoice. */
+export interface ServiceOrder {
+  readonly service: ServiceRecord;
+  readonly invoice: InvoiceRecord | null;
+}
+
+export interface DomainOrder {
+  /** null when the answer names no id. */
+  readonly id: string | null;
+  readonly status: string | null;
+  readonly invoice: InvoiceRecord | null;
+  readonly raw: JsonObject;
+}
+
+/** A webhook as its registration answers it. */
+export interface Registration extends Omit<WebhookRecord, "id"> {
+  readonly id: string | null;
+  readonly secret: string | null;
+  /** Without a secret: the names that the answer had. */
+  readonly names?: string;
+}
+
+/** What the answers of some mutations hold beside or in place of a record; `secret` and `password` may be null. */
+interface SpecialAnswers {
+  readonly createService: ServiceOrder;
+  readonly resetPassword: {
+    readonly password: string | null;
+    /** Without a password: the names that the answer had. Absent: it was empty, a text or a part of one. */
+    readonly names?: string;
+  };
+  readonly createWebhook: Registration | null;
+  readonly registerDomain: DomainOrder | null;
+}
+
+/** What each mutation answers. `null`: nothing usable (an empty or 204 answer). */
+export type Answers = {
+  readonly [E in MutationName]: E extends keyof SpecialAnswers
+    ? SpecialAnswers[E]
+    : E extends RecordEndpoint
+      ? RecordOf<E> | null
+      : null;
+};
+
+/** The record in an answer that must hold one. @throws FailedAttempt api.malformed */
+export function readOne<E extends RecordEndpoint>(endpoint: E, json: unknown): RecordOf<E> {
+  const decoder = decoderOf(endpoint);
+  const found = findOne(decoder, json);
+  if (found !== undefined) return found;
+  throw malformed(endpoint, { expected: `${decoder.noun} with an id`, came: describeShape(json) });
+}
+
+/** Reads the answer of one mutation; `json` is undefined for an empty body. @throws FailedAttempt api.accepted */
+export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): Answers[E] {
+  if (isSpecial(endpoint)) return SPECIAL[endpoint](json) as Answers[E];
+  const { record }: Endpoint = endpoints[endpoint];
+  return ((record !== undefined && findOne<ApiRecord>(decoders[record], json)) || null) as Answers[E];
+}
+
+const isSpecial = (endpoint: MutationName): endpoint is keyof SpecialAnswers => endpoint in SPECIAL;
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -25,60 +91,51 @@ function namedOrder(json: unknown): { readonly id: unknown } | undefined {
   return named === undefined ? undefined : { id: named };
 }
 
-type Reading = { readonly [E in MutationName]: (json: unknown) => Answers[E] };
-
-const DOMAIN_ORDER = ["order", "service", "domain", "registration"];
+/** The order of a domain, under its names. */
+const DOMAIN_ORDER: Decoder<ServiceRecord> = {
+  ...decoders.service,
+  one: ["order", "service", "domain", "registration"],
+};
 
 /**
- * Reads what each mutation answers. Most of these shapes are not specified (§4, gaps in endpoint shapes): records are
+ * Reads the answers that hold more than a record. Most of these shapes are not specified (§4, gaps in endpoint shapes): records are
  * found by structure, an answer without a usable one is null. Only an order must name its service (api.accepted).
  */
-const reading: Reading = {
+const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => SpecialAnswers[E] } = {
   createService: (json) => {
-    const order = findOne(serviceForm, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
-    const invoice = findBeside(invoiceForm, json, serviceForm.one) ?? findOne(invoiceForm, json, isInvoice) ?? null;
+    const order = findOne(decoders.service, json, isOrder) ?? findOne(decoders.service, namedOrder(json));
+    const invoice =
+      findBeside(decoders.invoice, json, decoders.service.one) ?? findOne(decoders.invoice, json, isInvoice) ?? null;
     // A job, perhaps, which makes it.
-    if (order === undefined) throw accepted("createService", serviceForm.noun, formOf(json));
+    if (order === undefined) throw accepted("createService", decoders.service.noun, describeShape(json));
     return { service: order, invoice };
   },
-  suspendService: () => null,
-  unsuspendService: () => null,
   resetPassword: (json) => {
     const password = findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] });
     const isStructure = typeof json === "object" && json !== null;
     return { password, ...(password === null && isStructure && { names: namesIn(json) }) };
   },
-  createGrant: (json) => findOne(grantForm, json) ?? null,
-  revokeGrant: () => null,
   createWebhook: (json) => {
-    const record = findOne(webhookForm, json);
-    const secret = findOnce(json, { ...WEBHOOK_SECRET, wrappers: webhookForm.one });
+    const record = findOne(decoders.webhook, json);
+    const secret = findOnce(json, { ...WEBHOOK_SECRET, wrappers: decoders.webhook.one });
     if (record !== undefined) return { ...record, secret, ...(secret === null && { names: namesIn(json) }) };
-    // The secret is told only this once: it is kept even when the answer names no id.
+    // The secret is shown only this once: it is kept even when the answer names no id.
     return secret === null ? null : { id: null, url: null, events: [], created_at: null, raw: {}, secret };
   },
-  deleteWebhook: () => null,
   registerDomain: (json) => {
     if (json === undefined) return null;
     // `[]` and `null` are not an empty answer: they say something, though nothing of a registration.
     if (!isObject(json)) return { id: null, status: null, invoice: null, raw: {} };
-    const order =
-      findOne({ ...serviceForm, one: DOMAIN_ORDER }, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
+    const order = findOne(DOMAIN_ORDER, json, isOrder) ?? findOne(decoders.service, namedOrder(json));
     return {
       id: order?.id ?? null,
       status: order?.status ?? null,
-      invoice: findBeside(invoiceForm, json, DOMAIN_ORDER) ?? findOne(invoiceForm, json, isInvoice) ?? null,
+      invoice:
+        findBeside(decoders.invoice, json, DOMAIN_ORDER.one) ?? findOne(decoders.invoice, json, isInvoice) ?? null,
       raw: (order?.raw ?? (isObject(json.data) ? json.data : json)) as JsonObject,
     };
   },
-  createAccount: (json) => findOne(accountForm, json) ?? null,
-  createMigrationRequest: (json) => findOne(migrationRequestForm, json) ?? null,
 };
-
-/** Reads the answer of one mutation; `json` is undefined for an empty body. */
-export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): Answers[E] {
-  return reading[endpoint](json);
-}
 
 /** The names of a one-time secret in an answer: where it is likeliest, and what any name of it looks like. */
 export interface SecretNames {
@@ -155,7 +212,7 @@ const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
 
 /**
- * A secret that is told only in this one answer: under a name that says it is plain, then under a likely name in a likely
+ * A secret that is shown only in this one answer: under a name that says it is plain, then under a likely name in a likely
  * place, otherwise under any name like one, anywhere; at last the only text that can be one. Not to find it costs more than
  * to look too far: nobody can ask again. Null when there is none, or only what stands in its place.
  */

@@ -3,28 +3,17 @@
 import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/index.ts";
 import { webAddress } from "./address.ts";
-import { readAnswer } from "./answers.ts";
+import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, HostClock, resolveOptions } from "./chain.ts";
-import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
-import type { EndpointName, Mutation, MutationName } from "./endpoints.ts";
-import { formOf, malformed } from "./errors.ts";
+import { findText } from "./decoder.ts";
+import { checkDomains, checkDomainsByPost, type DomainAvailability } from "./domain-check.ts";
+import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
+import { describeShape, malformed } from "./errors.ts";
 import { type Answer, anyOf, buildRequest, type Handler, type RequestParts } from "./exchange.ts";
-import {
-  accountForm,
-  type Form,
-  grantForm,
-  invoiceForm,
-  migrationRequestForm,
-  planForm,
-  serviceForm,
-  webhookForm,
-} from "./forms.ts";
 import { Limiter } from "./limiter.ts";
 import { createListing, type Listing, PageNumbering } from "./listing.ts";
 import type {
   AccountRecord,
-  Answers,
-  DomainAvailability,
   GrantRecord,
   InvoiceRecord,
   MigrationRequestRecord,
@@ -34,7 +23,6 @@ import type {
 } from "./records.ts";
 import { createRedact } from "./token.ts";
 import { connectionPool } from "./transport.ts";
-import { findText, takeOne } from "./unwrap.ts";
 
 /** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -106,12 +94,12 @@ export class HostingClient implements Reader, Writer {
   }
 
   readonly plans = {
-    list: (options?: CallOptions) => this.#list("listPlans", planForm, options),
+    list: (options?: CallOptions) => this.#list("listPlans", options),
   };
 
   readonly services = {
-    list: (options?: CallOptions) => this.#list("listServices", serviceForm, options),
-    get: (id: string, options?: CallOptions) => this.#get("getService", serviceForm, id, options),
+    list: (options?: CallOptions) => this.#list("listServices", options),
+    get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
       // Callers without types may have left the options out: that is a missing key, not a crash.
@@ -131,13 +119,13 @@ export class HostingClient implements Reader, Writer {
     panelSso: async (id: string, { signal }: CallOptions = {}): Promise<{ readonly url: string }> => {
       const json = await this.#call("panelSso", { params: { id }, signal });
       const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
-      if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: formOf(json) });
+      if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: describeShape(json) });
       return { url: webAddress(url) };
     },
   };
 
   readonly grants = {
-    list: (serviceId: string, options?: CallOptions) => this.#list("listGrants", grantForm, options, { id: serviceId }),
+    list: (serviceId: string, options?: CallOptions) => this.#list("listGrants", options, { id: serviceId }),
     create: (serviceId: string, body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
     revoke: (serviceId: string, grantId: string, options?: CallOptions) =>
@@ -145,12 +133,12 @@ export class HostingClient implements Reader, Writer {
   };
 
   readonly invoices = {
-    list: (options?: CallOptions) => this.#list("listInvoices", invoiceForm, options),
-    get: (id: string, options?: CallOptions) => this.#get("getInvoice", invoiceForm, id, options),
+    list: (options?: CallOptions) => this.#list("listInvoices", options),
+    get: (id: string, options?: CallOptions) => this.#get("getInvoice", id, options),
   };
 
   readonly webhooks = {
-    list: (options?: CallOptions) => this.#list("listWebhooks", webhookForm, options),
+    list: (options?: CallOptions) => this.#list("listWebhooks", options),
     /** The answer holds the signing secret, which is shown this once. */
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
     delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
@@ -166,13 +154,13 @@ export class HostingClient implements Reader, Writer {
   };
 
   readonly accounts = {
-    list: (options?: CallOptions) => this.#list("listAccounts", accountForm, options),
+    list: (options?: CallOptions) => this.#list("listAccounts", options),
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createAccount", body }, options),
   };
 
   readonly migrationRequests = {
-    list: (options?: CallOptions) => this.#list("listMigrationRequests", migrationRequestForm, options),
-    get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", migrationRequestForm, id, options),
+    list: (options?: CallOptions) => this.#list("listMigrationRequests", options),
+    get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", id, options),
     create: (body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createMigrationRequest", body }, options),
   };
@@ -183,20 +171,18 @@ export class HostingClient implements Reader, Writer {
     return (await this.#chain(buildRequest(endpoint, { ...parts, signal, stop }))).json;
   }
 
-  async #get<T>(endpoint: EndpointName, form: Form<T>, id: string, { signal }: CallOptions = {}): Promise<T> {
-    return takeOne(endpoint, form, await this.#call(endpoint, { params: { id }, signal }));
+  async #get<E extends RecordEndpoint>(endpoint: E, id: string, { signal }: CallOptions = {}): Promise<RecordOf<E>> {
+    return readOne(endpoint, await this.#call(endpoint, { params: { id }, signal }));
   }
 
-  #list<T extends { readonly id: string }>(
-    endpoint: EndpointName,
-    form: Form<T>,
+  #list<E extends RecordEndpoint>(
+    endpoint: E,
     { signal }: CallOptions = {},
     params?: Readonly<Record<string, string>>,
-  ): Listing<T> {
+  ): Listing<RecordOf<E>> {
     const pageSize = this.#pageSize;
     return createListing({
       endpoint,
-      form,
       maxPages: this.#maxPages,
       pageSize,
       numbering: this.#numbering,

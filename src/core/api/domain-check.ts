@@ -2,7 +2,13 @@ import { ApiError, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
 import { refuseArgument } from "./errors.ts";
 import type { RequestParts } from "./exchange.ts";
-import type { DomainAvailability } from "./records.ts";
+
+export interface DomainAvailability {
+  readonly domain: string;
+  /** null when the answer cannot be understood. */
+  readonly available: boolean | null;
+  readonly raw: JsonObject;
+}
 
 /** Sends a request and gives the JSON of its answer. */
 export type Call = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { isObject } from "../model/index.ts";
-import type { EndpointName } from "./endpoints.ts";
-import { formOf, malformed } from "./errors.ts";
-import { type Form, readRecord, snakeNames } from "./forms.ts";
+import { type ApiRecord, type Decoder, readRecord, snakeNames } from "./decoder.ts";
+import { decoderOf, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
+import { describeShape, malformed } from "./errors.ts";
 
 type Object = { readonly [key: string]: unknown };
 
@@ -61,16 +61,24 @@ const DEPTH = 3;
  * be null or `{}` in their place or altogether, or leave them out beside the page metadata.
  * @throws FailedAttempt api.malformed: any other answer without items is never taken for an empty list.
  */
-export function readPage<T>(endpoint: EndpointName, form: Form<T>, json: unknown): Page {
+export function readPage(endpoint: RecordEndpoint, json: unknown): Page {
+  const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
   if (Array.isArray(json)) return { items: json, next: [] };
   if (json === null || isEmpty(json)) return { items: [], next: [] };
   const holders = isObject(json) ? holdersIn(json) : [];
   const said = statementsOf(holders.flatMap(withMeta));
-  const items = itemsOf(holders, form, isPaged(said) || isOnlyLinks(json));
+  const items = itemsOf(holders, decoder, isPaged(said) || isOnlyLinks(json));
   if (items === undefined) {
-    throw malformed(endpoint, { expected: `a list (each item ${form.noun})`, came: formOf(json) });
+    throw malformed(endpoint, { expected: `a list (each item ${decoder.noun})`, came: describeShape(json) });
   }
   return { items, ...said };
+}
+
+/** Reads one item of a page. @throws FailedAttempt api.malformed */
+export function readItem<E extends RecordEndpoint>(endpoint: E, item: unknown): RecordOf<E> {
+  const read = readRecord(decoderOf(endpoint), item);
+  if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: describeShape(item) });
+  return read.record;
 }
 
 /** HAL's empty list: nothing but the address of the list itself. */
@@ -103,21 +111,25 @@ function holdersIn(json: Object): Object[] {
   return holders;
 }
 
-function itemsOf<T>(holders: readonly Object[], form: Form<T>, paged: boolean): readonly unknown[] | undefined {
-  const names = ["data", ...form.many, ...ITEM_NAMES];
+function itemsOf(
+  holders: readonly Object[],
+  decoder: Decoder<ApiRecord>,
+  paged: boolean,
+): readonly unknown[] | undefined {
+  const names = ["data", ...decoder.many, ...ITEM_NAMES];
   const known = (name: string) => names.includes(name);
   const found = holders.flatMap((holder) =>
     Object.entries(holder).flatMap(([name, value]) => {
       if (NOT_ITEMS.has(name) || META_NAMES.includes(name)) return [];
       const alone = Object.entries(holder).every(([other, said]) => other === name || isHarmless(other, said));
-      return [{ name, value: byId(form, value) ?? value, alone }];
+      return [{ name, value: byId(decoder, value) ?? value, alone }];
     }),
   );
   const lists = found.filter(({ value }) => Array.isArray(value) && value.length > 0) as {
     name: string;
     value: unknown[];
   }[];
-  const records = lists.filter(({ value }) => isItem(form, value[0]));
+  const records = lists.filter(({ value }) => isItem(decoder, value[0]));
   const [only] = records;
   const named = names.flatMap((name) => records.filter((list) => list.name === name))[0];
   if (named !== undefined || (records.length === 1 && only !== undefined)) return (named ?? only)?.value;
@@ -142,12 +154,12 @@ const isHarmless = (name: string, value: unknown) =>
   ENVELOPE_NAMES.has(name) || (typeof value === "string" && /^(?:ok|success)\b/i.test(value));
 
 /** Items by their ids, or by their places, in an object. */
-function byId<T>(form: Form<T>, value: unknown): readonly unknown[] | undefined {
+function byId(decoder: Decoder<ApiRecord>, value: unknown): readonly unknown[] | undefined {
   const items = isObject(value) ? Object.values(value) : [];
-  return items.length > 0 && items.every((item) => isItem(form, item)) ? items : undefined;
+  return items.length > 0 && items.every((item) => isItem(decoder, item)) ? items : undefined;
 }
 
-const isItem = <T>(form: Form<T>, value: unknown) => "record" in readRecord(form, value);
+const isItem = (decoder: Decoder<ApiRecord>, value: unknown) => "record" in readRecord(decoder, value);
 
 /** An envelope, and the objects in it that may hold page metadata. */
 function withMeta(object: Object): Object[] {

@@ -131,7 +131,7 @@ export function accepted(endpoint: EndpointName, noun: string, came: string): Fa
 }
 
 /** The form of a value without its contents, which may be secret: `an object with "id", "status"`. */
-export function formOf(value: unknown): string {
+export function describeShape(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
   if (value === null) return "null";
   if (!isObject(value)) return `a ${typeof value}`;

@@ -4,11 +4,14 @@
  * that say whether a request may have been carried out. Must not: know kinds, plans or state; guess where the answer is
  * unclear; follow redirects or addresses from the server; let the token into any text.
  */
+
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
+export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
 export type { CallOptions, Reader, Writer } from "./client.ts";
 export { HostingClient } from "./client.ts";
 export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
+export type { DomainAvailability } from "./domain-check.ts";
 export {
   type Ability,
   describeEndpoint,
@@ -21,6 +24,14 @@ export {
 } from "./endpoints.ts";
 export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
 export type { Listing } from "./listing.ts";
-export type * from "./records.ts";
+export type {
+  AccountRecord,
+  GrantRecord,
+  InvoiceRecord,
+  MigrationRequestRecord,
+  PlanRecord,
+  ServiceRecord,
+  WebhookRecord,
+} from "./records.ts";
 export { type LedgerOptions, ledgerFor, SharedLedger } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

@@ -1,19 +1,18 @@
 /** Listings: page by page, to the end and not beyond (§4 Pagination). */
 
 import { ApiError } from "../model/index.ts";
-import { describeEndpoint, type EndpointName } from "./endpoints.ts";
-import { nextOf, nextSigns, type Page, readPage } from "./envelope.ts";
-import { FailedAttempt, formOf, malformed } from "./errors.ts";
-import { type Form, readRecord } from "./forms.ts";
+import type { ApiRecord, Decoder } from "./decoder.ts";
+import { decoderOf, describeEndpoint, type EndpointName, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
+import { nextOf, nextSigns, type Page, readItem, readPage } from "./envelope.ts";
+import { FailedAttempt } from "./errors.ts";
 
 /** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts again. */
 export interface Listing<T> extends AsyncIterable<T> {
   all(): Promise<T[]>;
 }
 
-export interface ListingOptions<T> {
-  readonly endpoint: EndpointName;
-  readonly form: Form<T>;
+export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> {
+  readonly endpoint: E;
   /** Fetches one page by its number. */
   readonly fetchPage: (page: number) => Promise<unknown>;
   readonly maxPages: number;
@@ -36,24 +35,24 @@ export interface ListingOptions<T> {
  *
  * A contradiction that remains, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again.
  */
-export function createListing<T extends { readonly id: string }>(options: ListingOptions<T>): Listing<T> {
+export function createListing<E extends RecordEndpoint>(options: ListingOptions<E>): Listing<RecordOf<E>> {
   return {
-    [Symbol.asyncIterator]: () => walk(options),
+    [Symbol.asyncIterator]: () => walk(options) as AsyncGenerator<RecordOf<E>>,
     async all() {
-      const records: T[] = [];
+      const records: ApiRecord[] = [];
       for await (const record of walk(options)) records.push(record);
-      return records;
+      return records as RecordOf<E>[];
     },
   };
 }
 
-async function* walk<T extends { readonly id: string }>(options: ListingOptions<T>): AsyncGenerator<T> {
+async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
   const numbering = options.numbering ?? new PageNumbering();
   const yielded = new Set<string>();
   for (let again = false; ; again = true) {
     const reading = new Reading(options, numbering);
     for await (const record of reading.read()) {
-      const row = rowOf(options.form, record);
+      const row = rowOf(options.endpoint, record);
       if (yielded.has(row)) continue;
       yielded.add(row);
       yield record;
@@ -64,17 +63,20 @@ async function* walk<T extends { readonly id: string }>(options: ListingOptions<
 }
 
 /** What is the same row of a list wherever it stands. */
-const rowOf = <T extends { readonly id: string }>({ tellsApart = [] }: Form<T>, record: T): string =>
-  tellsApart.length === 0 ? record.id : JSON.stringify([record.id, ...tellsApart.map((name) => record[name])]);
+function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
+  const { tellsApart = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
+  const fields: Readonly<Record<string, unknown>> = { ...record };
+  return tellsApart.length === 0 ? record.id : JSON.stringify([record.id, ...tellsApart.map((name) => fields[name])]);
+}
 
 /** Statuses by which a server says that there is no such page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
 /** One reading of a whole list. */
-class Reading<T extends { readonly id: string }> {
+class Reading {
   /** Why the list cannot be relied upon, once it was read. */
   problem: FailedAttempt | undefined;
-  readonly #options: ListingOptions<T>;
+  readonly #options: ListingOptions;
   readonly #numbering: PageNumbering;
   readonly #start: 0 | 1;
   readonly #rows = new Set<string>();
@@ -93,7 +95,7 @@ class Reading<T extends { readonly id: string }> {
   /** The server's number of pages fits pages that are counted from 1. */
   #fits = false;
 
-  constructor(options: ListingOptions<T>, numbering: PageNumbering) {
+  constructor(options: ListingOptions, numbering: PageNumbering) {
     this.#options = options;
     this.#numbering = numbering;
     this.#start = numbering.first ?? 1;
@@ -104,7 +106,7 @@ class Reading<T extends { readonly id: string }> {
     return this.#total > this.#rows.size;
   }
 
-  async *read(): AsyncGenerator<T> {
+  async *read(): AsyncGenerator<ApiRecord> {
     yield* this.#readOn();
     if (this.#start === 1) yield* await this.#numbering.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
@@ -124,8 +126,8 @@ class Reading<T extends { readonly id: string }> {
   }
 
   /** From the first page to the end. */
-  async *#readOn(): AsyncGenerator<T> {
-    const { endpoint, form, maxPages, pageSize } = this.#options;
+  async *#readOn(): AsyncGenerator<ApiRecord> {
+    const { endpoint, maxPages, pageSize } = this.#options;
     let signs: readonly boolean[] = [];
     let before = "";
     let size: number | undefined;
@@ -143,7 +145,7 @@ class Reading<T extends { readonly id: string }> {
       const isFirst = this.#pages === 1;
       if (isFirst) {
         this.#first = page;
-        this.#firstRows = records.map((record) => rowOf(form, record));
+        this.#firstRows = records.map((record) => rowOf(endpoint, record));
       }
       const promised = isPromised(signs);
       signs = nextSigns(page, { asked, pages: this.#pages, rows: this.#rows.size });
@@ -156,7 +158,7 @@ class Reading<T extends { readonly id: string }> {
         if (!isFirst) this.#afterLast = "nothing";
         break;
       }
-      const rows = JSON.stringify(records.map((record) => rowOf(form, record)).sort());
+      const rows = JSON.stringify(records.map((record) => rowOf(endpoint, record)).sort());
       if (rows === before) {
         this.#afterLast = "repetition";
         // Full pages alike: the server may ignore the number of the page and hide all rows but the first ones.
@@ -181,8 +183,8 @@ class Reading<T extends { readonly id: string }> {
    * Asks for page 0 unless it is certain that page 1 is the first page, and gives the rows that only page 0 has: an
    * account never looks empty, or without its first rows, to a caller that creates what is missing.
    */
-  async #readPageZero(): Promise<readonly T[]> {
-    const { endpoint, form } = this.#options;
+  async #readPageZero(): Promise<readonly ApiRecord[]> {
+    const { endpoint } = this.#options;
     if (this.#isSettled()) return [];
     const contradiction = this.#contradiction();
     const known = this.#numbering.first === 1;
@@ -195,7 +197,7 @@ class Reading<T extends { readonly id: string }> {
       return [];
     }
     const { records, fresh } = this.#take(page);
-    const apart = !records.some((record) => this.#firstRows.includes(rowOf(form, record)));
+    const apart = !records.some((record) => this.#firstRows.includes(rowOf(endpoint, record)));
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#numbering.learn(0);
       // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
@@ -243,15 +245,11 @@ class Reading<T extends { readonly id: string }> {
   }
 
   /** The rows of a page, and those of them that are new. */
-  #take(page: Page): { readonly records: readonly T[]; readonly fresh: readonly T[] } {
-    const { endpoint, form } = this.#options;
-    const records = page.items.map((item) => {
-      const read = readRecord(form, item);
-      if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: formOf(item) });
-      return read.record;
-    });
-    const fresh = records.filter((record) => !this.#rows.has(rowOf(form, record)));
-    for (const record of fresh) this.#rows.add(rowOf(form, record));
+  #take(page: Page): { readonly records: readonly ApiRecord[]; readonly fresh: readonly ApiRecord[] } {
+    const { endpoint } = this.#options;
+    const records: ApiRecord[] = page.items.map((item) => readItem(endpoint, item));
+    const fresh = records.filter((record) => !this.#rows.has(rowOf(endpoint, record)));
+    for (const record of fresh) this.#rows.add(rowOf(endpoint, record));
     if (page.total !== undefined && page.total < this.#rows.size) this.#totals = undefined;
     if (page.total !== undefined) this.#totals?.push(page.total);
     return { records, fresh };
@@ -259,9 +257,9 @@ class Reading<T extends { readonly id: string }> {
 
   /** One page; undefined where the server says that there is none of that number. */
   async #fetch(asked: number): Promise<Page | undefined> {
-    const { endpoint, form, fetchPage } = this.#options;
+    const { endpoint, fetchPage } = this.#options;
     try {
-      return readPage(endpoint, form, await fetchPage(asked));
+      return readPage(endpoint, await fetchPage(asked));
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
       // A database may fail at the rows before the first one.

@@ -1,46 +1,16 @@
 /** Whether an answer is one: errors for anything but 2xx, and for a 2xx that holds none; else its JSON. */
 import { type Clock, isObject } from "../model/index.ts";
 import { fieldErrorsOf, htmlPage, refusal, serverMessageOf } from "./classify.ts";
-import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { type ApiRecord, type Decoder, hasId, readRecord } from "./decoder.ts";
+import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
-import { FailedAttempt, formOf, malformed } from "./errors.ts";
+import { describeShape, FailedAttempt, malformed } from "./errors.ts";
 import { type Answer, type ApiRequest, type Handler, parseJson, type Reply } from "./exchange.ts";
-import {
-  accountForm,
-  type Form,
-  grantForm,
-  hasId,
-  invoiceForm,
-  migrationRequestForm,
-  planForm,
-  readRecord,
-  serviceForm,
-  webhookForm,
-} from "./forms.ts";
+import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
-
-/**
- * How much of a 2xx answer is needed. `ignored`: the status says it all, unless the body says that it failed (gap: the
- * bodies of suspend and unsuspend are not shown). `optional`: an empty answer is accepted, a broken one is not. Everything else is `required`.
- */
-const BODIES: Partial<Record<EndpointName, "ignored" | "optional">> = {
-  suspendService: "ignored",
-  unsuspendService: "ignored",
-  revokeGrant: "ignored",
-  deleteWebhook: "ignored",
-  resetPassword: "optional",
-  createGrant: "optional",
-  createWebhook: "optional",
-  registerDomain: "optional",
-  createAccount: "optional",
-  createMigrationRequest: "optional",
-};
 
 /** Words of pages that mean "later" although their status says otherwise. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
-
-/** Answers whose words are findings about names, and advisory: a "status" of theirs says nothing of the request. */
-const FINDINGS: readonly EndpointName[] = ["checkDomains", "checkDomainsByPost"];
 
 /** Turns replies into answers: errors for anything but 2xx and for a 2xx that tells an error, else parsed JSON. */
 export function parseResponse(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
@@ -53,7 +23,7 @@ export function parseResponse(options: { redact: Redact; clock: Clock }, next: H
 
 function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
   const { endpoint } = request;
-  const need = BODIES[endpoint] ?? "required";
+  const { answer, repeat }: Endpoint = endpoints[endpoint];
   const came = (what: string, transient: boolean) =>
     malformed(endpoint, { came: what, transient, status: reply.status });
   const text = reply.text.trim();
@@ -63,27 +33,27 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
   if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
   const json = parseJson(text);
   const failure =
-    reply.cut === undefined && !FINDINGS.includes(endpoint)
+    reply.cut === undefined && answer !== "advisory"
       ? errorBody(request, reply, json?.value, {
           redact,
-          plain: need === "ignored" || endpoint === "resetPassword",
+          plain: answer === "ignored" || endpoint === "resetPassword",
           transient: THROTTLED.test(text),
         })
       : undefined;
   if (failure !== undefined) throw failure;
-  if (need === "ignored") return undefined;
+  if (answer === "ignored") return undefined;
   if (reply.cut === "too_large") {
     throw new FailedAttempt(endpoint, {
       code: "api.too_large",
       summary: `The answer to ${describeEndpoint(endpoint)} is larger than is accepted`,
-      reached: endpoints[endpoint].repeat === "safe" ? "answered" : "maybe",
+      reached: repeat === "safe" ? "answered" : "maybe",
       status: reply.status,
       fix: "Narrow the request, or raise the limit if it is right.",
     });
   }
   if (reply.cut !== undefined) throw came("an answer that was cut off", true);
   if (text === "") {
-    if (need === "optional") return undefined;
+    if (answer === "optional") return undefined;
     throw came("an empty answer", true);
   }
   const encoding = reply.headers["content-encoding"];
@@ -98,18 +68,12 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
 
 type Object = { readonly [key: string]: unknown };
 
+const { plan, ...others } = decoders;
 /** The records that an answer may hold without an envelope. Plans only come as a list. */
-const SINGLE: readonly Form<Object>[] = [
-  serviceForm,
-  invoiceForm,
-  grantForm,
-  webhookForm,
-  accountForm,
-  migrationRequestForm,
-].map((form) => form as unknown as Form<Object>);
-const FORMS = [...SINGLE, planForm as unknown as Form<Object>];
+const SINGLE: readonly Decoder<ApiRecord>[] = Object.values(others);
+const DECODERS: readonly Decoder<ApiRecord>[] = [...SINGLE, plan];
 /** Where an envelope holds its record or its list. */
-const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...FORMS.flatMap(({ one, many }) => [...one, ...many])])];
+const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...DECODERS.flatMap(({ one, many }) => [...one, ...many])])];
 
 /** Words and texts by which a body says that the request failed, whatever its HTTP status. */
 const FAILED = /^(error|errors|fail|failed|failure)$/i;
@@ -139,7 +103,7 @@ export function errorBody(
   const words = message === undefined ? undefined : redact(message);
   return malformed(endpoint, {
     expected: `what status ${reply.status} promises`,
-    came: words === undefined ? `an error, ${formOf(json)}` : `an error in the server's words: "${words}"`,
+    came: words === undefined ? `an error, ${describeShape(json)}` : `an error in the server's words: "${words}"`,
     transient: options.transient,
     status: reply.status,
   });
@@ -162,20 +126,20 @@ function tells(value: unknown): boolean {
 
 /** A record without an envelope. An id alone does not make one: errors have ids too. */
 function isRecord(json: Object): boolean {
-  return SINGLE.some((form) => {
-    const read = readRecord(form, json);
+  return SINGLE.some((decoder) => {
+    const read = readRecord(decoder, json);
     if ("problem" in read) return false;
-    const { id: _id, raw: _raw, status: _status, ...fields } = read.record;
+    const { id: _id, raw: _raw, status: _status, ...fields } = read.record as ApiRecord & Object;
     return Object.values(fields).some(tells);
   });
 }
 
 /** Whether there is anything with an id: a record, one in a list, or either of them one level deeper. */
 function holdsRecord(value: unknown, depth: number): boolean {
-  if (Array.isArray(value)) return value.some((item) => FORMS.some((form) => hasId(form, item)));
+  if (Array.isArray(value)) return value.some((item) => DECODERS.some((decoder) => hasId(decoder, item)));
   if (!isObject(value)) return false;
   return (
-    FORMS.some((form) => hasId(form, value)) ||
+    DECODERS.some((decoder) => hasId(decoder, value)) ||
     (depth === 0 && CONTENT_NAMES.some((name) => holdsRecord(value[name], depth + 1)))
   );
 }

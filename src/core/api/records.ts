@@ -1,14 +1,23 @@
-import type { Invoice, JsonObject } from "../model/index.ts";
+import type { Invoice } from "../model/index.ts";
+import {
+  type ApiRecord,
+  amount,
+  type Decoder,
+  domain,
+  eventNames,
+  instant,
+  integer,
+  part,
+  prices,
+  WEBSITE,
+  word,
+} from "./decoder.ts";
 
 /**
- * The records of §2 as the client hands them out: one shape whatever the server's variant. Ids are strings (the
- * specification gives integers for services and invoices only), absent and empty fields are null, amounts are numbers
- * in the API's own unit, words are as the server wrote them. `raw` is the record as it came, for what is not named.
+ * The records of §2 as the client hands them out, each with how it is read: one shape whatever the server's variant. Ids are
+ * strings (the specification gives integers for services and invoices only), absent and empty fields are null, amounts are
+ * numbers in the API's own unit, words are as the server wrote them. `raw` is the record as it came, for what is not named.
  */
-interface ApiRecord {
-  readonly id: string;
-  readonly raw: JsonObject;
-}
 
 export interface ServiceRecord extends ApiRecord {
   readonly plan: string | null;
@@ -75,50 +84,168 @@ export interface MigrationRequestRecord extends ApiRecord {
   readonly created_at: string | null;
 }
 
-export interface DomainAvailability {
-  readonly domain: string;
-  /** null when the answer cannot be understood. */
-  readonly available: boolean | null;
-  readonly raw: JsonObject;
-}
-
-/** §4: the answer of an order, wherever the server put the invoice. */
-export interface ServiceOrder {
+/** The record behind each name. */
+export interface Records {
   readonly service: ServiceRecord;
-  readonly invoice: InvoiceRecord | null;
+  readonly invoice: InvoiceRecord;
+  readonly plan: PlanRecord;
+  readonly grant: GrantRecord;
+  readonly webhook: WebhookRecord;
+  readonly account: AccountRecord;
+  readonly migration_request: MigrationRequestRecord;
 }
 
-export interface DomainOrder {
-  /** null when the answer names no id. */
-  readonly id: string | null;
-  readonly status: string | null;
-  readonly invoice: InvoiceRecord | null;
-  readonly raw: JsonObject;
-}
+export type RecordName = keyof Records;
 
-/** A webhook as its registration answers it. */
-export interface Registration extends Omit<WebhookRecord, "id"> {
-  readonly id: string | null;
-  readonly secret: string | null;
-  /** Without a secret: the names that the answer had. */
-  readonly names?: string;
-}
+/** Where the domain stands, if not under its own name. */
+const DOMAIN_NAMES = [
+  ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
+  ...["target_domain", "site", "website", "name"],
+];
 
-/** What each mutation answers. `null`: nothing usable (an empty or 204 answer); `secret`/`password` may be null too. */
-export interface Answers {
-  createService: ServiceOrder;
-  suspendService: null;
-  unsuspendService: null;
-  resetPassword: {
-    readonly password: string | null;
-    /** Without a password: the names that the answer had. Absent: it was empty, a text or a part of one. */
-    readonly names?: string;
-  };
-  createGrant: GrantRecord | null;
-  revokeGrant: null;
-  createWebhook: Registration | null;
-  deleteWebhook: null;
-  registerDomain: DomainOrder | null;
-  createAccount: AccountRecord | null;
-  createMigrationRequest: MigrationRequestRecord | null;
-}
+/** How each record is recognised and read. */
+export const decoders: { readonly [N in RecordName]: Decoder<Records[N]> } = {
+  service: {
+    noun: "a service",
+    one: ["service", "order"],
+    many: ["services", "orders"],
+    aliases: {
+      id: ["service_id", "order_id"],
+      plan: ["plan.name", "plan_name"],
+      plan_id: ["plan.plan_id", "plan.id"],
+      domain: DOMAIN_NAMES,
+    },
+    fields: {
+      plan: word,
+      plan_id: integer,
+      product_type: word,
+      status: word,
+      domain,
+      billing_cycle: word,
+      currency: word,
+      price: amount,
+      next_due_date: word,
+      provisioning_status: word,
+      created_at: instant,
+    },
+  },
+  invoice: {
+    noun: "an invoice",
+    one: ["invoice"],
+    many: ["invoices"],
+    aliases: {
+      id: ["invoice_id"],
+      invoice_number: ["number"],
+      order_id: ["service_id", "order.id", "service.id"],
+    },
+    fields: {
+      invoice_number: word,
+      status: word,
+      currency: word,
+      subtotal: amount,
+      total: amount,
+      due_date: word,
+      paid_at: instant,
+      order_id: word,
+    },
+  },
+  plan: {
+    noun: "a plan",
+    one: ["plan"],
+    many: ["plans"],
+    // Gap: only plan_id and the Manage fields are shown.
+    aliases: {
+      id: ["plan_id"],
+      plan_id: ["id"],
+      name: ["plan", "title", "label", "plan_name", "display_name"],
+      product_type: ["type", "product.type", "product", "category"],
+      price: ["amount", "list_price", "monthly_price", "cost"],
+      billing_cycle: ["cycle", "period", "interval"],
+    },
+    tellsApart: ["currency", "billing_cycle"],
+    fields: {
+      plan_id: integer,
+      name: word,
+      product_type: word,
+      currency: word,
+      price: amount,
+      prices,
+      billing_cycle: word,
+      manage_discount_percent: amount,
+      price_after_discount: amount,
+    },
+  },
+  grant: {
+    noun: "a grant",
+    one: ["grant"],
+    many: ["grants"],
+    aliases: {
+      id: ["grant_id", "uuid"],
+      email: [
+        ...["user.email", "user_email", "email_address", "grantee.email", "member.email", "invitee.email"],
+        ...["invitee_email", "recipient"],
+      ],
+      permission: ["role", "access", "access_level", "level"],
+      expires_at: ["expires", "expiry", "expiration", "expiration_date", "expires_on", "valid_until", "ends_at"],
+    },
+    // Who a grant is for.
+    likely: {
+      email: {
+        name: part(
+          ...["e?mail", "grantee", "member", "invitee", "invited", "recipient", "user", "login"],
+          ...["shared_with", "collaborator"],
+        ),
+        value: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+      },
+    },
+    fields: { email: word, permission: word, expires_at: instant, created_at: instant },
+  },
+  webhook: {
+    noun: "a webhook subscription",
+    one: ["webhook", "subscription"],
+    many: ["webhooks", "subscriptions"],
+    aliases: { id: ["webhook_id", "subscription_id", "uuid"], url: ["endpoint"] },
+    // Where events are sent.
+    likely: {
+      url: {
+        name: part("url", "uri", "endpoint", "target", "callback", "destination", "address"),
+        value: /^https?:\/\//i,
+      },
+    },
+    fields: { url: word, events: eventNames, created_at: instant },
+  },
+  account: {
+    noun: "a client account",
+    one: ["account", "client_account", "client"],
+    many: ["accounts", "client_accounts", "clients"],
+    aliases: {
+      id: ["account_id", "client_account_id", "uuid"],
+      name: ["display_name", "client_name", "title", "label"],
+      company_name: ["company.name", "company"],
+      company_number: ["company.number", "company.registration_number"],
+      vat_number: ["company.vat_number", "company.vat", "vat", "vat_id"],
+      currency: ["default_currency"],
+    },
+    fields: {
+      name: word,
+      company_name: word,
+      company_number: word,
+      vat_number: word,
+      currency: word,
+      created_at: instant,
+    },
+  },
+  migration_request: {
+    noun: "a migration request",
+    one: ["migration_request", "migrationRequest", "migration"],
+    many: ["migration_requests", "migrationRequests", "migration-requests", "migrations"],
+    aliases: {
+      id: ["migration_request_id", "uuid"],
+      domain: DOMAIN_NAMES,
+      order_id: ["service_id", "order.id", "service.id", "order", "service"],
+    },
+    // Which website is moved.
+    likely: { domain: { name: part("domain", "website", "site"), value: WEBSITE } },
+    fields: { domain, order_id: word, status: word, created_at: instant },
+  },
+};

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { FailedAttempt } from "../../../../src/core/api/errors.ts";
-import { serviceForm } from "../../../../src/core/api/forms.ts";
 import { createListing, PageNumbering } from "../../../../src/core/api/listing.ts";
 import { ApiError } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
@@ -134,7 +133,6 @@ function listingOf(
   const asked: number[] = [];
   const listing = createListing({
     endpoint: "listServices",
-    form: serviceForm,
     maxPages,
     pageSize: 100,
     ...more,

@@ -2,8 +2,9 @@
 import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 import { refusal } from "../../../../src/core/api/classify.ts";
+import { readRecord } from "../../../../src/core/api/decoder.ts";
 import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
-import { grantForm, readRecord } from "../../../../src/core/api/forms.ts";
+import { decoders } from "../../../../src/core/api/records.ts";
 import { testClock } from "../../../support/clock.ts";
 
 const request = { endpoint: "createService", method: "POST", path: "/services" } as ApiRequest;
@@ -13,8 +14,8 @@ const refused = (text: string, headers: Reply["headers"] = {}) =>
 it.each<[string, string, (text: string) => unknown]>([
   ["a password that is given at the end", "password is ", (message) => readAnswer("resetPassword", { message })],
   ["a password after a lot of space", " ", (space) => readAnswer("resetPassword", `password is${space}x y`)],
-  ["an address of e-mail", ".", (text) => readRecord(grantForm, { id: 1, user: `a@${text} ` })],
-  ["an address of e-mail, in parts", "a.", (text) => readRecord(grantForm, { id: 1, user: `a@${text}@` })],
+  ["an address of e-mail", ".", (text) => readRecord(decoders.grant, { id: 1, user: `a@${text} ` })],
+  ["an address of e-mail, in parts", "a.", (text) => readRecord(decoders.grant, { id: 1, user: `a@${text}@` })],
   ["a word about an Idempotency-Key", "only ", (text) => refused(JSON.stringify({ message: `idempotency ${text}` }))],
   ["the title of a page", "<title", (text) => refused(`<html>${text}`)],
 ])("%s is sought in one pass: a lot of %j", (_, piece, read) => {

@@ -37,7 +37,7 @@ const SRC = path.resolve(import.meta.dirname, "../../../../../src");
  * `settle` is for `hostform resolve` alone; the reasons of a change are shown by hostform's own plan alone; only there can an
  * order be insisted on.
  */
-const NEVER_HERE = /settle\.ts:|\bwhy: |account-digest|If \$\{id\} is the one/;
+const NEVER_HERE = /settle\.ts:|\bwhy: |hostform account|If \$\{id\} is the one/;
 
 /** The constant parts of the texts in the sources that have a word of the others in them. */
 function foreignTexts(): { file: string; text: string }[] {

@@ -7,7 +7,6 @@ import { refusal } from "../../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../../src/core/api/endpoints.ts";
 import { malformed, tooLate } from "../../../../../src/core/api/errors.ts";
 import type { ApiRequest } from "../../../../../src/core/api/exchange.ts";
-import { serviceForm } from "../../../../../src/core/api/forms.ts";
 import { createListing } from "../../../../../src/core/api/listing.ts";
 import { readToken } from "../../../../../src/core/api/token.ts";
 import { networkFailure, send } from "../../../../../src/core/api/transport.ts";
@@ -56,7 +55,6 @@ async function unanswered(): Promise<readonly Diagnostic[]> {
 const emptyPage = () =>
   createListing({
     endpoint: "listServices",
-    form: serviceForm,
     fetchPage: async () => ({ data: [], meta: { current_page: 1, last_page: 2 } }),
     maxPages: 3,
     pageSize: 100,

@@ -1,0 +1,284 @@
+/**
+ * Reads a record out of an answer, whatever the server's variant: where it stands, by which names its fields go, and what a
+ * value of them may look like. Loosely, so that nothing the specification leaves open stops the client; the id alone is required.
+ */
+import { isObject, type JsonObject } from "../model/index.ts";
+
+/** What every record has. Ids are text; `raw` is the record as it came, for what is not named. */
+export interface ApiRecord {
+  readonly id: string;
+  readonly raw: JsonObject;
+}
+
+/** How one kind of record (§2) is recognised in an answer and read loosely. */
+export interface Decoder<T extends ApiRecord> {
+  /** "a service": for messages. */
+  readonly noun: string;
+  /** Names of a property that holds one such record. */
+  readonly one: readonly string[];
+  /** Names of a property that holds a list of them. */
+  readonly many: readonly string[];
+  /** Other names that a field goes by, dotted where it is nested; the field's own name comes first. */
+  readonly aliases: Readonly<Record<string, readonly string[]>>;
+  /** How the value of each field is read; undefined where there is none. */
+  readonly fields: { readonly [F in keyof Omit<T, keyof ApiRecord>]: (value: unknown) => T[F] };
+  /** Fields that may go by any name of such a form; see {@link likely}. */
+  readonly likely?: Readonly<Record<string, Likely>>;
+  /** Fields besides the id in which two rows of a list differ: some hosts list a plan once for each of its prices. */
+  readonly tellsApart?: readonly string[];
+}
+
+/** By what a field is recognised whose names nobody can list. */
+export interface Likely {
+  /** A part of its name, or of its path. */
+  readonly name: RegExp;
+  readonly value: RegExp;
+}
+
+type Fields = { readonly [key: string]: unknown };
+
+/** Reads one record. `problem` says what is missing; nothing of the contents is in it. */
+export function readRecord<T extends ApiRecord>(
+  decoder: Decoder<T>,
+  value: unknown,
+): { record: T } | { problem: string } {
+  if (!isObject(value)) return { problem: `${decoder.noun} as an object` };
+  const item = unwrapped(decoder, value);
+  const values = named(decoder, item);
+  // Ids are opaque: the specification gives integers for services and invoices only.
+  const isId = typeof values.id === "string" || Number.isFinite(values.id);
+  const id = isId ? String(values.id) : "";
+  if (id.trim() === "") {
+    const what = isId ? "an id that is not empty" : "an id (a number or a text)";
+    return { problem: `${decoder.noun} whose "id" is ${what}` };
+  }
+  const fields = Object.entries<(value: unknown) => unknown>(decoder.fields).map(([name, read]) => [
+    name,
+    read(values[name]),
+  ]);
+  return { record: { id, ...Object.fromEntries(fields), raw: item as JsonObject } as T };
+}
+
+/** What any record may be wrapped in, besides its name. */
+const WRAPPERS = ["data", "result", "item", "record", "resource", "payload", "response"];
+
+/** A record, which may be wrapped on its own: under `data` or under its name. */
+function unwrapped<T extends ApiRecord>(decoder: Decoder<T>, value: Fields): Fields {
+  if (hasId(decoder, value)) return value;
+  const inner = [...WRAPPERS, ...decoder.one].map((name) => value[name]).find((held) => hasId(decoder, held));
+  return isObject(inner) ? inner : value;
+}
+
+/** True when the value has an id by any of the names that the decoder knows. */
+export function hasId<T extends ApiRecord>(decoder: Decoder<T>, value: unknown): value is Fields {
+  return isObject(value) && scalar(named(decoder, value).id) !== null;
+}
+
+/**
+ * A copy in which fields that go by another name have their own. A value that is an object does not count as one. A
+ * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
+ */
+function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Record<string, unknown> {
+  const fields = ["attributes", "fields", "properties"].map((name) => said[name]).find(isObject) ?? {};
+  const value = snakeNames({ ...fields, ...said });
+  const copy: Record<string, unknown> = { ...value };
+  for (const [field, aliases] of Object.entries(decoder.aliases)) {
+    const own = value[field];
+    if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
+    const fits = (found: unknown) => word(momentOf(found)) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
+    copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]) ?? own;
+  }
+  return copy;
+}
+
+/** The same with names in snake_case and without leading underscores, where nothing has that name already. */
+export function snakeNames(value: Fields): Fields {
+  const other = Object.entries(value).flatMap(([name, held]) => {
+    const snake = name
+      .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+      .replaceAll("-", "_")
+      .replace(/^_+/, "")
+      .toLowerCase();
+    return snake === name || Object.hasOwn(value, snake) ? [] : [[snake, held] as const];
+  });
+  return other.length === 0 ? value : { ...value, ...Object.fromEntries(other) };
+}
+
+function at(value: unknown, path: string): unknown {
+  return path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
+}
+
+/** A host name with a dot, in whatever alphabet. */
+const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}\.?$/u;
+/** A domain, or the address of a website. */
+export const WEBSITE = new RegExp(`${DOMAIN.source}|^https?://`, "iu");
+/** What a value under another name must look like, where such names are used for other things too. */
+const FITS: Readonly<Record<string, RegExp>> = { domain: WEBSITE, order_id: /^\d+$/ };
+
+/** An address has no more characters. The patterns of longer texts take the square of the length. */
+const LONGEST = 2_048;
+
+/** A part of a path, whole: `user` of `user.mail` and `user_mail`, not of `username`. */
+export const part = (...words: readonly string[]) => new RegExp(`(?:^|[._])(?:${words.join("|")})(?:$|[._])`);
+/** Who made a record is nobody that it is about; an address of the record itself is no address in it. */
+const ANOTHERS = part(
+  ...["by", "owner", "creator", "grantor", "granter", "inviter", "sender", "from", "self", "links?", "href"],
+);
+
+/**
+ * The one value of a record that looks like a field under a name that may mean it; undefined where none does, or several
+ * differ: what a record is about is not guessed.
+ */
+function likely(value: Fields, sought: Likely | undefined): string | undefined {
+  if (sought === undefined) return undefined;
+  const held = Object.entries(value).flatMap(([name, inner]): (readonly [string, unknown])[] =>
+    isObject(inner) ? Object.entries(inner).map(([own, one]) => [`${name}.${own}`, one]) : [[name, inner]],
+  );
+  const found = held.flatMap(([name, one]) => {
+    const said = sought.name.test(name) && !ANOTHERS.test(name) ? word(one) : null;
+    return said !== null && said.length <= LONGEST && sought.value.test(said) ? [said] : [];
+  });
+  const [only, ...others] = new Set(found);
+  return others.length === 0 ? only : undefined;
+}
+
+/**
+ * Where a record may stand in an answer, likeliest first: under its name inside `data`, under `data` (§2), under its
+ * name, or bare.
+ */
+function places(json: unknown, names: readonly string[]): Fields[] {
+  if (!isObject(json)) return [];
+  const within = (holder: unknown, some: readonly string[]) =>
+    isObject(holder) ? some.map((name) => holder[name]) : [];
+  const inside = [...within(json.data, names), json.data, ...within(json.data, WRAPPERS)];
+  const candidates = [...inside, ...within(json, [...names, ...WRAPPERS]), json];
+  return candidates
+    .map((value) => (isObject(value) && isObject(value.data) && value !== json ? value.data : value))
+    .filter(isObject);
+}
+
+/** The record in an answer, found by structure (gap: several response shapes are not shown) among those that fit; undefined when there is none. */
+export function findOne<T extends ApiRecord>(
+  decoder: Decoder<T>,
+  json: unknown,
+  fits: (value: Fields) => boolean = () => true,
+): T | undefined {
+  const found = places(json, decoder.one).find((value) => hasId(decoder, value) && fits(value));
+  const read = found === undefined ? undefined : readRecord(decoder, found);
+  return read !== undefined && "record" in read ? read.record : undefined;
+}
+
+/** The record under one of its names anywhere an answer may put it beside another; undefined when there is none. */
+export function findBeside<T extends ApiRecord>(
+  decoder: Decoder<T>,
+  json: unknown,
+  beside: readonly string[],
+): T | undefined {
+  for (const place of places(json, beside)) {
+    for (const name of decoder.one) {
+      const held = place[name];
+      const read = readRecord(decoder, isObject(held) && isObject(held.data) ? held.data : held);
+      if ("record" in read) return read.record;
+    }
+  }
+  return undefined;
+}
+
+/** A text under one of the names, in `data`, in a named object or at the top; null when there is none that fits. */
+export function findText(
+  json: unknown,
+  names: readonly string[],
+  wrappers: readonly string[] = [],
+  fits: (text: string) => boolean = () => true,
+): string | null {
+  for (const place of places(json, wrappers)) {
+    for (const name of names) {
+      const value = place[name];
+      if (typeof value === "string" && value !== "" && fits(value)) return value;
+    }
+  }
+  return null;
+}
+
+/** A text, a number or a truth value as text; null for what is empty and for anything else. */
+function scalar(value: unknown): string | null {
+  if (typeof value === "string") return value.trim() === "" ? null : value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+/** A word or a date as it came, alone in a list, or as the name of an object; anything else is null. */
+export function word(value: unknown): string | null {
+  if (Array.isArray(value)) return value.length === 1 ? scalar(value[0]) : null;
+  return isObject(value) ? (scalar(value.name) ?? scalar(value.code) ?? scalar(value.value)) : scalar(value);
+}
+
+/** A domain, or that of an address. */
+export function domain(value: unknown): string | null {
+  const said = word(value);
+  return said !== null && /^https?:\/\//i.test(said) && URL.canParse(said) ? new URL(said).hostname : said;
+}
+
+/** 1973 in seconds; below it a number is a day, a year or a duration. In milliseconds, 1973 and 9999. */
+const LEAST_SECONDS = 100_000_000;
+const LEAST_MS = LEAST_SECONDS * 1000;
+const MOST_MS = 253_402_300_799_999;
+
+/** An instant. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it; 0 is none. Anything else is as it came. */
+export function instant(said: unknown): string | null {
+  const value = momentOf(said);
+  const number = amount(value);
+  if (number === null) return utc(scalar(value));
+  const ms = number < LEAST_MS ? number * 1000 : number;
+  return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
+}
+
+/** An object of PHP's has the moment and its zone. */
+const momentOf = (said: unknown) => (isObject(said) ? (said.timestamp ?? said.date ?? said.iso ?? said) : said);
+
+/** An instant of SQL's has no zone; it is read as UTC wherever hostform runs. */
+const utc = (text: string | null) =>
+  text !== null && /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
+
+/** An amount in the API's own unit; digits in a text count. */
+export function amount(value: unknown): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  return typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+}
+
+export function integer(value: unknown): number | null {
+  const number = amount(value);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** Amounts by currency, from a map or from rows. */
+export function prices(said: unknown): Record<string, number> {
+  const rows = Array.isArray(said) ? said.filter(isObject).map((row) => [row.currency, row.amount ?? row.price]) : [];
+  const value = Array.isArray(said) ? Object.fromEntries(rows) : said;
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value).map(([currency, price]) => [currency.toUpperCase(), amount(price)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => entry[1] !== null));
+}
+
+/** Names of events: a list of names or of objects with a name, names in a text, or a map of names to whether they are on. */
+export function eventNames(value: unknown): string[] {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  // A list with numbers for names is a list; so is one that was written as JSON in a text.
+  const isMap = entries.some(([name]) => !/^\d+$/.test(name));
+  const list = Array.isArray(value)
+    ? value
+    : isMap
+      ? entries.filter(([, on]) => isOn(on)).map(([name]) => name)
+      : typeof value === "string"
+        ? value.split(/[\s,;|[\]"']+/)
+        : entries.map(([, name]) => name);
+  const names = list.map((item) => {
+    if (!isObject(item)) return scalar(item)?.trim();
+    return isOn(item.enabled ?? item.active ?? true) ? scalar(item.name ?? item.event ?? item.type)?.trim() : undefined;
+  });
+  return names.filter((name): name is string => name !== undefined && name !== "");
+}
+
+function isOn(value: unknown): boolean {
+  if (isObject(value)) return isOn(value.enabled ?? value.active ?? true);
+  return typeof value === "string" ? !/^(?:|0|false|no|off)$/i.test(value.trim()) : Boolean(value);
+}
