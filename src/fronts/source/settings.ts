@@ -3,7 +3,7 @@ import { type ProviderSettings, providerSettings } from "../../core/kinds/provid
 import { type Backend, type JsonObject, looksLikeToken } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";
-import { type EnvironmentReader, settingValue } from "./templates.ts";
+import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, type MapTree, valueSpan } from "./tree.ts";
 
 const address = (of: string) =>
@@ -65,12 +65,11 @@ const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|
 /** The backend of all documents together; "unclear" when a mistake may hide it. @param complete nothing was unreadable. */
 export function mergeBackend(
   sections: readonly Entry[],
-  env: EnvironmentReader,
   complete: boolean,
-  diags: DiagnosticCollector,
+  context: ReadContext,
 ): Backend | undefined | "unclear" {
-  unique(sections, () => "`backend`", diags);
-  const [backend, ...others] = sections.map((section) => readBackend(section, env, diags) ?? "unclear");
+  unique(sections, () => "`backend`", context.diags);
+  const [backend, ...others] = sections.map((section) => readBackend(section, context) ?? "unclear");
   return complete && others.length === 0 ? backend : "unclear";
 }
 
@@ -79,7 +78,8 @@ export function mergeBackend(
  * is needed before anything can be planned. Credentials are refused, wherever they come from.
  * @returns undefined after a mistake, which is reported: a state must not be looked for in the wrong place.
  */
-function readBackend(section: Entry, env: EnvironmentReader, diags: DiagnosticCollector): Backend | undefined {
+function readBackend(section: Entry, context: ReadContext): Backend | undefined {
+  const { diags } = context;
   const { value: tree } = section;
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
@@ -95,7 +95,7 @@ function readBackend(section: Entry, env: EnvironmentReader, diags: DiagnosticCo
     });
     return undefined;
   }
-  const settings = readSettings(type, entry, env, diags);
+  const settings = readSettings(type, entry, context);
   return settings && { type, settings, range: rangeOf(entry.keySpan) };
 }
 
@@ -104,32 +104,23 @@ function readBackend(section: Entry, env: EnvironmentReader, diags: DiagnosticCo
  * @returns undefined after a mistake, which is reported.
  */
 export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
-  const settings = readSettings(type, section, () => undefined, diags);
+  const settings = readSettings(type, section, { env: { read: () => undefined }, diags });
   return settings && { type, settings, range: rangeOf(section.keySpan) };
 }
 
-function readSettings(
-  type: Type,
-  section: Entry,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): JsonObject | undefined {
+function readSettings(type: Type, section: Entry, context: ReadContext): JsonObject | undefined {
   const { value: tree } = section;
   if (isNull(tree)) return {};
   if (tree.form !== "map") {
-    diags.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
+    context.diags.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
     return undefined;
   }
-  const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, env, diags));
+  const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, context));
   return read.includes(undefined) ? undefined : Object.assign({}, ...read);
 }
 
-function readSetting(
-  type: Type,
-  entry: Entry,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): JsonObject | undefined {
+function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject | undefined {
+  const { diags } = context;
   const { key, keySpan } = entry;
   const { shape } = backendSettings[type];
   const refuseSecret = () => {
@@ -144,7 +135,7 @@ function readSetting(
     diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
     return undefined;
   }
-  const value = settingValue(entry.value, "A backend", env, diags);
+  const value = settingValue(entry.value, "A backend", context);
   if (value === undefined) return undefined;
   if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
   const checked = backendSettings[type].partial().safeParse({ [key]: value });

@@ -5,11 +5,18 @@ import type { DiagnosticCollector, Remark } from "./diagnostics.ts";
 import type { Span } from "./source.ts";
 import { type Leaf, type Tree, toJson } from "./tree.ts";
 
-/** The environment by name; undefined when a variable is not set. */
+/** The variables of the environment that a declaration may read. */
 export interface EnvironmentReader {
-  (name: string): string | undefined;
+  /** Undefined when a variable is not set. */
+  read(name: string): string | undefined;
   /** Whether a variable is kept from the declaration, set or not. Default: none is. */
   readonly refuses?: ((name: string) => boolean) | undefined;
+}
+
+/** What values are read with. */
+export interface ReadContext {
+  readonly env: EnvironmentReader;
+  readonly diags: DiagnosticCollector;
 }
 
 /** A reference to a resource, with the place of its `${…}`. */
@@ -25,8 +32,7 @@ export interface TemplateReference {
  */
 export function templateReferences(
   leaf: Leaf,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
+  { env, diags }: ReadContext,
   remark: Remark = {},
 ): readonly TemplateReference[] | undefined {
   const text = leaf.value;
@@ -45,7 +51,7 @@ export function templateReferences(
           ...remark,
           fix: "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
         });
-      } else if (env(part.name) === undefined) {
+      } else if (env.read(part.name) === undefined) {
         unset = true;
         diags.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
       }
@@ -84,19 +90,14 @@ export function unreferable(
  * The value of a setting that is needed before anything can be planned: it may hold `${env.NAME}`, and no other reference.
  * @param owner `A backend`, for messages. @returns undefined after a mistake, which is reported.
  */
-export function settingValue(
-  tree: Tree,
-  owner: string,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): Value | undefined {
+export function settingValue(tree: Tree, owner: string, context: ReadContext): Value | undefined {
   if (tree.form !== "leaf" || typeof tree.value !== "string") return toJson(tree);
-  const references = templateReferences(tree, env, diags);
+  const references = templateReferences(tree, context);
   if (references === undefined) return undefined;
   const [wrong] = references;
-  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined });
+  if (wrong === undefined) return resolveReferences(tree.value, { env: context.env.read, resource: () => undefined });
   const fix = "Only `${env.NAME}` can be used here.";
-  diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
+  context.diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
   return undefined;
 }
 

@@ -33,61 +33,37 @@ const COMMENT = "//";
  * several.
  */
 export function blocksOf(entry: Entry, labels: readonly string[], diags: DiagnosticCollector): Block[] {
-  const found: Block[] = [];
-  const { key, keySpan } = entry;
-  const written: Written = { type: key, labels, diags };
-  const walk = (tree: Tree, above: Block["labels"], at: Span): void => {
-    const bodies = mapsIn(tree, at, written);
+  const { key: type } = entry;
+  const form = `"${type}": ${labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}")}`;
+  const walk = (tree: Tree, above: Block["labels"], at: Span): Block[] => {
+    const parts = isNull(tree) ? [] : tree.form === "list" ? tree.items : [tree];
+    const bodies = parts.filter((part) => part.form === "map");
+    if (bodies.length < parts.length) {
+      for (const part of parts.filter(({ form: own }) => own !== "map")) {
+        const fix = `Write \`${form}\`.`;
+        diags.add(spanOf(part, at), "config.structure", `\`${type}\` must be an object here`, { fix });
+      }
+      return [];
+    }
     const label = labels[above.length];
     if (label === undefined) {
-      for (const body of bodies ?? []) {
-        if (at.source instanceof SynthesizedSource) at.source.credit(at.start, body);
-        found.push({ labels: above, keySpan: at, body });
-      }
-      return;
+      for (const body of bodies) if (at.source instanceof SynthesizedSource) at.source.credit(at.start, body);
+      return bodies.map((body) => ({ labels: above, keySpan: at, body }));
     }
-    const named = bodies?.flatMap(argumentsOf);
-    if (named?.length === 0) reportNameless(tree, at, label, written);
-    for (const one of named ?? []) walk(one.value, [...above, { text: one.key, span: one.keySpan }], one.keySpan);
+    const named = bodies.flatMap(argumentsOf);
+    if (named.length === 0) {
+      // Terraform refuses it too: passed over, whatever stood there before would be taken for removed.
+      diags.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
+        detail: "Whether nothing is declared any more, or something is missing, cannot be told.",
+        fix: `Write \`${form}\`; or leave out what is empty.`,
+      });
+    }
+    return named.flatMap(({ key, keySpan, value }) => walk(value, [...above, { text: key, span: keySpan }], keySpan));
   };
-  walk(entry.value, [], keySpan);
-  return found;
-}
-
-/** What is being read, for what is said of it. */
-interface Written {
-  readonly type: string;
-  readonly labels: readonly string[];
-  readonly diags: DiagnosticCollector;
-}
-
-/** The objects at a level: one, several in a list, or none (`null`, `[]`). Undefined when what is there instead is reported. */
-function mapsIn(tree: Tree, at: Span, { type, labels, diags }: Written): readonly MapTree[] | undefined {
-  if (tree.form === "map") return [tree];
-  if (isNull(tree)) return [];
-  const others = tree.form === "leaf" ? [tree] : tree.items.filter(({ form }) => form !== "map");
-  for (const other of others) {
-    diags.add(spanOf(other, at), "config.structure", `\`${type}\` must be an object here`, {
-      fix: `Write \`${formOf(type, labels)}\`.`,
-    });
-  }
-  if (others.length > 0) return undefined;
-  return tree.form === "list" ? tree.items.flatMap((item) => (item.form === "map" ? [item] : [])) : [];
-}
-
-/** Terraform refuses it too: passed over, whatever stood there before would be taken for removed. */
-function reportNameless(tree: Tree, at: Span, label: string, { type, labels, diags }: Written): void {
-  diags.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
-    detail: "Whether nothing is declared any more, or something is missing, cannot be told.",
-    fix: `Write \`${formOf(type, labels)}\`; or leave out what is empty.`,
-  });
+  return walk(entry.value, [], entry.keySpan);
 }
 
 const spanOf = ({ span }: Tree, at: Span): Span => (span.start === span.end ? at : span);
-
-function formOf(type: string, labels: readonly string[]): string {
-  return `"${type}": ${labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}")}`;
-}
 
 /** The entries of a block, comments left out. */
 export function argumentsOf({ entries }: MapTree): Entry[] {
@@ -140,6 +116,20 @@ export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollecto
   });
 }
 
+/** The blocks of Terraform's language that are read, with their labels. */
+export const BLOCK_TYPES = {
+  terraform: [],
+  provider: ["NAME"],
+  variable: ["NAME"],
+  locals: [],
+  output: ["NAME"],
+  resource: ["TYPE", "NAME"],
+  data: ["TYPE", "NAME"],
+  import: [],
+  moved: [],
+  removed: [],
+} as const satisfies Record<string, readonly string[]>;
+
 /** The keys of a block of Terraform's language, apart from those of schemas and of backends. */
 export interface Keys {
   /** What is read, or passed over because it says nothing to hostform. */
@@ -168,18 +158,7 @@ export const BACKENDS =
  */
 export const KEYS = {
   stack: {
-    known: [
-      "terraform",
-      "provider",
-      "variable",
-      "locals",
-      "output",
-      "resource",
-      "data",
-      "import",
-      "moved",
-      "removed",
-    ] as const,
+    known: Object.keys(BLOCK_TYPES),
     refused: {
       module: "Write its resources into the stack itself, or apply the stack with Terraform.",
       check: INSTEAD,

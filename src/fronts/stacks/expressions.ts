@@ -142,11 +142,9 @@ function offsetInText({ source, start, end }: Span, offset: number): number {
 /** The type that a declared value is converted to: of a nested object any attribute may be left out. */
 function constraintOf(type: Attribute["type"]): Type {
   if (!isNested(type)) return typeOfAttribute(type);
-  const names = Object.keys(type.attributes);
-  const object = Object.fromEntries(
-    Object.entries(type.attributes).map(([name, part]) => [name, constraintOf(part.type)] as const),
-  );
-  const nested: Type = { object, optional: Object.fromEntries(names.map((name) => [name, undefined])) };
+  const parts = Object.entries(type.attributes).map(([name, part]) => [name, constraintOf(part.type)] as const);
+  const optional = Object.fromEntries(parts.map(([name]) => [name, undefined]));
+  const nested: Type = { object: Object.fromEntries(parts), optional };
   return type.nesting === "list" ? { list: nested } : nested;
 }
 

@@ -3,7 +3,7 @@ import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/in
 import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
-import { argumentsOf, type Block, blocksOf, KEYS, type Keys } from "./blocks.ts";
+import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, KEYS, type Keys } from "./blocks.ts";
 import { SynthesizedSource } from "./json.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
@@ -32,22 +32,6 @@ export interface Module {
   readonly removed: readonly Block[];
 }
 
-/** The blocks of Terraform's language that are read, with their labels. */
-const BLOCK_TYPES = {
-  terraform: [],
-  provider: ["NAME"],
-  variable: ["NAME"],
-  locals: [],
-  output: ["NAME"],
-  resource: ["TYPE", "NAME"],
-  data: ["TYPE", "NAME"],
-  import: [],
-  moved: [],
-  removed: [],
-} as const satisfies Record<Type, readonly string[]>;
-
-type Type = (typeof KEYS.stack.known)[number];
-
 /** The provider whose resources these are, by its name in a stack. */
 export const PROVIDER = "hosting";
 
@@ -57,25 +41,25 @@ export function readModule(
   { kinds, schemas }: StackCatalogue,
   diags: DiagnosticCollector,
 ): Module {
-  const blocks = Object.fromEntries(Object.keys(BLOCK_TYPES).map((type) => [type, [] as Block[]])) as Record<
-    Type,
+  const blocks = Object.fromEntries(KEYS.stack.known.map((type) => [type, [] as Block[]])) as Record<
+    BlockType,
     Block[]
   >;
   for (const entry of trees.flatMap((tree) => rootEntries(tree, diags))) {
     if (isType(entry.key)) blocks[entry.key].push(...blocksOf(entry, BLOCK_TYPES[entry.key], diags));
     else reportType(entry, diags);
   }
-  const resourceTypes = [...kinds.keys()];
-  const resources = blocks.resource.filter((block) =>
-    isOurs(block, "resource", (type) => kinds.has(type), resourceTypes, diags),
-  );
   const isData = (type: string) => type === REMOTE_STATE || schemas.data(type) !== undefined;
-  const data = blocks.data.filter((block) => isOurs(block, "data", isData, [], diags));
+  const resources = blocks.resource.filter((block) =>
+    isOurs(block, "resource", (type) => kinds.has(type), kinds, diags),
+  );
+  const data = blocks.data.filter((block) => isOurs(block, "data", isData, new Map(), diags));
+  const locals = blocks.locals.flatMap(({ body }) => argumentsOf(body));
   return {
     terraform: blocks.terraform,
     providers: blocks.provider,
     variables: named(blocks.variable, "variable ", diags),
-    locals: localsOf(blocks.locals, diags),
+    locals: new Map(unique(locals, ({ key }) => `local.${key}`, diags).map((entry) => [entry.key, entry])),
     outputs: named(blocks.output, "output ", diags),
     resources: named(resources, "", diags),
     data: named(data, "data.", diags),
@@ -94,7 +78,9 @@ function rootEntries(tree: Tree, diags: DiagnosticCollector): Entry[] {
   return [];
 }
 
-const isType = (key: string): key is Type => Object.hasOwn(BLOCK_TYPES, key);
+type BlockType = keyof typeof BLOCK_TYPES;
+
+const isType = (key: string): key is BlockType => Object.hasOwn(BLOCK_TYPES, key);
 
 function reportType({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
   const { known, refused }: Keys = KEYS.stack;
@@ -113,7 +99,7 @@ function isOurs(
   { labels, keySpan }: Block,
   type: "resource" | "data",
   isKnown: (type: string) => boolean,
-  known: readonly string[],
+  known: ReadonlyMap<string, unknown>,
   diags: DiagnosticCollector,
 ): boolean {
   const [first, second] = labels;
@@ -123,7 +109,7 @@ function isOurs(
   const what = `${type === "data" ? "data." : ""}${first.text.slice(0, 100)}.${second.text.slice(0, 100)}`;
   if (first.text.startsWith(`${PROVIDER}_`)) {
     const noun = type === "data" ? "data source" : "resource";
-    diags.addUnknown(keySpan, `There is no ${noun} "${first.text.slice(0, 100)}"`, first.text, known);
+    diags.addUnknown(keySpan, `There is no ${noun} "${first.text.slice(0, 100)}"`, first.text, [...known.keys()]);
   } else {
     diags.add(keySpan, "config.unsupported", `${what} is not a resource of hosting`, {
       detail: "hostform applies stacks of hosting resources alone; nothing would make this one.",
@@ -137,11 +123,6 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
   const nameOf = ({ labels }: Block) => prefix + labels.map(({ text }) => text).join(".");
   const bare = prefix.endsWith(" ") ? prefix.length : 0;
   return new Map(unique(blocks, nameOf, diags).map((block) => [nameOf(block).slice(bare), block]));
-}
-
-function localsOf(blocks: readonly Block[], diags: DiagnosticCollector): ReadonlyMap<string, Entry> {
-  const entries = blocks.flatMap(({ body }) => argumentsOf(body));
-  return new Map(unique(entries, ({ key }) => `local.${key}`, diags).map((entry) => [entry.key, entry]));
 }
 
 /**

@@ -201,20 +201,9 @@ export function nodeOf({ root, steps }: Traversal): string | undefined {
       ? undefined
       : `data.${first}.${second}`;
   }
-  if (NO_RESOURCES.has(root) || typeof first !== "string") return undefined;
+  if (NO_RESOURCES.test(root) || typeof first !== "string") return undefined;
   return `${root}.${first}`;
 }
 
 /** Names that are no resource types. */
-const NO_RESOURCES: ReadonlySet<string> = new Set([
-  "var",
-  "local",
-  "each",
-  "count",
-  "path",
-  "terraform",
-  "self",
-  "module",
-  "data",
-  "ephemeral",
-]);
+const NO_RESOURCES = /^(?:var|local|each|count|path|terraform|self|module|data|ephemeral)$/;

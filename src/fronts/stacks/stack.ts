@@ -61,8 +61,7 @@ export function parseStack(files: readonly SourceFile[], options: StackOptions):
     files: files.map(({ path }) => path),
     ...(typeof backend === "object" && { backend }),
   };
-  const diagnostics = diags.list();
-  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics, secrets };
+  return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), secrets };
 }
 
 function merge(module: Module, options: StackOptions, diags: DiagnosticCollector): Omit<Desired, "files"> {
@@ -80,9 +79,11 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const imports = readImports(context);
   const resources: DesiredResource[] = [];
   const data: DesiredData[] = [];
-  for (const expansion of context.expansions.values()) {
-    const { draft } = expansion;
+  // Names depend on each other; people read the resources as they stand in the file.
+  for (const [base, draft] of drafts) {
     checkProvider(draft, providers, diags);
+    const expansion = context.expansions.get(base);
+    if (expansion === undefined) continue;
     for (const instance of instancesOf(expansion, context)) {
       if (draft.kind === undefined) data.push(instance);
       else resources.push(asResource(instance, draft, imports.get(instance.address)));
@@ -91,7 +92,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   return {
     project: projectName(project, options, diags),
     providers,
-    resources: inFileOrder(resources, drafts),
+    resources,
     data,
     outputs: readOutputs(context),
     moved: readMoved(module.moved, kinds, diags),
@@ -170,16 +171,6 @@ function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: 
     ...(importId !== undefined && { importId }),
     ...(Object.keys(own).length > 0 && { lifecycle: own }),
   };
-}
-
-/** Names depend on each other; people read the resources as they stand in the file. */
-function inFileOrder(
-  resources: readonly DesiredResource[],
-  drafts: ReadonlyMap<string, BlockDraft>,
-): DesiredResource[] {
-  const place = new Map([...drafts.keys()].map((base, i) => [base, i]));
-  const placeOf = ({ address }: DesiredResource) => place.get(address.replace(/\[.*$/s, "")) ?? 0;
-  return resources.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */

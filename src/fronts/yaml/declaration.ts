@@ -12,7 +12,6 @@ import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts"
 import type { Declaration } from "../source/index.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
-import type { EnvironmentReader } from "../source/templates.ts";
 import { locate, type MapTree, type SpannedName, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { readOutputs } from "./outputs.ts";
@@ -44,15 +43,14 @@ export function parseDeclaration(
   const reads = files.map((file, index) => readYaml(file, index, diags));
   const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, diags)));
   const complete = !incomplete && reads.every((read) => read.complete);
-  const reader: EnvironmentReader = Object.assign(
-    (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    {
-      refuses: refusesVariable,
-    },
-  );
+  const reader = {
+    read: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    refuses: refusesVariable,
+  };
+  const context = { env: reader, complete, diags };
   const sections = fragments.flatMap((fragment) => fragment.backends);
-  const backend = mergeBackend(sections, reader, complete, diags);
-  const merged = merge(fragments, files, { env: reader, complete, diags });
+  const backend = mergeBackend(sections, complete, context);
+  const merged = merge(fragments, files, context);
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list() };
 }
@@ -65,7 +63,7 @@ function merge(
   files: readonly SourceFile[],
   context: MergeContext,
 ): Desired | undefined {
-  const { env, diags } = context;
+  const { diags } = context;
   const project = mergeProject(fragments, files, context);
   const providers = mergeProviders(fragments, context);
   const guards = mergeGuards(fragments, diags);
@@ -78,9 +76,7 @@ function merge(
     if (provider !== undefined && !providers.has(provider.name)) reportProvider(provider, providers, context);
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
-  const resources = readable.map((draft) =>
-    desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, diags)),
-  );
+  const resources = readable.map((draft) => desiredResource(draft, dependsOn.get(draft.address) ?? [], context));
   const outputs = fragments.flatMap((fragment) => (fragment.outputs === undefined ? [] : [fragment.outputs]));
   return {
     project: project ?? "",
@@ -119,12 +115,12 @@ function mergeProject(
   return first.name;
 }
 
-function mergeProviders(fragments: readonly Fragment[], { env, diags }: MergeContext): Map<string, ProviderConfig> {
+function mergeProviders(fragments: readonly Fragment[], context: MergeContext): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const entries = fragments.flatMap((fragment) => fragment.providers);
-  unique(entries, ({ key }) => `The provider "${key}"`, diags);
+  unique(entries, ({ key }) => `The provider "${key}"`, context.diags);
   for (const entry of entries) {
-    const provider = readProvider(entry, env, diags);
+    const provider = readProvider(entry, context);
     if (provider !== undefined) providers.set(provider.alias, provider);
   }
   return providers;
@@ -165,20 +161,16 @@ function reportProvider(
   diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
 }
 
-function sourcesOf(
-  { address, sources }: ResourceDraft,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): ReadonlyMap<string, SecretSource> {
-  const read = [...sources].map(([name, entry]) => [name, readSecretSource(entry, address, env, diags)] as const);
-  return new Map(read.filter((pair): pair is [string, SecretSource] => pair[1] !== undefined));
-}
-
 function desiredResource(
   { address, kind, keySpan, attributes, sources: places, provider, importId }: ResourceDraft,
   dependsOn: readonly string[],
-  sources: ReadonlyMap<string, SecretSource>,
+  context: MergeContext,
 ): DesiredResource {
+  const sources = new Map<string, SecretSource>();
+  for (const [name, entry] of places) {
+    const source = readSecretSource(entry, address, context);
+    if (source !== undefined) sources.set(name, source);
+  }
   const config = Object.fromEntries([...attributes].map(([name, entry]) => [name, toJson(entry.value)]));
   const tree: MapTree = { form: "map", entries: new Map([...attributes, ...places]), span: keySpan };
   return {

@@ -50,17 +50,15 @@ export interface ReadOptions extends DeclarationOptions {
  * read are diagnostics like everything else; the promise never rejects for what is on the disk.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
-  const { dir, fs } = options;
-  const { files: given = [] } = options;
-  const found = given.length === 0 ? await find(dir, fs) : { paths: named(dir, given) };
-  if ("diagnostic" in found) {
-    const { diagnostic } = found;
-    const backend = diagnostic.code === "config.missing" ? undefined : "unclear";
-    return { desired: undefined, partial: undefined, backend, diagnostics: [diagnostic] };
+  const { dir, fs, files: given = [] } = options;
+  const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
+  if ("severity" in found) {
+    const backend = found.code === "config.missing" ? undefined : "unclear";
+    return { desired: undefined, partial: undefined, backend, diagnostics: [found] };
   }
   const files: SourceFile[] = [];
   const unreadable: Diagnostic[] = [];
-  for (const path of found.paths) {
+  for (const path of found) {
     const read = await readSource(path, fs, given.length > 0);
     if ("text" in read) files.push(read);
     else unreadable.push(read);
@@ -74,24 +72,24 @@ function named(dir: string, files: readonly string[]): string[] {
   return [...new Set(files.map((file) => (isAbsolute(file) ? normalize(file) : join(dir, file))))];
 }
 
-async function find(dir: string, fs: DeclarationFiles): Promise<{ paths: string[] } | { diagnostic: Diagnostic }> {
+async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[] | Diagnostic> {
   let names: readonly string[];
   try {
     names = await fs.list(dir);
   } catch (error) {
-    return { diagnostic: unreadableDiagnostic(dir, error) };
+    return unreadableDiagnostic(dir, error);
   }
   const main = names.filter((name) => name === "hosting.yaml");
   const more = names.filter((name) => /^[^.].*\.hosting\.yaml$/.test(name)).toSorted();
   const paths = [...main, ...more].map((name) => join(dir, name));
-  if (paths.length > 0) return { paths };
+  if (paths.length > 0) return paths;
   const other = names.find((name) => /^(?:[^.].*\.)?hosting\.yml$/.test(name));
   const summary = `There is no hosting.yaml and no *.hosting.yaml in ${dir === "." ? "this folder" : dir}`;
   const fix =
     other === undefined
       ? "Create one with `hostform init`, or name files with `-f` or a folder with `-C`."
       : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
-  return { diagnostic: { severity: "error", code: "config.missing", summary, remedies: [fix] } };
+  return { severity: "error", code: "config.missing", summary, remedies: [fix] };
 }
 
 async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean): Promise<SourceFile | Diagnostic> {

@@ -219,13 +219,8 @@ function inferredType(value: Json): Json {
     const parts = Object.entries(value).map(([key, part]): [string, Json] => [key, inferredType(part as Json)]);
     return ["object", Object.fromEntries(parts)];
   }
-  return value === null
-    ? "dynamic"
-    : typeof value === "boolean"
-      ? "bool"
-      : typeof value === "number"
-        ? "number"
-        : "string";
+  if (value === null) return "dynamic";
+  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 /** Undefined for a value that is not of the type. */

@@ -2,26 +2,19 @@ import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { walk } from "../../core/model/graph.ts";
 import { parseAddress, type Reference } from "../../core/model/index.ts";
-import { type DiagnosticCollector, type Remark, reportCircles, suggestionOf } from "../source/diagnostics.ts";
+import { type Remark, reportCircles, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import {
-  type EnvironmentReader,
-  type TemplateReference,
-  templateReferences,
-  unreferable,
-} from "../source/templates.ts";
+import { type ReadContext, type TemplateReference, templateReferences, unreferable } from "../source/templates.ts";
 import { type SpannedName, strings, type Tree } from "../source/tree.ts";
 import type { ResourceDraft } from "./resource.ts";
 
 /** What the checks of references go by. */
-export interface ReferenceContext {
+export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;
   /** The addresses of the instances of a resource, by its address without a key. */
   readonly instances: ReadonlyMap<string, readonly string[]>;
-  readonly env: EnvironmentReader;
   /** False when some of the declaration could not be read: what seems undeclared may stand there. */
   readonly complete: boolean;
-  readonly diags: DiagnosticCollector;
 }
 
 /**
@@ -30,7 +23,7 @@ export interface ReferenceContext {
  * @returns for each resource the addresses that its `depends_on` stands for.
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
-  const { drafts, env, diags } = context;
+  const { drafts, diags } = context;
   const needs = new Map<string, Map<string, Span>>();
   const dependsOn = new Map<string, readonly string[]>();
   for (const [address, draft] of drafts) {
@@ -39,7 +32,7 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
     for (const entry of draft.attributes.values()) {
       for (const { leaf, path } of strings(entry.value, [entry.key])) {
         const remark = { address, attribute: path };
-        for (const { reference, span } of templateReferences(leaf, env, diags, remark) ?? []) {
+        for (const { reference, span } of templateReferences(leaf, context, remark) ?? []) {
           if (!own.has(reference.address)) own.set(reference.address, span);
           checkReference(reference, span, context, remark);
         }
@@ -61,7 +54,7 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
  * @returns those to resources, also to undeclared ones; none of a template that cannot be read.
  */
 export function checkValue(value: Tree, context: ReferenceContext): readonly TemplateReference[] {
-  const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context.env, context.diags) ?? []);
+  const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context) ?? []);
   for (const { reference, span } of found) checkReference(reference, span, context, {});
   return found;
 }

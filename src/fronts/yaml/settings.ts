@@ -14,7 +14,7 @@ import {
 import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import { addProviderSetting, holdsToken } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
-import { type EnvironmentReader, settingValue, templateReferences } from "../source/templates.ts";
+import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
 
 /**
@@ -28,11 +28,8 @@ const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape)
  * Reads one entry of `providers`. Settings may take values from the environment (`${env.NAME}`); those are evaluated
  * here, since a provider is needed before anything can be planned. Mistakes in single settings leave those out.
  */
-export function readProvider(
-  entry: Entry,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): ProviderConfig | undefined {
+export function readProvider(entry: Entry, context: ReadContext): ProviderConfig | undefined {
+  const { diags } = context;
   const { key: alias, value: tree } = entry;
   if (!checkName(alias, entry.keySpan, "the name of a provider", diags)) return undefined;
   const range = rangeOf(entry.keySpan);
@@ -42,14 +39,11 @@ export function readProvider(
     diags.add(valueSpan(entry), "config.structure", `The provider "${alias}" must be a map of settings`, { fix });
     return undefined;
   }
-  return { alias, ...readSettings(tree, env, diags), range };
+  return { alias, ...readSettings(tree, context), range };
 }
 
-function readSettings(
-  tree: MapTree,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
-): Omit<ProviderConfig, "alias"> {
+function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig, "alias"> {
+  const { diags } = context;
   const settings: ProviderSettings = {};
   for (const entry of tree.entries.values()) {
     const { key, keySpan } = entry;
@@ -65,7 +59,7 @@ function readSettings(
       reportToken(entry, diags);
       continue;
     }
-    const value = settingValue(entry.value, "A provider", env, diags);
+    const value = settingValue(entry.value, "A provider", context);
     if (value !== undefined) addProviderSetting(settings, entry, value, tree, diags);
   }
   const config = configOf(settings);
@@ -230,9 +224,9 @@ export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
 export function readSecretSource(
   { key, keySpan, value: tree }: Entry,
   address: string,
-  env: EnvironmentReader,
-  diags: DiagnosticCollector,
+  context: ReadContext,
 ): SecretSource | undefined {
+  const { diags } = context;
   const remark = { address, attribute: [key], fix: ways(key) };
   if (tree.form === "leaf") {
     const variable = soleVariable(tree);
@@ -251,8 +245,8 @@ export function readSecretSource(
     diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
     return undefined;
   }
-  if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, env, diags)) return undefined;
-  const scope = { env, resource: () => undefined };
+  if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, context)) return undefined;
+  const scope = { env: context.env.read, resource: () => undefined };
   const value = entry.key === "env" ? toJson(entry.value) : resolveReferences(toJson(entry.value), scope);
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
   if (parsed.success) return parsed.data as SecretSource;
@@ -262,16 +256,15 @@ export function readSecretSource(
 }
 
 /** Paths and arguments may hold `${env.NAME}`, and nothing else that has to be evaluated. */
-function checkTemplates(tree: MapTree, address: string, env: EnvironmentReader, diags: DiagnosticCollector): boolean {
+function checkTemplates(tree: MapTree, address: string, context: ReadContext): boolean {
   let readable = true;
   for (const { leaf } of strings(tree)) {
-    const references = templateReferences(leaf, env, diags, { address });
+    const references = templateReferences(leaf, context, { address });
     const [wrong] = references ?? [];
     if (wrong !== undefined) {
-      diags.add(wrong.span, "config.reference", "Where a secret is read cannot depend on a resource", {
-        address,
-        fix: "Only `${env.NAME}` can be used here.",
-      });
+      const fix = "Only `${env.NAME}` can be used here.";
+      const summary = "Where a secret is read cannot depend on a resource";
+      context.diags.add(wrong.span, "config.reference", summary, { address, fix });
     }
     readable &&= references !== undefined && wrong === undefined;
   }
