@@ -9,6 +9,8 @@ const MAX_SOURCE = 160;
 const MIN_SOURCE = 20;
 /** An underline says where; a longer one would not say more. */
 const MAX_UNDERLINE = 60;
+/** UTF-16 units on each side that are looked at: a minified file is one line of many megabytes, and no terminal shows more. */
+const NEAR = 20_000;
 
 /**
  * The first line of a range with its number and an underline; nothing when the text of the line is not known.
@@ -38,9 +40,10 @@ function partsOf(range: SourceRange, text: string): Parts {
   const start = Math.min(text.length, Math.max(0, range.column - 1));
   const sameLine = range.endLine <= range.line;
   const end = sameLine ? Math.min(text.length, Math.max(start, range.endColumn - 1)) : text.length;
-  const before = printable(text.slice(0, start), 0);
-  const marked = printable(sameLine ? text.slice(start, end) : text.slice(start).trimEnd(), widthOf(before));
-  return { before, marked, after: printable(text.slice(end), widthOf(before + marked)) };
+  const before = printable(text.slice(Math.max(0, start - NEAR), start), 0);
+  const near = text.slice(start, Math.min(end, start + NEAR));
+  const marked = printable(sameLine ? near : near.trimEnd(), widthOf(before));
+  return { before, marked, after: printable(text.slice(end, end + NEAR), widthOf(before + marked)) };
 }
 
 function printable(text: string, from: number): string {

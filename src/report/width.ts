@@ -5,33 +5,42 @@ export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
-/** What people take for one character: no cut goes through it. */
+/** By what people take for one character: no cut goes through it. */
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
-const charactersOf = (text: string) => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 /** Cuts text to at most `width` columns; what was cut is marked by `…`. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (takeStart(text, width) === text) return text;
   return width < 1 ? "" : `${takeStart(text, width - 1)}…`;
 }
 
 /** The longest beginning of the text within `width` columns. The text holds no ANSI sequences. */
 export function takeStart(text: string, width: number): string {
-  return within(charactersOf(text), width).join("");
+  let used = 0;
+  for (const { segment, index } of segmenter.segment(text)) {
+    used += widthOf(segment);
+    if (used > width) return text.slice(0, index);
+  }
+  return text;
 }
+
+/** UTF-16 units that a character has at most where the end of a text is taken: a line may be a file of many megabytes. */
+const LONGEST_CHARACTER = 64;
 
 /** The longest end of the text within `width` columns. The text holds no ANSI sequences. */
 export function takeEnd(text: string, width: number): string {
-  return within(charactersOf(text).reverse(), width).reverse().join("");
-}
-
-function within(characters: readonly string[], width: number): string[] {
+  const end = text.slice(-LONGEST_CHARACTER * (width + 1));
+  const indexes = Array.from(segmenter.segment(end), ({ index }) => index);
+  // The first one may be a part of a character.
+  if (end.length < text.length) indexes.shift();
   let used = 0;
-  const over = characters.findIndex((character) => {
-    used += widthOf(character);
-    return used > width;
-  });
-  return characters.slice(0, over < 0 ? undefined : over);
+  let from = end.length;
+  for (const index of indexes.reverse()) {
+    used += widthOf(end.slice(index, from));
+    if (used > width) break;
+    from = index;
+  }
+  return end.slice(from);
 }
 
 /** Fills text up to `width` columns with spaces, after it or before it. */
