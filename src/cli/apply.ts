@@ -13,7 +13,7 @@ import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
 import type { Project } from "../project/source.ts";
-import { resultInItsTerms } from "../project/told.ts";
+import { resultForStack } from "../project/stack-diagnostics.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -75,7 +75,7 @@ export const runApply =
       const emit = (messages: readonly object[]) =>
         terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
       const now = () => terminal.clock.now();
-      if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
+      if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
       else terminal.out(planText(terminal, run, saved));
       if (run.plan.diagnostics.some(isError)) return 1;
       if (hasChanges(run.plan) && !agreed) {
@@ -88,9 +88,9 @@ export const runApply =
         : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) =>
             carryOut(project, run, flags, onEvent),
           );
-      const result = resultInItsTerms(project.source, done);
+      const result = resultForStack(project.source, done);
       run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
-      if (json) emit(resultMessages(run.plan, result, now()));
+      if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
       else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
         terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
       }

@@ -67,7 +67,11 @@ export async function runExport(terminal: Terminal, project: Project, flags: Exp
   const shown = file === undefined ? undefined : path.relative(project.source.cwd, file);
   if (terminal.json) {
     const result = shown === undefined ? { configuration: text } : { file: shown, changed: written === "changed" };
-    printJson(terminal, { format, ...result, diagnostics: diagnostics.map(diagnosticJson) });
+    printJson(terminal, {
+      format,
+      ...result,
+      diagnostics: diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies)),
+    });
     return 0;
   }
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));

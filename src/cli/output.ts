@@ -1,8 +1,8 @@
 import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
 import { checkDeclaration } from "../project/project.ts";
 import type { Project } from "../project/source.ts";
+import { forStack } from "../project/stack-diagnostics.ts";
 import { readState } from "../project/state.ts";
-import { inItsTerms } from "../project/told.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
 import { revealJson, type Terminal } from "./terminal.ts";
 
@@ -34,7 +34,7 @@ export async function runOutput(
   else if (!terminal.quiet)
     terminal.err(
       renderDiagnostics(
-        inItsTerms(project.source, [{ ...NONE, remedies: await wayToOutputs(project) }]),
+        forStack(project.source, [{ ...NONE, remedies: await wayToOutputs(project) }]),
         terminal.errLook,
       ),
     );

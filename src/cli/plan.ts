@@ -77,15 +77,16 @@ function formatOf(terminal: Terminal, { format }: PlanFlags): PlanFormat {
 
 function rendered(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): string {
   const { moneyScale } = providers;
+  const { remedies } = terminal.outLook;
   switch (format) {
     case "text":
       return renderPlan(plan, { ...terminal.outLook, moneyScale });
     case "json":
-      return `${jsonText(planJson(plan), 2)}\n`;
+      return `${jsonText(planJson(plan, { remedies }), 2)}\n`;
     case "markdown":
-      return renderPlanMarkdown(plan, { moneyScale });
+      return renderPlanMarkdown(plan, { moneyScale, remedies });
     case "html":
-      return renderPlanHtml(plan, { moneyScale });
+      return renderPlanHtml(plan, { moneyScale, remedies });
   }
 }
 
@@ -99,7 +100,7 @@ export async function runValidate(terminal: Terminal, project: Project): Promise
       valid: errors === 0,
       error_count: errors,
       warning_count: diagnostics.length - errors,
-      diagnostics: diagnostics.map(diagnosticJson),
+      diagnostics: diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies)),
     });
   } else {
     if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));

@@ -1,9 +1,9 @@
 import { fail, HostformError } from "../core/model/index.ts";
 import type { Project, ProjectSource } from "../project/source.ts";
+import { throwingForStack } from "../project/stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../project/stacks/choose.ts";
 import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
-import { throwingInItsTerms } from "../project/told.ts";
 import { escapeLine, plural, renderDiagnostics } from "../report/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { say } from "./terminal.ts";
@@ -57,7 +57,7 @@ export async function runOnStacks(
   if (only === undefined) return 0;
   const on = async (stack: LoadedStack) => {
     const source = await sourceOn(project.source, stack, run);
-    return throwingInItsTerms(source, () => work({ ...project, source }));
+    return throwingForStack(source, () => work({ ...project, source }));
   };
   if (others.length === 0) return on(only);
   const reason = reasonForOne(terminal, project.source, given);

@@ -1,8 +1,9 @@
 /** The terminal, or what stands in its place: the streams of a command behind their guard, and how it was asked to print. */
 
+import { yamlRemedies } from "../fronts/yaml/remedies.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, Project, ProjectSource } from "../project/source.ts";
-import { jsonText, type Look, renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { jsonText, type MessageLook, renderDiagnostics, requestEventLine } from "../report/index.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -69,9 +70,9 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   /** Whether a status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
   readonly repaints: boolean;
   /** How results look (colours and width of standard output). */
-  readonly outLook: Look;
+  readonly outLook: MessageLook;
   /** How messages look (colours and width of standard error). */
-  readonly errLook: Look;
+  readonly errLook: MessageLook;
 }
 
 /** How a command was asked to print: `--json`, `--quiet`, `--verbose`, `--no-color`. */
@@ -112,7 +113,8 @@ function logOf(terminal: Terminal): Log {
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
   const forced = io.env.FORCE_COLOR !== undefined && io.env.FORCE_COLOR !== "0";
   const allowed = color && !io.env.NO_COLOR && io.env.TERM !== "dumb";
-  const look = (terminal: boolean): Look => ({
+  const look = (terminal: boolean): MessageLook => ({
+    remedies: yamlRemedies,
     color: allowed && (terminal || forced),
     ...(terminal && io.columns !== undefined && { width: io.columns }),
   });

@@ -126,7 +126,7 @@ export class TerminalReporter implements WatchReporter {
     const notes = [...news.notes, ...news.settled.map((address) => `    ${address}: nothing to do any more`)];
     if (notes.length === 0 && news.problems.length === 0) return false;
     if (this.#json) {
-      this.#emit(...planMessages(plan, this.#now));
+      this.#emit(...planMessages(plan, this.#now, this.#terminal.outLook.remedies));
       return true;
     }
     const { outLook } = this.#terminal;
@@ -148,7 +148,7 @@ export class TerminalReporter implements WatchReporter {
   }
 
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void {
-    if (this.#json) this.#emit(...resultMessages(plan, result, this.#now));
+    if (this.#json) this.#emit(...resultMessages(plan, result, this.#now, this.#terminal.outLook.remedies));
     else this.#terminal.out(renderOutcome(plan, result, { ...this.#terminal.outLook, moneyScale }));
   }
 
@@ -166,7 +166,8 @@ export class TerminalReporter implements WatchReporter {
 
   /** A look that could not be made, or not to its end. */
   failed(told: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
-    if (news && this.#json) this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now)));
+    if (news && this.#json)
+      this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now, this.#terminal.outLook.remedies)));
     else if (news) this.#terminal.err(renderDiagnostics(diagnostics, this.#terminal.errLook));
     const found = news
       ? "This look has failed."

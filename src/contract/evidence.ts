@@ -4,7 +4,7 @@
  * and nothing of who is hosted there. What is not known to be harmless is not shown.
  */
 
-import { type ApiError, type ContractCheck, isObject, remedyText, shorten } from "../core/model/index.ts";
+import { type ApiError, type ContractCheck, isObject, rendererOf, shorten } from "../core/model/index.ts";
 import { recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
 
 /**
@@ -201,14 +201,17 @@ export function check(id: string, clause: string, says: string, outcome: CheckRe
   return { id, clause, says, ...outcome };
 }
 
+/** What can be done, as far as a sentence says it: an action is for a front to render. */
+const sentences = rendererOf(() => undefined);
+
 /** What the client reports of a failure, without data of customers: the server's own sentences may name them. */
 export function reported({ diagnostics: [first], serverMessage, fieldErrors }: ApiError): {
   readonly detail: string;
   readonly fix?: string;
 } {
   if (first === undefined) return { detail: "It failed." };
-  const { summary, detail, remedies } = first;
-  const fix = remedyText(remedies);
+  const { summary, detail } = first;
+  const fix = sentences(first);
   const speaks = serverMessage !== undefined || Object.keys(fieldErrors).length > 0;
   const more = speaks ? "What the server says of it is not shown here." : detail;
   const text = more === undefined ? `${summary}.` : `${summary}. ${more}`;

@@ -6,7 +6,7 @@ import type { Run } from "./plan.ts";
 import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
 import type { Project } from "./source.ts";
-import { eventInItsTerms } from "./told.ts";
+import { eventForStack } from "./stack-diagnostics.ts";
 
 /** How a plan is carried out. */
 export interface ApplySettings {
@@ -53,7 +53,7 @@ export async function carryOut(
     waitMs: wait ? waitTimeout : 0,
     stop,
     abandon,
-    onEvent: (event) => onEvent(eventInItsTerms(project.source, event)),
+    onEvent: (event) => onEvent(eventForStack(project.source, event)),
     requests: () => providers.requests,
     limits,
     all,

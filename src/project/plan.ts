@@ -22,7 +22,7 @@ import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
 import type { Log, Project, ProjectSource } from "./source.ts";
-import { inItsTerms } from "./told.ts";
+import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
 /** What `plan`, `apply`, `destroy` and `watch` take. */
@@ -88,7 +88,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       refuseDifferences(differences(saved.plan, made.plan, project.redaction));
     learnPlan(project.redaction, made.plan);
     noteOutputs(project.source, made.plan);
-    const told = inItsTerms(project.source, made.plan.diagnostics, declaration.desired);
+    const told = forStack(project.source, made.plan.diagnostics, declaration.desired);
     const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...told] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, interrupts, shown });

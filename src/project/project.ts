@@ -23,8 +23,8 @@ import { warningOfTracked } from "./git-tracked.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import type { Project, ProjectSource } from "./source.ts";
+import { forStack } from "./stack-diagnostics.ts";
 import { stateFile } from "./stacks/stack.ts";
-import { inItsTerms } from "./told.ts";
 import {
   declaredEnvironment,
   namedFiles,
@@ -64,7 +64,7 @@ export async function checkDeclaration(
   const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>
     overrideWarnings(baseUrl, project.source.env, { of: `Provider ${alias}`, ...(range && { range }) }),
   );
-  const all = inItsTerms(project.source, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
+  const all = forStack(project.source, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
 

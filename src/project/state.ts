@@ -5,7 +5,7 @@ import { type OpenState, type Resealed, type Resealing, selectResources } from "
 import { interruptible } from "./interrupt.ts";
 import { stateStore } from "./project.ts";
 import type { Project } from "./source.ts";
-import { inItsTerms } from "./told.ts";
+import { forStack } from "./stack-diagnostics.ts";
 
 /** The state as it is on disk, without taking the lock. */
 export async function readState(project: Project): Promise<State> {
@@ -85,5 +85,5 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
 
 /** Warnings go beside the result: what a program reads is the result. */
 function warn({ source, log }: Project, { warnings }: OpenState): void {
-  log.warn(inItsTerms(source, warnings));
+  log.warn(forStack(source, warnings));
 }

@@ -13,6 +13,7 @@ import {
   type Plan,
   type Progress,
   parseAddress,
+  type RemedyText,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
 import { formatElapsed } from "./duration.ts";
@@ -73,7 +74,7 @@ export function versionMessage(version: string, now: number): UiMessage {
 }
 
 /** What a plan says, before it is applied: drift, one `planned_change` for each change, the summary, diagnostics. */
-export function planMessages(plan: Plan, now: number): UiMessage[] {
+export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiMessage[] {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const counts = countChanges(changes);
   return [
@@ -83,7 +84,7 @@ export function planMessages(plan: Plan, now: number): UiMessage[] {
       return message(now, "info", `${drift.address}: Drift detected (${action})`, "resource_drift", { change });
     }),
     ...changes.map((change) => plannedChange(change, now)),
-    ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now)),
+    ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
     summary("plan", counts, plannedEffects(counts), now, { cost: plan.cost, requests: plan.requests }),
     ...plannedOutputs(plan, now),
   ];
@@ -165,15 +166,15 @@ function outcomeExtras({ invoice, awaiting }: Outcome): { invoice?: Invoice; awa
 }
 
 /** @param diagnostic of a plan, an apply or a command. */
-export function diagnosticMessage(diagnostic: Diagnostic, now: number): UiMessage {
+export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies: RemedyText): UiMessage {
   const error = diagnostic.severity === "error";
   const text = `${error ? "Error" : "Warning"}: ${diagnostic.summary}`;
-  const fields: { diagnostic: DiagnosticJson } = { diagnostic: diagnosticJson(diagnostic) };
+  const fields: { diagnostic: DiagnosticJson } = { diagnostic: diagnosticJson(diagnostic, remedies) };
   return message(now, error ? "error" : "warn", text, "diagnostic", fields);
 }
 
 /** The end of an apply: diagnostics not yet told, then the summary of what was done. */
-export function resultMessages(plan: Plan, result: ApplyResult, now: number): UiMessage[] {
+export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText): UiMessage[] {
   const outcomes = result.outcomes.flatMap((outcome) => outcome.diagnostics);
   const all = new Map(
     [...outcomes, ...result.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]),
@@ -182,7 +183,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
   const { done, queued } = countDone(plan, result);
   return [
-    ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now)),
+    ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
     summary(plan.mode, countChanges(doneChanges(plan, result)), doneEffects(done, queued), now, {
       ...ownFields(done),
       queued,

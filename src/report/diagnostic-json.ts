@@ -1,4 +1,4 @@
-import { type Diagnostic, formatPath, remedyText, type SourceRange } from "../core/model/index.ts";
+import { type Diagnostic, formatPath, type RemedyText, type SourceRange } from "../core/model/index.ts";
 
 /**
  * A diagnostic as JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are those of Terraform's
@@ -37,9 +37,9 @@ export interface SnippetJson {
 }
 
 /** Describes a diagnostic; fields without a value are absent, except `detail`, which Terraform always has. */
-export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
-  const { severity, code, summary, detail, remedies, address, attribute, range } = diagnostic;
-  const fix = remedyText(remedies);
+export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): DiagnosticJson {
+  const { severity, code, summary, detail, address, attribute, range } = diagnostic;
+  const fix = remedies(diagnostic);
   return {
     severity,
     code,

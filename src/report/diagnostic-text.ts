@@ -1,8 +1,8 @@
-import { type Diagnostic, formatPath, isError, remedyText } from "../core/model/index.ts";
+import { type Diagnostic, formatPath, isError } from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine, escapeText } from "./escape.ts";
 import { snippetLines } from "./snippet.ts";
-import { type Look, type Paint, paint as painter } from "./style.ts";
+import { type MessageLook, type Paint, paint as painter } from "./style.ts";
 import { wrap } from "./width.ts";
 
 /** Prose is not wrapped wider than this, even on wider terminals. */
@@ -16,7 +16,7 @@ const MAX_PLACES = 5;
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
  * errors stand where the eye is; equal warnings, and failures of the state, are told once, with the places. Ends with a newline, or is empty.
  */
-export function renderDiagnostics(diagnostics: readonly Diagnostic[], look: Look): string {
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], look: MessageLook): string {
   const paint = painter(look.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
@@ -58,11 +58,13 @@ function likeErrors(error: Diagnostic): unknown {
 }
 
 /** @param same one diagnostic, or several that are told as one: the first one's place in full, and the last one's detail. */
-function diagnosticLines(same: readonly Diagnostic[], look: Look, paint: Paint): string[] {
+function diagnosticLines(same: readonly Diagnostic[], look: MessageLook, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
-  const { severity, code, summary, remedies, range } = diagnostic;
-  const fix = remedyText(remedies);
+  const { severity, code, summary, range } = diagnostic;
+  // Of several, none is named: what is to be done is done to each.
+  const { address: _, ...several } = diagnostic;
+  const fix = look.remedies(same.length > 1 ? several : diagnostic);
   // Where they differ at all, each tells what the one before it did and what has come since.
   const detail = same.at(-1)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");

@@ -57,7 +57,7 @@ export type { MaskedObject, MaskJson } from "./plan-values-json.ts";
 export { progressLine } from "./progress.ts";
 export { type RequestEvent, requestEventLine } from "./requests.ts";
 export { advanceStatus, remainingSeconds, renderStatus, type Status, startStatus } from "./status-area.ts";
-export { type Look, type Paint, paint } from "./style.ts";
+export { type Look, type MessageLook, type Paint, paint } from "./style.ts";
 export { type Cell, type Column, renderTable, type TableOptions } from "./table.ts";
 export { type WatchMessage, watchMessage } from "./watch-json.ts";
 export { foundText, stampOf, type WatchLine, type WatchNote, watchLine, watchNotes } from "./watch-text.ts";

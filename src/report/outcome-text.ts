@@ -14,10 +14,10 @@ import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale } from "./money.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-summary.ts";
 import { awaitingText, waitingText } from "./progress.ts";
-import { type Look, type Paint, paint as painter } from "./style.ts";
+import { type MessageLook, type Paint, paint as painter } from "./style.ts";
 import { type Column, renderTable } from "./table.ts";
 
-export interface OutcomeTextOptions extends Look {
+export interface OutcomeTextOptions extends MessageLook {
   readonly moneyScale?: MoneyScale;
   /** False when the caller prints the diagnostics elsewhere. Default: true. */
   readonly diagnostics?: boolean;

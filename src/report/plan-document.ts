@@ -1,4 +1,4 @@
-import { type Effect, effectOf, isError, isNoOp, type Plan, shorten } from "../core/model/index.ts";
+import { type Effect, effectOf, isError, isNoOp, type Plan, type RemedyText, shorten } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { plural } from "./duration.ts";
 import type { MoneyScale } from "./money.ts";
@@ -13,6 +13,8 @@ import { paint as painter } from "./style.ts";
 
 export interface PlanDocumentOptions {
   readonly moneyScale?: MoneyScale;
+  /** What can be done about a diagnostic, in the language of the project. */
+  readonly remedies: RemedyText;
 }
 
 /** The parts of a plan as a document, each of them plain text that is safe to print and still to be escaped for its format. */
@@ -31,10 +33,9 @@ export interface PlanDocument {
 
 /** A fact is one line; a host's word that is longer than a line is not a fact. */
 const LONGEST_FACT = 300;
-const PLAIN = { color: false } as const;
 
 /** Takes a plan apart for Markdown and HTML, in the words of `renderPlan`. */
-export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): PlanDocument {
+export function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions): PlanDocument {
   const paint = painter(false);
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const errors = plan.diagnostics.filter(isError);
@@ -55,7 +56,11 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
     facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...effectLines(plan), requestLine(plan)].map(
       (line) => shorten(line.trim(), LONGEST_FACT),
     ),
-    diagnostics: [...new Set([...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], PLAIN)))],
+    diagnostics: [
+      ...new Set(
+        [...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], { color: false, remedies })),
+      ),
+    ],
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };

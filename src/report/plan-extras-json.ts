@@ -6,6 +6,7 @@ import {
   type Plan,
   type Quote,
   type Reason,
+  type RemedyText,
   type RequestEstimate,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
@@ -48,7 +49,7 @@ export interface ResourceExtrasJson {
 }
 
 /** Our own additions to the plan as JSON, under `hostform`. */
-export function extrasJson(plan: Plan): PlanExtrasJson {
+export function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   return {
     project: plan.project,
     mode: plan.mode,
@@ -58,7 +59,7 @@ export function extrasJson(plan: Plan): PlanExtrasJson {
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
-    diagnostics: plan.diagnostics.map(diagnosticJson),
+    diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, remedies)),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };
 }

@@ -19,7 +19,7 @@ const CLASSES: Readonly<Record<LineSign, string>> = { "+": "added", "-": "remove
  * A plan as one page for a browser: no script, nothing loaded from elsewhere, and a policy in the page that forbids both.
  * Every text is escaped.
  */
-export function renderPlanHtml(plan: Plan, options: PlanDocumentOptions = {}): string {
+export function renderPlanHtml(plan: Plan, options: PlanDocumentOptions): string {
   const { summary, refusal, facts, diagnostics, blocks } = planDocument(plan, options);
   const title = `hostform plan: ${plan.project}`;
   return [

@@ -10,6 +10,7 @@ import {
   type Mask,
   type Plan,
   parseAddress,
+  type RemedyText,
 } from "../core/model/index.ts";
 import { extrasJson, type PlanExtrasJson } from "./plan-extras-json.ts";
 import { type OutputChangeJson, type OutputValueJson, outputChangesJson, outputValuesJson } from "./plan-outputs.ts";
@@ -84,6 +85,8 @@ export interface ChangeJson {
 }
 
 export interface PlanJsonOptions {
+  /** What can be done about a diagnostic, in the language of the project. */
+  readonly remedies: RemedyText;
   /** Which Terraform's representation this is read as; an old version is never too new for a reader. */
   readonly terraformVersion?: string;
   /** Schema version of each kind; 0 for those not named. */
@@ -96,7 +99,7 @@ export interface PlanJsonOptions {
  * Sensitive values never appear: they are null on both sides and marked in `before_sensitive` and `after_sensitive`.
  * Terraform prints them there, and leaves it to the reader to hide them; a plan is an artifact of CI jobs, so we do not.
  */
-export function planJson(plan: Plan, options: PlanJsonOptions = {}): PlanJson {
+export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
   const version = options.terraformVersion ?? "1.5.0";
   const values = (side: "before" | "after") =>
     valuesJson(
@@ -119,7 +122,7 @@ export function planJson(plan: Plan, options: PlanJsonOptions = {}): PlanJson {
     applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
     errored,
-    hostform: extrasJson(plan),
+    hostform: extrasJson(plan, options.remedies),
   };
 }
 

@@ -19,7 +19,7 @@ const DIAGNOSTICS_SHARE = 0.5;
  * plan as a diff, folded away. Cut between changes when it is too long. Begins with a comment that is the same for each
  * plan of the project, so that a job can find the comment it wrote before.
  */
-export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
+export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): string {
   const document = planDocument(plan, options);
   const limit = options.limit ?? COMMENT_BYTES;
   const { diagnostics, blocks } = document;

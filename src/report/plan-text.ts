@@ -8,10 +8,10 @@ import { driftLines } from "./plan-drift.ts";
 import { moveLines } from "./plan-moves.ts";
 import { outputLines } from "./plan-outputs.ts";
 import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
-import { type Look, type Paint, paint as painter } from "./style.ts";
+import { type MessageLook, type Paint, paint as painter } from "./style.ts";
 import { wrap } from "./width.ts";
 
-export interface PlanTextOptions extends Look {
+export interface PlanTextOptions extends MessageLook {
   readonly moneyScale?: MoneyScale;
   /** False when the caller prints the plan's diagnostics elsewhere. Default: true. */
   readonly diagnostics?: boolean;

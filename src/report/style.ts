@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { RemedyText } from "../core/model/index.ts";
 
 /** How text is to look; decided once by the caller, who knows the stream. */
 export interface Look {
@@ -6,6 +7,12 @@ export interface Look {
   readonly color: boolean;
   /** Columns of the terminal; absent when the output is not one, and then nothing is wrapped or cut. */
   readonly width?: number;
+}
+
+/** How messages are to look and to read. */
+export interface MessageLook extends Look {
+  /** What can be done about a diagnostic, in the language of the project. */
+  readonly remedies: RemedyText;
 }
 
 /** Colours by meaning. Each takes text that is already escaped. */

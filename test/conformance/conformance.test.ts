@@ -176,7 +176,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const [refusal] = diagnostics.filter(isError);
       expect(refusal).toMatchObject({ code: "plan.immutable", address: sample.address, attribute: [name] });
       expect(refusal?.range?.file).toContain("hosting.yaml");
-      expect(fixOf(refusal)).toMatch(/put .* back .*or declare/s);
+      expect(fixOf(refusal)).toMatch(/put .* back, or declare/s);
       expect(changes.every(({ actions }) => actions[0] === "no-op")).toBe(true);
       expect(project.changesSent()).toEqual([]);
       expect(await project.stateText()).toBe(state);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HostformError, remedyText, shorten } from "../../core/model/index.ts";
+import { HostformError, shorten } from "../../core/model/index.ts";
 import { escapeText, jsonText, paint } from "../../report/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
@@ -225,7 +225,7 @@ export class DeliveryLog {
     }
     const more = untold === 0 ? "" : ` (and ${untold} more before)`;
     // What to do about it is worth saying once.
-    const fix = last === undefined ? ` ${remedyText(diagnostics[0]?.remedies) ?? ""}` : "";
+    const fix = last === undefined ? ` ${this.#terminal.outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
     this.#terminal.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
   }
 

@@ -30,12 +30,15 @@ export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     fail("provider.base_url", `Plain http to ${url.hostname} would show the API token to everyone on the way`, {
       detail: "http is accepted for loopback addresses only.",
-      remedies: ["Use https, or pass --insecure-http if the way to the server is protected otherwise."],
+      remedies: [
+        "Use https.",
+        { do: "allow", limits: [{ limit: "insecure_http" }], when: "the way to the server is protected otherwise" },
+      ],
     });
   }
   const prefix = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/i, "");
   if (/\/api\/v\d+$/i.test(prefix)) {
-    fail("provider.base_url", "The base URL names another version of the API; hostform speaks /api/v1", {
+    fail("provider.base_url", "The base URL names another version of the API than /api/v1", {
       remedies: [FIX],
     });
   }
@@ -132,7 +135,7 @@ export function webAddress(text: string): string {
     code: "api.malformed",
     summary: "The API's sign-on URL is not a web address, so it is not used",
     reached: "answered",
-    fix: "Sign on in the dashboard, and report it to the host.",
+    remedies: ["Sign on in the dashboard, and report it to the host."],
   });
 }
 

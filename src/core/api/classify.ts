@@ -1,5 +1,5 @@
 /** What an answer other than 2xx means (§7, and its silence about 401, 404 and 5xx). */
-import { type Clock, type Code, isObject } from "../model/index.ts";
+import { type Clock, type Code, isObject, type Remedy } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt } from "./errors.ts";
 import { type ApiRequest, parseJson, type Reply } from "./exchange.ts";
@@ -9,7 +9,7 @@ import type { Redact } from "./token.ts";
 interface Classification {
   readonly code: Code;
   readonly summary: string;
-  readonly fix: string;
+  readonly remedies: readonly Remedy[];
   readonly reached?: "no" | "answered" | "maybe";
   readonly transient?: boolean;
 }
@@ -78,7 +78,7 @@ export function refusal(
     serverMessage,
     fieldErrors,
     detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence)].join(" "),
-    fix: found.fix,
+    remedies: found.remedies,
     transient: found.transient,
     waitMs: retryAfter(reply.headers, clock.now()),
   });
@@ -100,14 +100,16 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.unauthenticated",
       summary: "The API did not accept the token (401)",
-      fix: "Check the token; create a new one in the dashboard (API Tokens) if it was revoked.",
+      remedies: ["Check the token; create a new one in the dashboard (API Tokens) if it was revoked."],
     };
   }
   if (status === 403) {
     return {
       code: "api.forbidden",
       summary: `The token may not do this (403): ${what}`,
-      fix: `It needs the ability "${ability}". Use a token that has it, belongs to the account that the object is in, and is not restricted to other services.`,
+      remedies: [
+        `It needs the ability "${ability}". Use a token that has it, belongs to the account that the object is in, and is not restricted to other services.`,
+      ],
     };
   }
   const changes = repeat !== "safe";
@@ -116,7 +118,7 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.malformed",
       summary: `A page or a text answered in place of the API (${status})`,
-      fix: "Check that the base URL is the API's address, and that no proxy stands in for it.",
+      remedies: ["Check that the base URL is the API's address, and that no proxy stands in for it."],
       // What is behind the proxy may have done it before its answer was lost.
       ...(changes && { reached: "maybe" as const }),
     };
@@ -126,12 +128,12 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
       ? {
           code: "api.not_found",
           summary: `The API does not know the object (${status})`,
-          fix: "Check the id; the object may have been removed elsewhere.",
+          remedies: ["Check the id; the object may have been removed elsewhere."],
         }
       : {
           code: "api.not_found",
           summary: `The API does not know ${what} (${status})`,
-          fix: "Check that the base URL is the API's address.",
+          remedies: ["Check that the base URL is the API's address."],
         };
   }
   if (status === 408) return again("api.timeout", "The API gave up waiting for the request (408)");
@@ -139,7 +141,9 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.rejected",
       summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
-      fix: "Look in the dashboard whether the earlier one was carried out; if so, import it. If not, declare another `reference`: the order then has another key.",
+      remedies: [
+        "Look in the dashboard whether the earlier one was carried out; if so, import it. If not, declare another `reference`: the order then has another key.",
+      ],
       // This one was not carried out. A refused key says nothing of the request that has it.
       reached: "answered",
     };
@@ -147,16 +151,18 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
   if (status === 409 && repeat === "keyed") {
     return {
       ...again("api.conflict", "The API is still working on a request with the same Idempotency-Key (409)"),
-      fix: "Run the command again in a minute: the same Idempotency-Key is used, nothing is ordered twice.",
+      remedies: ["Run the command again in a minute: the same Idempotency-Key is used, nothing is ordered twice."],
     };
   }
   if (status === 422) {
     return {
       code: "api.validation",
       summary: `The API refused the values of ${what} (422)`,
-      fix: changes
-        ? "Correct the values named; if none is, the object is not in a state that allows it (a service that is not paid yet)."
-        : "Report it to the host: the request only reads, and nothing of it can be set.",
+      remedies: [
+        changes
+          ? "Correct the values named; if none is, the object is not in a state that allows it (a service that is not paid yet)."
+          : "Report it to the host: the request only reads, and nothing of it can be set.",
+      ],
     };
   }
   if (status === 429) {
@@ -164,7 +170,7 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.rate_limited",
       summary: "The API refused because of too many requests (429)",
-      fix: "Wait a minute, or lower `requests_per_minute` if others use the same token.",
+      remedies: ["Wait a minute, or lower `requests_per_minute` if others use the same token."],
       reached: own ? "no" : "maybe",
       transient: own || repeat !== "once",
     };
@@ -173,7 +179,7 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.unreachable",
       summary: "The proxy asks for a user name and password (407)",
-      fix: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+      remedies: ["Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT."],
       reached: "no",
     };
   }
@@ -181,7 +187,7 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
     return {
       code: "api.redirect",
       summary: `The API answered with a redirect (${status})${destination(headers.location)}, which is not followed`,
-      fix: "Set the base URL to the final address.",
+      remedies: ["Set the base URL to the final address."],
       // "See other" is a common answer to what has been carried out.
       ...(changes && (status === 302 || status === 303) && { reached: "maybe" as const }),
     };
@@ -190,12 +196,18 @@ function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
   return {
     code: "api.rejected",
     summary: `The API refused ${what} (${status})`,
-    fix: "Read the server's words in the message.",
+    remedies: ["Read the server's words in the message."],
   };
 }
 
 function again(code: Code, summary: string): Classification {
-  return { code, summary, fix: "Try again later; if it stays, ask the host.", reached: "maybe", transient: true };
+  return {
+    code,
+    summary,
+    remedies: ["Try again later; if it stays, ask the host."],
+    reached: "maybe",
+    transient: true,
+  };
 }
 
 /** Only the host: a path or query made by the server may hold anything. */

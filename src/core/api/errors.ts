@@ -1,5 +1,5 @@
 /** The errors of the client. What each says of a request: whether it reached the API, and whether it may be sent again. */
-import { ApiError, type Code, isObject, type Reached } from "../model/index.ts";
+import { ApiError, type Code, isObject, type Reached, type Remedy } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
 
 /** What follows from not knowing, by the class of the request. A GET may fail as it likes. */
@@ -18,7 +18,7 @@ interface FailureDetails {
   readonly serverMessage?: string | undefined;
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>>;
   readonly detail?: string | undefined;
-  readonly fix?: string | undefined;
+  readonly remedies?: readonly Remedy[] | undefined;
   /** Whether the same request may well succeed a little later. Whether it may be sent again is another question. */
   readonly transient?: boolean;
   /** How long the server asked to wait, in ms. */
@@ -79,7 +79,7 @@ export function tooLate(endpoint: EndpointName): FailedAttempt {
     code: "api.too_late",
     summary: `${describeEndpoint(endpoint)} was not sent any more: the time until which it may leave is over`,
     reached: "no",
-    fix: "Run the command again: it looks first.",
+    remedies: ["Run the command again: it looks first."],
   });
 }
 
@@ -92,7 +92,9 @@ export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiErr
       endpoint: describeEndpoint(endpoint),
       reached: "maybe",
       detail: "An earlier attempt may have been carried out.",
-      fix: "Run the command again: it looks in the account for what that attempt may have made, and sends the order again only if nothing is there.",
+      remedies: [
+        "Run the command again: it looks in the account for what that attempt may have made, and sends the order again only if nothing is there.",
+      ],
     },
     options,
   );
@@ -100,7 +102,13 @@ export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiErr
 
 /** Refuses to make a request from what the caller gave; nothing was sent. */
 export function refuseArgument(endpoint: EndpointName, summary: string, fix?: string): never {
-  throw new FailedAttempt(endpoint, { code: "api.argument", summary, reached: "no", detail: "Nothing was sent.", fix });
+  throw new FailedAttempt(endpoint, {
+    code: "api.argument",
+    summary,
+    reached: "no",
+    detail: "Nothing was sent.",
+    remedies: fix === undefined ? undefined : [fix],
+  });
 }
 
 /** A 2xx answer that cannot be understood: what was expected, what came, from which endpoint. */
@@ -114,7 +122,7 @@ export function malformed(
     reached: endpoints[endpoint].repeat === "safe" ? "answered" : "maybe",
     status: what.status,
     detail: `Expected ${what.expected ?? "JSON"}; what came was ${what.came}.`,
-    fix: "Check that the base URL is the API's and not a page of a proxy; report the shape if it is.",
+    remedies: ["Check that the base URL is the API's and not a page of a proxy; report the shape if it is."],
     transient: what.transient ?? false,
   });
 }
@@ -126,7 +134,7 @@ export function accepted(endpoint: EndpointName, noun: string, came: string): Fa
     summary: `The API accepted ${describeEndpoint(endpoint)} and did not say what it made`,
     reached: "maybe",
     detail: `Expected ${noun} with an id; what came was ${came}.`,
-    fix: "Look at the list before anything is sent again: it may be made by a job.",
+    remedies: ["Look at the list before anything is sent again: it may be made by a job."],
   });
 }
 

@@ -139,7 +139,7 @@ export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, ne
         reached: "no",
         status: 429,
         detail: `${describeEndpoint(request.endpoint)} was not sent.`,
-        fix: "Run the command again after that time.",
+        remedies: ["Run the command again after that time."],
       });
     }
     const sentAt = clock.now();

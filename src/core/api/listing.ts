@@ -294,7 +294,7 @@ function broken(endpoint: EndpointName, what: string, detail: string): FailedAtt
     summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
     reached: "answered",
     detail,
-    fix: "Report it to the host; hostform does not act on half a listing.",
+    remedies: ["Report it to the host; nothing is done on half a listing."],
   });
 }
 

@@ -48,7 +48,7 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
       summary: `The answer to ${describeEndpoint(endpoint)} is larger than is accepted`,
       reached: repeat === "safe" ? "answered" : "maybe",
       status: reply.status,
-      fix: "Narrow the request, or raise the limit if it is right.",
+      remedies: ["Narrow the request, or raise the limit if it is right."],
     });
   }
   if (reply.cut !== undefined) throw came("an answer that was cut off", true);

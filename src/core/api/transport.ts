@@ -3,7 +3,7 @@
  * the request can have arrived.
  */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from "undici";
-import { type Clock, errnoOf, fail, type Reached } from "../model/index.ts";
+import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt } from "./errors.ts";
@@ -143,7 +143,7 @@ function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAt
     summary: `The API did not answer within ${timeoutMs / 1000} seconds`,
     reached: "maybe",
     detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
-    fix: "Try again; see `--verbose` for the times of each request.",
+    remedies: ["Try again.", { do: "see", what: "requests" }],
     transient: true,
   });
 }
@@ -157,7 +157,7 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
       summary: `The API could not be reached: ${failure.what}`,
       reached: failure.reached,
       detail: `${describeEndpoint(request.endpoint)} at ${baseUrl.origin}.`,
-      fix: failure.fix ?? "Try again.",
+      remedies: failure.remedies ?? ["Try again."],
       transient: failure.transient,
     },
     { cause: error },
@@ -204,7 +204,7 @@ export interface NetworkFailure {
   /** "connection refused (ECONNREFUSED)" */
   readonly what: string;
   readonly transient: boolean;
-  readonly fix?: string;
+  readonly remedies?: readonly Remedy[];
 }
 
 const CHECK_URL = "Check base URL, network and proxy.";
@@ -253,7 +253,7 @@ export function networkFailure(error: unknown): NetworkFailure {
       reached: "no",
       what: "the proxy asks for a user name and password (407)",
       transient: false,
-      fix: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+      remedies: ["Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT."],
     };
   }
   const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
@@ -262,7 +262,7 @@ export function networkFailure(error: unknown): NetworkFailure {
       reached: "no",
       what: `the proxy refused the connection (${tunnel})`,
       transient: tunnel >= "500",
-      fix: CHECK_URL,
+      remedies: [CHECK_URL],
     };
   }
   if (CERTIFICATE.test(code)) {
@@ -270,7 +270,7 @@ export function networkFailure(error: unknown): NetworkFailure {
       reached: "no",
       what: `the server's certificate is not trusted (${code})`,
       transient: false,
-      fix: "Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+      remedies: ["Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS."],
     };
   }
   if (HANDSHAKE.test(code)) {
@@ -278,11 +278,16 @@ export function networkFailure(error: unknown): NetworkFailure {
       reached: "no",
       what: `no TLS connection (${code})`,
       transient: false,
-      fix: "Check that the base URL is https and names the right port.",
+      remedies: ["Check that the base URL is https and names the right port."],
     };
   }
   if (message.includes("before secure TLS connection was established")) {
-    return { reached: "no", what: `connection closed in the TLS handshake (${code})`, transient: true, fix: CHECK_URL };
+    return {
+      reached: "no",
+      what: `connection closed in the TLS handshake (${code})`,
+      transient: true,
+      remedies: [CHECK_URL],
+    };
   }
   const before = causes.every((cause) => {
     const own = errnoOf(cause) ?? "";
@@ -293,11 +298,11 @@ export function networkFailure(error: unknown): NetworkFailure {
       reached: "no",
       what: `${BEFORE[code] ?? WHILE_CONNECTING[code] ?? "no connection"} (${code})`,
       transient: true,
-      fix: CHECK_URL,
+      remedies: [CHECK_URL],
     };
   }
   if (code.startsWith("HPE_"))
-    return { reached: "maybe", what: `the answer is not HTTP (${code})`, transient: true, fix: CHECK_URL };
+    return { reached: "maybe", what: `the answer is not HTTP (${code})`, transient: true, remedies: [CHECK_URL] };
   return { reached: "maybe", what: `the connection was lost (${code})`, transient: true };
 }
 

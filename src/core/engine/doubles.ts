@@ -3,7 +3,6 @@ import { billedTwice, parentOf, sameInUse } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
-  inQuotes,
   join,
   parseAddress,
   type ResourceState,
@@ -84,7 +83,8 @@ function renamed(address: string, holder: string, { noun }: Kind): Diagnostic {
     summary: `${address} is the ${noun} that the state has as ${holder}`,
     detail: `The API has no call that shows a ${noun}, so the state is the only memory of it; ordering it again would cost money.`,
     remedies: [
-      `If it was renamed: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`. If it is to be ordered again: \`hostform state rm ${inQuotes(holder)}\` first.`,
+      { do: "move", from: holder, when: "it was renamed" },
+      { do: "forget", address: holder, why: "order", when: "it is to be ordered again" },
     ],
     address,
   };

@@ -1,5 +1,6 @@
 import type { Kinds } from "../kinds/kind.ts";
 import {
+  type Allowance,
   type Change,
   type Code,
   type Diagnostic,
@@ -7,6 +8,7 @@ import {
   located,
   type Plan,
   type ProviderConfig,
+  type Remedy,
 } from "../model/index.ts";
 import { amountsOf, type Limits, type Order, ordersOf, some, spendLimits } from "./orders.ts";
 
@@ -48,9 +50,12 @@ function isRemoval(change: Change): boolean {
 
 function orderGuard(orders: readonly Order[], { maxOrders, ranges }: Limits): Diagnostic[] {
   if (maxOrders === undefined || orders.length <= maxOrders) return [];
-  const fix = `Check the orders. To allow them in this run only: \`--max-orders ${orders.length}\`.`;
+  const remedies: Remedy[] = [
+    "Check the orders.",
+    { do: "allow", limits: [{ limit: "orders", amount: orders.length }] },
+  ];
   const summary = `The plan makes ${count(orders.length, "order")}; max_orders allows ${maxOrders}`;
-  return [broken("guard.orders", summary, some(orders.map(({ address }) => address)), fix, ranges?.maxOrders)];
+  return [broken("guard.orders", summary, some(orders.map(({ address }) => address)), remedies, ranges?.maxOrders)];
 }
 
 function spendGuards(
@@ -77,13 +82,12 @@ function spendGuards(
         : []),
       unit,
     ].join("\n");
-    const flags = [
-      ...(over ? [`\`--max-spend ${currency}=${total}\``] : []),
-      ...(hidden ? ["`--allow-unknown-prices`"] : []),
+    const allowed: Allowance[] = [
+      ...(over ? [{ limit: "spend", currency, amount: total } as const] : []),
+      ...(hidden ? [{ limit: "unknown_prices" } as const] : []),
     ];
-    const then = hidden ? "; orders of unknown amount then leave one by one, and each invoice counts" : "";
-    const fix = `Check the orders. To allow them in this run only: ${flags.join(" and ")}${then}.`;
-    return [broken("guard.spend", summary, detail, fix, limits.ranges?.maxSpend)];
+    const remedies: Remedy[] = ["Check the orders.", { do: "allow", limits: allowed }];
+    return [broken("guard.spend", summary, detail, remedies, limits.ranges?.maxSpend)];
   });
 }
 
@@ -122,9 +126,8 @@ function removalGuards(
   return [];
 }
 
-const LEFT_OUT = "Was a file of the declaration left out, or does a pattern match too little?";
-const ALLOW_REMOVALS =
-  "If all of this is to go, add `--allow-removals` in this run; `max_removals` and `max_removals_percent` under `guards` set other limits for good.";
+const LEFT_OUT = "Was a file left out, or does a pattern match too little?";
+const ALLOW_REMOVALS: readonly Remedy[] = [{ do: "allow", limits: [{ limit: "removals" }] }];
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
@@ -134,6 +137,12 @@ const percentOf = (number: number, recorded: number) =>
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-function broken(code: Code, summary: string, detail: string, fix: string, range: Diagnostic["range"]): Diagnostic {
-  return located({ severity: "error", code, summary, detail, remedies: [fix] }, range);
+function broken(
+  code: Code,
+  summary: string,
+  detail: string,
+  remedies: readonly Remedy[],
+  range: Diagnostic["range"],
+): Diagnostic {
+  return located({ severity: "error", code, summary, detail, remedies }, range);
 }

@@ -3,7 +3,6 @@ import { isPendingCreate, type PendingCreate, parentOf } from "../lifecycle/inde
 import {
   type Change,
   type Diagnostic,
-  inQuotes,
   type JsonObject,
   parseAddress,
   type ResourceState,
@@ -78,9 +77,7 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
     code: "config.duplicate",
     summary: `${address} and ${other} are the same ${noun} ${String(before?.id)}`,
     detail: "An object can be managed under one address only.",
-    remedies: [
-      `Keep one of the two. If it was renamed: \`hostform state mv ${inQuotes(other)} ${inQuotes(address)}\`, without \`import\`.`,
-    ],
+    remedies: ["Keep one of the two.", { do: "move", from: other, when: "it was renamed, leave the import out" }],
     address,
   };
 }

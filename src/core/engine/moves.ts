@@ -143,9 +143,7 @@ function occupied({ range }: Moved, from: string, to: string): Diagnostic {
     code: "config.reference",
     summary: `${from} cannot move to ${to}: something is recorded there already`,
     detail: `${from} is no longer declared, so this plan removes it as far as its deletion_policy allows.`,
-    remedies: [
-      `Look at both with \`hostform state show\`; \`hostform state rm\` or \`state mv\` settles which is which.`,
-    ],
+    remedies: [{ do: "see", what: "states" }],
     address: from,
     ...(range && { range }),
   };
@@ -156,7 +154,7 @@ function circle({ from, to, range }: Moved): Diagnostic {
     severity: "error",
     code: "config.circle",
     summary: `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`,
-    remedies: ["Remove one of them; to swap two, use `hostform state mv` by way of a third name."],
+    remedies: ["Remove one of them.", { do: "see", what: "swap" }],
     ...(range && { range }),
   };
 }

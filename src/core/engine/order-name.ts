@@ -29,7 +29,7 @@ export function checkOrderName(
       code: "terraform.project",
       summary: "The provider needs `project` to order a service",
       detail: "The Idempotency-Key of an order is made from it: two stacks must not share one by accident.",
-      remedies: ['Set `"project": "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.'],
+      remedies: [{ do: "name_project" }],
       address,
     });
   }

@@ -142,7 +142,7 @@ function evaluate(output: DesiredOutput, scope: Scope): OutputValue | Diagnostic
       code: "config.secret",
       summary: `The output ${output.name} would show a secret`,
       detail: "A secret goes into its value, and outputs are shown after each apply.",
-      remedies: ["Add `sensitive: true` to it, or take the secret out."],
+      remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or take the secret out."],
       ...place,
     };
   } catch (error) {

@@ -13,7 +13,6 @@ import {
   type Change,
   type DesiredResource,
   type Diagnostic,
-  inQuotes,
   isNoOp,
   type JsonObject,
   located,
@@ -166,7 +165,8 @@ function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
     summary: `${address} cannot move from provider ${recorded} to ${provider}`,
     detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
     remedies: [
-      `Put \`provider: ${recorded}\` back, or \`hostform state rm ${inQuotes(address)}\` and import what the other account has.`,
+      { do: "use_provider", provider: recorded },
+      { do: "forget", why: "import" },
     ],
     address,
     attribute: ["provider"],

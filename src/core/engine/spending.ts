@@ -1,4 +1,4 @@
-import { type Diagnostic, fail, located } from "../model/index.ts";
+import { type Allowance, type Diagnostic, fail, located, type Remedy } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order, some, spendLimits } from "./orders.ts";
 
 /** An order that was let through. One of the two is called when its fate is known; without, it counts as made. */
@@ -68,7 +68,7 @@ export class Spending {
     if (maxOrders !== undefined && this.#orders >= maxOrders) {
       const made = this.#orders === 1 ? "1 order was" : `${this.#orders} orders were`;
       fail("guard.orders", `${order.address} was not ordered: ${made} made, and max_orders allows ${maxOrders}`, {
-        remedies: ["Check the orders, then apply again; `--max-orders N` allows more in one run."],
+        remedies: ["Check the orders, then apply again.", { do: "allow", limits: [{ limit: "orders", amount: null }] }],
         address: order.address,
       });
     }
@@ -163,10 +163,13 @@ export class Spending {
     why: string,
     does = "this run might spend more than",
   ): never {
-    const flags = `\`--max-spend ${currency}=AMOUNT\`${most === null ? " and `--allow-unknown-prices`" : ""}`;
     const summary = `${address} was not ordered: ${does} ${this.#amounts.text(limit, currency)}`;
-    const fix = `Check the invoices, then apply again; ${flags} ${most === null ? "allow" : "allows"} it.`;
-    fail("guard.spend", summary, { detail: `${why} ${this.#amounts.unit}`, remedies: [fix], address });
+    const limits: Allowance[] = [
+      { limit: "spend", currency, amount: null },
+      ...(most === null ? [{ limit: "unknown_prices" } as const] : []),
+    ];
+    const remedies: Remedy[] = ["Check the invoices, then apply again.", { do: "allow", limits }];
+    fail("guard.spend", summary, { detail: `${why} ${this.#amounts.unit}`, remedies, address });
   }
 
   #invoiced(share: Share, total: number | null, currency: string | null): void {

@@ -9,7 +9,7 @@ const FORMS = ["file", "env_file", "command"] as const;
 const OUTSIDE = "outside_project";
 const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
-const ONE_FORM = `exactly one of {file: PATH}, {env_file: ${LINE}} and {command: [PROGRAM, ARGUMENT, …]}`;
+const ONE_FORM = "exactly one of `file`, `env_file` and `command`";
 
 /** The words for a map that is none, or that has a key which is none of those known. */
 const mapOf = (known: readonly string[], wanted: string) => ({

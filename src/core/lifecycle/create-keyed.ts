@@ -1,14 +1,6 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import {
-  ApiError,
-  type Change,
-  type Diagnostic,
-  fail,
-  HostformError,
-  inQuotes,
-  type JsonObject,
-} from "../model/index.ts";
+import { ApiError, type Change, type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
 import { differing } from "./attributes.ts";
 import {
   type CreateContext,
@@ -99,9 +91,7 @@ export async function createKeyed(
       `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
       {
         detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${holder} was adopted by mistake.`,
-        remedies: [
-          `Correct \`reference\`; or \`hostform state rm ${inQuotes(holder)}\`, and import the right one for it.`,
-        ],
+        remedies: ["Correct `reference`.", { do: "forget", address: holder, why: "import" }],
         address: change.address,
       },
     );
@@ -110,9 +100,7 @@ export async function createKeyed(
     await context.markGone(String(made.id), generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
-      remedies: [
-        `Order it anew on purpose with \`--reorder ${inQuotes(change.address)}\`, or declare another \`reference\`.`,
-      ],
+      remedies: [{ do: "reorder", replayed: true }],
       address: change.address,
     });
   }
@@ -181,7 +169,8 @@ function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
   fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${id}, which was there before`, {
     detail: "An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.",
     remedies: [
-      `If ${id} is the one: \`hostform import ${inQuotes(address)} ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
+      { do: "import", id, when: "it is the declared one" },
+      "To order another one, declare a `reference` that no other order has.",
     ],
     address,
   });
@@ -259,7 +248,8 @@ async function refuseOther(
   fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${earlier.id}, which is another one`, {
     detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, declared is ${JSON.stringify(planned[other])}. An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.`,
     remedies: [
-      "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
+      "Declare another `reference` to order it.",
+      { do: "import", id: earlier.id, when: "the one that is there will do" },
     ],
     address,
   });

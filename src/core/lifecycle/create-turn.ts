@@ -1,6 +1,6 @@
 import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
-import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import { type Change, type Diagnostic, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
@@ -171,7 +171,9 @@ function madeElsewhere(
     detail: `That run has another state. The API has no call that shows a ${kind.noun}, and ordering it again would cost money: nothing was sent.`,
     object,
     remedies: [
-      `If it was ordered and is to be managed here: \`hostform import ${inQuotes(address)} ${object}\`. To order it all the same: \`--order-anyway ${inQuotes(address)}\`. Otherwise remove this block.`,
+      { do: "import", id: object, when: "it was ordered and is to be managed here" },
+      { do: "order_anyway" },
+      "Otherwise remove this block.",
     ],
     address,
   };

@@ -5,15 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import {
-  ApiError,
-  type Change,
-  type Diagnostic,
-  HostformError,
-  type Intent,
-  inQuotes,
-  type JsonObject,
-} from "../model/index.ts";
+import { ApiError, type Change, type Diagnostic, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
 import {
@@ -113,10 +105,8 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
     severity: "error",
     code: "plan.pending",
     summary: `The order of ${address} that left at ${since} was refused when it was sent again`,
-    detail: `What is declared now is not looked at before that is settled. It was sent as it was then: ${JSON.stringify(body ?? {})}.`,
-    remedies: [
-      `If it was not carried out then: \`hostform resolve ${inQuotes(address)} --absent\`, and the next apply orders what is declared.`,
-    ],
+    detail: "What is declared now is not looked at before that is settled. It was sent as it was then.",
+    remedies: [{ do: "resolve", as: "absent", when: "it was not carried out then", sent: body ?? {} }],
     address,
   };
   return new HostformError([...causes, again], { cause: error });

@@ -27,7 +27,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
         code,
         summary: `The API refuses ${field}: ${messages.join(" ")}`,
         detail: `${endpoint} answered 422.`,
-        remedies: attribute === undefined ? remedies : [`Correct ${attribute.join(".")} in the declaration.`],
+        remedies: attribute === undefined ? remedies : [`Correct ${attribute.join(".")}.`],
         address,
         ...(attribute && { attribute }),
       };

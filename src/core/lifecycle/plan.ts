@@ -266,7 +266,7 @@ function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {
   const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
   return drifted
     ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform` }
-    : { why: "declared", attribute: name, text: `${name} differs from the declaration` };
+    : { why: "declared", attribute: name, text: `${name} differs from what is declared` };
 }
 
 /** The ways in which a resource is planned otherwise, given by whoever plans. */

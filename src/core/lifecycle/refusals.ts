@@ -1,7 +1,7 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
-  inQuotes,
+  hasUnknown,
   type Json,
   type JsonObject,
   UNKNOWN,
@@ -24,6 +24,12 @@ interface Subject {
 const importIdOfFirst = (kind: Kind, [first]: readonly Remote[]) =>
   first && importIdOf(kind, first.id, first.attributes);
 
+/** The value that was there before, for a remedy: no secret, and nothing that is not known yet. */
+const oldValue = (value: Value, secret: boolean): { value?: Json } =>
+  secret || value === undefined || hasUnknown(value) ? {} : { value: value as Json };
+
+const ANOTHERS = "If it is another's, declare something else.";
+
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
 
 export function immutable(
@@ -33,19 +39,14 @@ export function immutable(
 ): Diagnostic {
   const [is, becomes] = secret ? ["(a secret)", "another"] : [shown(before), shown(after)];
   const paid = kind.quote !== undefined;
-  const anew = paid
-    ? "declare the other one under a new name (a new order, with its own invoice)"
-    : "declare the other one under a new name";
   return {
     severity: "error",
     code: "plan.immutable",
     summary: `${name} of ${address} cannot be changed`,
     detail: `It is ${is} and would become ${becomes}. The API has no call that changes the ${name} of a ${kind.noun}${
-      paid ? ", and hostform never orders a replacement by itself" : ""
+      paid ? ", and a replacement is never ordered automatically" : ""
     }.`,
-    remedies: [
-      `Either put ${is} back into the declaration, or ${anew} and remove this block (deletion_policy says what that means).`,
-    ],
+    remedies: [{ do: "redeclare", attribute: name, ...oldValue(before, secret), paid }],
     address,
     attribute: [name],
   };
@@ -64,7 +65,7 @@ export function mismatch(
     code: "plan.mismatch",
     summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, declared is ${declared}`,
     detail: `The API has no call that changes the ${name} of a ${kind.noun}.`,
-    remedies: [secret ? `Correct ${name}, or the id.` : `Declare \`${name}: ${is}\`, or correct the id.`],
+    remedies: [{ do: "correct_import", attribute: name, ...oldValue(before, secret) }],
     address,
     attribute: [name],
   };
@@ -82,7 +83,8 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       summary: `${address} exists already as ${kind.noun} ${ids[0]}, which is ${known}`,
       detail: "An object can be managed under one address only.",
       remedies: [
-        `If it was renamed: \`hostform state mv ${inQuotes(known)} ${inQuotes(address)}\`. If there are to be two, declare something else.`,
+        { do: "move", from: known, when: "it was renamed" },
+        "If there are to be two, declare something else.",
       ],
       address,
     };
@@ -95,9 +97,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
       detail: "Nothing says that it is to be managed under this address.",
       object: full,
-      remedies: [
-        `Adopt it: \`hostform state rm ${inQuotes(address)}\`, then \`hostform import ${inQuotes(address)} ${full}\`. If it is another's, declare something else.`,
-      ],
+      remedies: [{ do: "import", id: full, forgetFirst: true }, ANOTHERS],
       address,
     };
   }
@@ -110,9 +110,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
     detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
-    remedies: [
-      `Adopt it: \`hostform import ${inQuotes(address)} ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
-    ],
+    remedies: [{ do: "import", id: full }, ANOTHERS],
     address,
   };
 }
@@ -126,7 +124,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
       ...common,
       severity: "error",
       summary,
-      remedies: ["Correct the id of `import`, or remove the entry."],
+      remedies: ["Correct the id of the import, or remove it."],
       attribute: ["import"],
     };
   }
@@ -134,8 +132,8 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
     ...common,
     severity: "warning",
     summary: `${address} is declared, but ${kind.noun} ${id} ${how}`,
-    detail: "It is not ordered again by itself: that would raise another invoice.",
-    remedies: [`Remove the block, or order it anew on purpose with \`--reorder ${inQuotes(address)}\`.`],
+    detail: "It is not ordered again automatically: that would raise another invoice.",
+    remedies: ["Remove its block if it is no longer wanted.", { do: "reorder" }],
   };
 }
 
@@ -156,7 +154,9 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
     detail: `Nothing shows whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
     object: full,
     remedies: [
-      `If it is the declared one: \`hostform import ${inQuotes(address)} ${full}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
+      { do: "import", id: full, when: "it is the declared one" },
+      "If it is not, import it under an address of its own, or remove it.",
+      { do: "report_shape" },
     ],
     address,
   };
@@ -168,7 +168,7 @@ export function shownLater({ kind, address }: Subject, waitsFor: string): Diagno
     severity: "warning",
     code: "apply.waiting",
     summary: `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`,
-    remedies: ["Run it again then."],
+    remedies: [{ do: "apply_again" }],
     address,
   };
 }
@@ -180,7 +180,7 @@ export function pending({ kind, address }: Subject): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered`,
     detail: `A request for this ${kind.noun} left and its answer was lost. The API has no call that shows a ${kind.noun}, so it is not sent again.`,
-    remedies: [resolveIt(address)],
+    remedies: [{ do: "resolve" }],
     address,
   };
 }
@@ -231,7 +231,7 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     summary: `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
     ...(one && { object: importIdOfFirst(kind, candidates) }),
-    remedies: [resolveIt(address)],
+    remedies: [{ do: "resolve" }],
     address,
   };
 }
@@ -243,14 +243,10 @@ export function notShown({ kind, address }: Subject): Diagnostic {
     code: "plan.pending",
     summary: `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`,
     detail: `Its answer named no ${kind.noun}: it may be made by a job. It is looked for by each run, and not sent again.`,
-    remedies: [`Apply again later. If it was not made: \`hostform resolve ${inQuotes(address)} --absent\`.`],
+    remedies: ["Apply again later.", { do: "resolve", as: "absent", when: "it was not made" }],
     address,
   };
 }
-
-/** The way out of a create without known outcome. */
-export const resolveIt = (address: string) =>
-  `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
 
 /** A server that is no longer declared may be the one that is declared now. */
 export function renamed({ address }: Pick<Subject, "address">, former: string): Diagnostic {
@@ -259,9 +255,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
     code: "plan.lookalike",
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
-    remedies: [
-      `If it was renamed: \`hostform state mv ${inQuotes(former)} ${inQuotes(address)}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
-    ],
+    remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
     address,
   };
 }
@@ -278,7 +272,8 @@ export function lookalike({ kind, address, holder }: Subject, live: readonly Rem
     summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
     detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
     remedies: [
-      `If it is: \`hostform import ${inQuotes(address)} ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
+      { do: "import", ...(one && ids[0] !== undefined && { id: ids[0] }), when: "it is" },
+      { do: "order_anyway" },
     ],
     address,
   };

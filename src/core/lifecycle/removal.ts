@@ -1,12 +1,5 @@
 import type { Kind, Remote, RemovalPolicy, Settings } from "../kinds/kind.ts";
-import {
-  type Change,
-  type Diagnostic,
-  inQuotes,
-  type JsonObject,
-  type Phase,
-  type ResourceState,
-} from "../model/index.ts";
+import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import {
   ageOf,
@@ -19,7 +12,6 @@ import {
 } from "./pending-create.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
-import { resolveIt } from "./refusals.ts";
 import { notRemovable, observedMark } from "./status.ts";
 
 export interface RemovalInput {
@@ -120,30 +112,27 @@ export function policyOf(attributes: JsonObject): RemovalPolicy {
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }
 
+/** The policies that let go of an object without ending it. */
+const policiesOf = ({ suspendSteps }: Kind) => (suspendSteps === undefined ? ["forget"] : ["forget", "suspend"]);
+
 function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  const more = kind.suspendSteps === undefined ? "" : " (or `suspend`)";
   return {
     severity: "error",
     code: "plan.prevented",
     summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
-    remedies: [
-      `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
-    ],
+    remedies: [{ do: "release", policies: policiesOf(kind), to: "remove" }, { do: "forget" }],
     address,
   };
 }
 
 /** The same words for every resource of the kind, so that many of them make one message. */
 function kept(kind: Kind, address: string): Diagnostic {
-  const more = kind.suspendSteps === undefined ? "" : " (or `suspend`)";
   return {
     severity: "error",
     code: "plan.prevented",
     summary: `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`,
-    remedies: [
-      `To let go of it, declare \`deletion_policy: forget\`${more}, apply, then destroy; or \`hostform state rm ADDRESS\`.`,
-    ],
+    remedies: [{ do: "release", policies: policiesOf(kind), to: "destroy" }, { do: "forget" }],
     address,
   };
 }
@@ -155,7 +144,7 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
     code: "plan.prevented",
     summary: `${address} may not be removed yet: its status is ${status}`,
     detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
-    remedies: [`Wait until it is live, or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`],
+    remedies: ["Wait until it is live, and apply again.", { do: "forget" }],
     address,
   };
 }
@@ -205,7 +194,7 @@ function undecided(kind: Kind, address: string): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
     detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
-    remedies: [resolveIt(address)],
+    remedies: [{ do: "resolve", removing: true }],
     address,
   };
 }

@@ -146,7 +146,7 @@ function unmovable(
   return {
     severity: "warning",
     code: "secret.output",
-    summary: `hostform no longer has the ${name} of ${address} and cannot move it to ${outputPlace(to)}`,
+    summary: `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`,
     detail: `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
     remedies: ["Move it by hand."],
     address,

@@ -3,7 +3,7 @@
  */
 import type { InvoiceRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, fail, inQuotes, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
+import { ApiError, fail, type Json, type JsonObject, type ResourceState } from "../model/index.ts";
 import { type Account, isNotFound } from "./account.ts";
 import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
 import {
@@ -50,9 +50,7 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   if (!before && (pending.knowsAll || !telling || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
-    remedies: [
-      `If it is to be managed under this address all the same: \`hostform import ${inQuotes(address)} ${id}\`.`,
-    ],
+    remedies: [{ do: "import", id, when: "it is to be managed under this address all the same" }],
     address,
   });
 }

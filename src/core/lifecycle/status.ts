@@ -1,13 +1,5 @@
 import type { Kind } from "../kinds/kind.ts";
-import {
-  type Diagnostic,
-  inQuotes,
-  type Job,
-  type Json,
-  type JsonObject,
-  type Phase,
-  type PrivateMark,
-} from "../model/index.ts";
+import type { Diagnostic, Job, Json, JsonObject, Phase, PrivateMark, Remedy } from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 import { settledMark } from "./pending-create.ts";
 
@@ -63,8 +55,7 @@ export function notRemovable(subject: Subject): Diagnostic {
   const summary = `${address} may not be removed yet: ${notUnderstood(attributes.status)}`;
   const planned = said(subject, "error", summary);
   const detail = `The recorded deletion_policy is "suspend". ${planned.detail}`;
-  const forget = `Or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`;
-  return { ...planned, code: "plan.prevented", detail, remedies: [...(planned.remedies ?? []), forget] };
+  return { ...planned, code: "plan.prevented", detail, remedies: [...(planned.remedies ?? []), { do: "forget" }] };
 }
 
 /** Of an apply: a job was asked for, and the status went from a word that is known to one that is not. */
@@ -93,7 +84,7 @@ function said(
   summary: string,
   attribute: readonly string[] = [],
 ): Diagnostic {
-  const rule = `hostform does not act on a ${kind.noun} whose status it does not know.`;
+  const rule = `Nothing is done to a ${kind.noun} whose status is not known.`;
   const asked =
     job === undefined
       ? ""
@@ -110,17 +101,12 @@ function said(
 }
 
 /** What came after a job that was asked for is what that was to bring; else only a look at the object tells. */
-function remedy(word: Json | undefined, provider: string, job: Job | undefined): string {
+function remedy(word: Json | undefined, provider: string, job: Job | undefined): Remedy {
   if (word == null) return "Compare it with the dashboard. Nothing is done until the API shows a status.";
-  const mapped = (phase: Phase) =>
-    `\`providers: { ${provider}: { status_words: { ${JSON.stringify(word)}: ${phase} } } }\``;
+  const map = { do: "map_status", provider, word } as const;
   if (job !== undefined) {
     const shows = job.toward === "suspended" ? "suspended" : "up again";
-    return `If the dashboard shows it as ${shows}, say so: ${mapped(job.toward)}.`;
+    return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
   }
-  const [likely, other] = /suspen|paus/i.test(String(word))
-    ? (["suspended", "live"] as const)
-    : (["live", "suspended"] as const);
-  const when = { live: "if it is up", suspended: "if it is suspended" };
-  return `Look at it in the dashboard, and say what the word means: ${mapped(likely)} ${when[likely]}, \`${other}\` ${when[other]} (or pending, or gone).`;
+  return { ...map, phases: /suspen|paus/i.test(String(word)) ? ["suspended", "live"] : ["live", "suspended"] };
 }

@@ -1,6 +1,14 @@
 import type { z } from "zod";
 import type { Kind } from "../kinds/kind.ts";
-import { type Diagnostic, hasUnknown, isObject, shorten, type Value, type ValueObject } from "../model/index.ts";
+import {
+  type Diagnostic,
+  hasUnknown,
+  isObject,
+  type Json,
+  shorten,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 
 /**
@@ -32,7 +40,11 @@ export function validate(
         summary: `${kind.noun} needs ${name}`,
         detail: meta.description,
         remedies: [
-          `Add \`${name}\`${meta.example === undefined ? "" : `, for example \`${name}: ${JSON.stringify(meta.example)}\``}.`,
+          {
+            do: "set",
+            attribute: name,
+            ...(meta.example !== undefined && { value: meta.example as Json, example: true }),
+          },
         ],
         address,
         attribute: [name],

@@ -1,5 +1,6 @@
 import type { Code } from "./codes.ts";
 import type { Diagnostic } from "./diagnostic.ts";
+import type { Remedy } from "./remedy.ts";
 
 /** A failure that is explained to the user: it carries diagnostics, never needs a stack trace. */
 export class HostformError extends Error {
@@ -46,12 +47,12 @@ export class ApiError extends HostformError {
       serverMessage?: string | undefined;
       fieldErrors?: Readonly<Record<string, readonly string[]>>;
       detail?: string | undefined;
-      fix?: string | undefined;
+      remedies?: readonly Remedy[] | undefined;
     },
     options?: ErrorOptions,
   ) {
-    const { code, summary, detail, fix } = details;
-    super([{ severity: "error", code, summary, ...(detail && { detail }), ...(fix && { remedies: [fix] }) }], options);
+    const { code, summary, detail, remedies } = details;
+    super([{ severity: "error", code, summary, ...(detail && { detail }), ...(remedies && { remedies }) }], options);
     this.status = details.status;
     this.endpoint = details.endpoint;
     this.reached = details.reached;

@@ -1,7 +1,85 @@
-/** What can be done about a diagnostic. */
-export type Remedy = string;
+import type { Json, JsonObject } from "./value.ts";
 
-/** What can be done, as one text; undefined where nothing is known. */
-export function remedyText(remedies: readonly Remedy[] | undefined): string | undefined {
-  return remedies === undefined || remedies.length === 0 ? undefined : remedies.join(" ");
+/**
+ * What can be done about a diagnostic: an action, which each front renders in its own language, or a sentence that holds in
+ * all of them. A sentence of the core names no command, no flag, and no snippet of a declaration.
+ */
+export type Remedy = string | RemedyAction;
+
+/** How a front renders what can be done about a diagnostic, as one text; undefined where nothing is known. */
+export type RemedyText = (diagnostic: Remediable) => string | undefined;
+
+/** What a front looks at to render remedies: those of a diagnostic, and the resource that it is about. */
+export interface Remediable {
+  readonly remedies?: readonly Remedy[];
+  readonly address?: string;
+}
+
+/** A limit of a run, and what it would have to be: amounts are in the API's own unit, null where none can be said. */
+export type Allowance =
+  | { readonly limit: "orders"; readonly amount: number | null }
+  | { readonly limit: "spend"; readonly currency: string; readonly amount: number | null }
+  | { readonly limit: "unknown_prices" | "removals" | "insecure_http" };
+
+/** An action is about the resource of its diagnostic unless it names another address. `when` is its condition: "it was renamed". */
+export type RemedyAction = ActionOf & { readonly when?: string };
+
+type ActionOf =
+  /** Adopt an existing object. `id`: the one that is known, as `import` takes it. `forgetFirst`: the state has a gone one there. */
+  | { readonly do: "import"; readonly id?: string; readonly forgetFirst?: true }
+  /** Give what is recorded at `from` this address. */
+  | { readonly do: "move"; readonly from: string }
+  /** Stop managing it; it stays in the account. */
+  | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "order" }
+  /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
+  | { readonly do: "reorder"; readonly replayed?: true }
+  /** Order another one beside what may be the same. */
+  | { readonly do: "order_anyway" }
+  /**
+   * Settle a create whose result is unknown. `object`: what it may have made. `removing`: it was to be removed.
+   * `sent`: the body of the request; it may hold what the user keeps secret.
+   */
+  | {
+      readonly do: "resolve";
+      readonly as?: "absent";
+      readonly object?: string;
+      readonly removing?: true;
+      readonly sent?: JsonObject;
+    }
+  /** Put the old value back (absent: a secret), or declare the new one as another resource. `paid`: that is an order. */
+  | { readonly do: "redeclare"; readonly attribute: string; readonly value?: Json; readonly paid: boolean }
+  /** Declare what the adopted object has (absent: a secret), or adopt another one. */
+  | { readonly do: "correct_import"; readonly attribute: string; readonly value?: Json }
+  /** Declare an attribute. `example`: the value stands for the user's own. */
+  | { readonly do: "set"; readonly attribute: string; readonly value?: Json; readonly example?: true }
+  /** Put the provider back that the resource is recorded with. */
+  | { readonly do: "use_provider"; readonly provider: string }
+  /** Give the project a name. */
+  | { readonly do: "name_project" }
+  /** Declare a deletion policy that lets go of it, then remove the block, or destroy. */
+  | { readonly do: "release"; readonly policies: readonly string[]; readonly to: "remove" | "destroy" }
+  /** Say what a status word means: the first phase if `when`, or one of several that the user can see. */
+  | { readonly do: "map_status"; readonly provider: string; readonly word: Json; readonly phases: readonly string[] }
+  /** Lift limits for one run. */
+  | { readonly do: "allow"; readonly limits: readonly Allowance[] }
+  | { readonly do: "apply_again" }
+  /** Look at what there is. */
+  | { readonly do: "see"; readonly what: "plans" | "states" | "requests" | "swap" }
+  /** Report how the API shows its objects. */
+  | { readonly do: "report_shape" };
+
+/** Renders remedies in order, each by the front's function; a front may have nothing to say of one. */
+export function rendererOf(
+  render: (action: RemedyAction, address: string | undefined) => string | undefined,
+): RemedyText {
+  return ({ remedies = [], address }) => {
+    const texts = remedies.map((one) => (typeof one === "string" ? one : render(one, address)));
+    const text = texts.filter((one) => one !== undefined && one !== "").join(" ");
+    return text === "" ? undefined : text;
+  };
+}
+
+/** A sentence behind its condition: `If it was renamed: …`; without one it begins with a capital letter. */
+export function underCondition(when: string | undefined, sentence: string): string {
+  return when === undefined ? sentence : `If ${when}: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
 }

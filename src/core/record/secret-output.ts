@@ -232,7 +232,7 @@ export function systemSecretFiles({
 }
 
 const FIXES: Readonly<Record<string, string>> = {
-  ENOENT: "Make its folder first (`mkdir -p`): hostform makes none.",
+  ENOENT: "Make its folder first (`mkdir -p`): none is made.",
   EACCES: "See to it that you may write into its folder, or name another place.",
   EPERM: "See to it that you may write into its folder, or name another place.",
   EROFS: "Name a place that can be written to.",

@@ -14,7 +14,7 @@ import { carryOut, hasChanges } from "../apply.ts";
 import type { GuardFlags } from "../guards.ts";
 import { withPlan } from "../plan.ts";
 import type { Project } from "../source.ts";
-import { eventInItsTerms, resultInItsTerms } from "../told.ts";
+import { eventForStack, resultForStack } from "../stack-diagnostics.ts";
 
 /** How one look at the account ended. */
 export interface Look {
@@ -73,9 +73,9 @@ export function lookOnce(project: Project, options: LookOptions): Promise<Look> 
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const done = await options.applying(plan, run.interrupts.stop, (onEvent) =>
-      carryOut(project, run, {}, (event) => onEvent(eventInItsTerms(project.source, event))),
+      carryOut(project, run, {}, (event) => onEvent(eventForStack(project.source, event))),
     );
-    const result = resultInItsTerms(project.source, done);
+    const result = resultForStack(project.source, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
     return looked("incomplete", result);

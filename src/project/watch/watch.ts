@@ -14,9 +14,9 @@ import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
 import { loadDeclaration } from "../project.ts";
 import type { Project } from "../source.ts";
+import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
 import { readState } from "../state.ts";
-import { inItsTerms } from "../told.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
 import { errorsOf, type Look, type LookOptions, lookOnce } from "./reconcile.ts";
 import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
@@ -232,7 +232,7 @@ export class Watch {
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
     if (told.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
-    const diagnostics = inItsTerms(this.#project.source, error.diagnostics);
+    const diagnostics = forStack(this.#project.source, error.diagnostics);
     this.#looks = told.look;
     this.#good = false;
     // What a person has to mend is not mended any later for being looked at; only the API is spared.

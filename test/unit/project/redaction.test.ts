@@ -6,6 +6,7 @@ import { breakMarkdown } from "../../../src/report/escape.ts";
 import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { diagnostic } from "../report/builders.ts";
 
 function knowing(...secrets: unknown[]): Redaction {
@@ -132,6 +133,7 @@ describe("a secret is found", () => {
 
   it("in a message that is wrapped to a terminal", () => {
     const text = renderDiagnostics([diagnostic({ detail: `${"The server said ".repeat(4)}${PHRASE}` })], {
+      remedies: fixOf,
       color: true,
       width: 40,
     });

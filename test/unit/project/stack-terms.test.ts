@@ -33,7 +33,7 @@ describe("what is said of a stack", () => {
     write(project, { hosting_service: { a: own }, ...hook }, { variable: { x: {}, pw: { sensitive: true } } });
     const destroyed = said(await project.run("destroy", "--auto-approve", "--json", ...options));
     expect(destroyed).toContain('"construct":"app/a/Default"');
-    expect(destroyed).toContain("`hostform state rm ADDRESS --stack infra --var x=1`");
+    expect(destroyed).toContain("`hostform state rm 'hosting_service.a' --stack infra --var x=1`");
   });
 
   it("maps a status word where the provider of a stack is configured", async () => {

@@ -9,6 +9,7 @@ import {
   resultMessages,
   versionMessage,
 } from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, invoice, order, outcome, plan, reason, result, update } from "./builders.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.123Z");
@@ -63,6 +64,7 @@ describe("messages of Terraform's machine-readable UI", () => {
         },
       ),
       now,
+      fixOf,
     );
     expect(messages.map((message) => message["@message"])).toEqual([
       "hosting_service.acme: Drift detected (update)",
@@ -154,12 +156,12 @@ describe("messages of Terraform's machine-readable UI", () => {
   });
 
   it("give diagnostics their level", () => {
-    expect(diagnosticMessage(diagnostic(), now)).toMatchObject({
+    expect(diagnosticMessage(diagnostic(), now, fixOf)).toMatchObject({
       "@level": "error",
       type: "diagnostic",
       diagnostic: { code: "config.invalid_value" },
     });
-    expect(diagnosticMessage(diagnostic({ severity: "warning" }), now)).toMatchObject({
+    expect(diagnosticMessage(diagnostic({ severity: "warning" }), now, fixOf)).toMatchObject({
       "@level": "warn",
       "@message": "Warning: term is not one of the allowed terms",
     });
@@ -168,7 +170,7 @@ describe("messages of Terraform's machine-readable UI", () => {
   it("end with Terraform's sentence when all was done, and not with it when something was not", () => {
     const planned = plan([order(), change({ address: dev, actions: ["delete"] })]);
     const all = result([outcome("hosting_service.acme"), outcome(dev)]);
-    expect(resultMessages(planned, all, now)).toMatchObject([
+    expect(resultMessages(planned, all, now, fixOf)).toMatchObject([
       {
         "@message": "Apply complete! Resources: 1 added, 0 changed, 1 destroyed.",
         type: "change_summary",
@@ -180,14 +182,14 @@ describe("messages of Terraform's machine-readable UI", () => {
     const some = result([outcome("hosting_service.acme"), outcome(dev, { result: "failed", diagnostics: [refused] })], {
       diagnostics: [refused],
     });
-    expect(resultMessages(planned, some, now)).toMatchObject([
+    expect(resultMessages(planned, some, now, fixOf)).toMatchObject([
       { type: "diagnostic", "@level": "error" },
       {
         "@message": "Apply incomplete! Resources: 1 added, 0 changed, 0 destroyed.",
         hostform: { complete: false, failed: [dev] },
       },
     ]);
-    expect(resultMessages({ ...planned, mode: "destroy" }, all, now)[0]?.["@message"]).toBe(
+    expect(resultMessages({ ...planned, mode: "destroy" }, all, now, fixOf)[0]?.["@message"]).toBe(
       "Destroy complete! Resources: 1 destroyed.",
     );
   });
@@ -211,9 +213,11 @@ describe("messages of Terraform's machine-readable UI", () => {
   });
 
   it("are one line each", () => {
-    const lines = planMessages(plan([order()], { diagnostics: [diagnostic({ detail: "two\nlines" })] }), now).map(
-      (message) => jsonText(message),
-    );
+    const lines = planMessages(
+      plan([order()], { diagnostics: [diagnostic({ detail: "two\nlines" })] }),
+      now,
+      fixOf,
+    ).map((message) => jsonText(message));
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(line).not.toContain("\n");
   });

@@ -59,26 +59,34 @@ const cases: readonly { name: string; why: string; diagnostics: readonly Diagnos
 
 describe("renderDiagnostics", () => {
   it.each(cases)("$name: $why", async ({ name, diagnostics, width }) => {
-    const text = renderDiagnostics(diagnostics, { color: false, ...(width !== undefined && { width }) });
+    const text = renderDiagnostics(diagnostics, {
+      remedies: fixOf,
+      color: false,
+      ...(width !== undefined && { width }),
+    });
     await expect(text).toMatchFileSnapshot(golden(name));
   });
 
-  it("is empty when there is nothing to say", () => expect(renderDiagnostics([], { color: false })).toBe(""));
+  it("is empty when there is nothing to say", () =>
+    expect(renderDiagnostics([], { remedies: fixOf, color: false })).toBe(""));
 
   it("tells a failure of the state once, with the places, and mistakes one by one", () => {
     const lost = diagnostic({ code: "state.lost_lock", summary: "The lock was taken over" });
     const later = { ...lost, address: "hosting_service.a", detail: "Not recorded: a, b." };
-    const told = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], { color: false });
+    const told = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], { remedies: fixOf, color: false });
     expect(told.match(/The lock was taken over/g)).toHaveLength(1);
     expect(told).toContain("in hosting_service.a");
     expect(told).toContain("Not recorded: a, b.");
-    const mistakes = renderDiagnostics([located, { ...located, address: "hosting_service.b" }], { color: false });
+    const mistakes = renderDiagnostics([located, { ...located, address: "hosting_service.b" }], {
+      remedies: fixOf,
+      color: false,
+    });
     expect(mistakes.match(/^Error:/gm)).toHaveLength(2);
   });
 
   it("keeps warnings apart that say different things", () => {
     const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
-    expect(renderDiagnostics(two, { color: false }).match(/Warning:/g)).toHaveLength(2);
+    expect(renderDiagnostics(two, { remedies: fixOf, color: false }).match(/Warning:/g)).toHaveLength(2);
   });
 });
 
@@ -142,7 +150,7 @@ describe("snippetLines", () => {
 
 describe("diagnosticJson", () => {
   it("has Terraform's fields, with place and snippet, and ours", () => {
-    expect(diagnosticJson(located)).toEqual({
+    expect(diagnosticJson(located, fixOf)).toEqual({
       severity: "error",
       code: "config.invalid_value",
       summary: "term is not one of the allowed terms",
@@ -163,7 +171,7 @@ describe("diagnosticJson", () => {
   });
 
   it("leaves out what is not known, except detail, which readers of Terraform's expect", () => {
-    expect(diagnosticJson(diagnostic({ attribute: [] }))).toEqual({
+    expect(diagnosticJson(diagnostic({ attribute: [] }), fixOf)).toEqual({
       severity: "error",
       code: "config.invalid_value",
       summary: "term is not one of the allowed terms",

@@ -18,6 +18,7 @@ import {
   startStatus,
 } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { at, change, diagnostic, drift, invoice, outcome, plan, reason, result } from "./builders.ts";
 import { COMMANDS, dangerous, hostile, liveCommands } from "./hostile.ts";
 
@@ -94,7 +95,9 @@ describe("commands of a CI's agent", () => {
         const text = parts.join("");
         const bad = diagnostic({ summary: text, detail: `a\n${text}`, remedies: [text] });
         const changes = [change({ address: `hosting_service.${text}`, actions: ["update"], after: { text } })];
-        expect(liveCommands(renderPlanMarkdown(plan(changes, { project: text, diagnostics: [bad] })))).toEqual([]);
+        expect(
+          liveCommands(renderPlanMarkdown(plan(changes, { project: text, diagnostics: [bad] }), { remedies: fixOf })),
+        ).toEqual([]);
       }),
       { numRuns: 60 },
     );
@@ -133,7 +136,7 @@ describe("everything printed", () => {
   it("holds no dangerous character, whatever stands in any field", () => {
     fc.assert(
       fc.property(hostile, fc.boolean(), (text, long) => {
-        const more = { width: long ? 60 : 20, color: false };
+        const more = { width: long ? 60 : 20, color: false, remedies: fixOf };
         const bad = diagnostic({
           summary: text,
           detail: text,
@@ -185,7 +188,7 @@ describe("everything printed", () => {
           progressLine({ type: "waiting", addresses: [text, text, text, text], seconds: 1 }, more),
           requestEventLine({ method: text, path: text, error: text, ms: 1, attempt: 1 }),
           renderListing("webhooks", [{ id: text, url: text, events: [text] }], more),
-          jsonText(planJson(planned), 2),
+          jsonText(planJson(planned, { remedies: fixOf }), 2),
         ];
         for (const output of outputs) expect(dangerous(output, "\n\t")).toEqual([]);
       }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { escapeHtml, renderPlanHtml } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
 import { dangerous, markup } from "./hostile.ts";
 import { planCases } from "./plan-cases.ts";
@@ -27,7 +28,7 @@ describe("escapeHtml", () => {
 describe("renderPlanHtml", () => {
   it("is one page: no script, nothing from elsewhere, and a policy that forbids both", async () => {
     const replace = planCases.find(({ name }) => name === "plan-replace")?.plan ?? plan();
-    const html = renderPlanHtml(replace);
+    const html = renderPlanHtml(replace, { remedies: fixOf });
     await expect(html).toMatchFileSnapshot("../../golden/report/plan-replace.html");
     expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(html).not.toMatch(/<script|<link|<img|<iframe|src=|href=|url\(|@import|\son\w+=/i);
@@ -70,6 +71,7 @@ function page(text: string): string {
         diagnostics: [diagnostic({ summary: text, detail: text, remedies: [text], address: text })],
       },
     ),
+    { remedies: fixOf },
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { COMMENT_BYTES, escapeMarkdown, fenceMarkdown, renderPlanMarkdown } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
 import { dangerous, markup } from "./hostile.ts";
 import { planCases } from "./plan-cases.ts";
@@ -87,14 +88,14 @@ describe("renderPlanMarkdown", () => {
       ["plan-money", "plan-refused", "plan-replace", "plan-nothing", "plan-unlisted"].includes(name),
     ),
   )("$name: $why", async ({ name, plan: planned, options }) => {
-    await expect(renderPlanMarkdown(planned, options)).toMatchFileSnapshot(golden(name));
+    await expect(renderPlanMarkdown(planned, { remedies: fixOf, ...options })).toMatchFileSnapshot(golden(name));
   });
 
   it("lets nothing that the API or a file says be more than code", () => {
-    const own = prose(renderPlanMarkdown(worst("x"), {}));
+    const own = prose(renderPlanMarkdown(worst("x"), { remedies: fixOf }));
     fc.assert(
       fc.property(markup, (text) => {
-        const markdown = renderPlanMarkdown(worst(text), {});
+        const markdown = renderPlanMarkdown(worst(text), { remedies: fixOf });
         // The words around the code are ours, the same for every text.
         const numbered = (page: string) => page.replace(/<!-- .* -->/, "").replace(/and \d+ more/g, "");
         expect(numbered(prose(markdown))).toBe(numbered(own));
@@ -107,9 +108,9 @@ describe("renderPlanMarkdown", () => {
 
   it("begins with the same comment for each plan of a project", () => {
     const first = (markdown: string) => markdown.split("\n")[0];
-    expect(first(renderPlanMarkdown(plan([order()])))).toBe("<!-- hostform plan: acme -->");
-    expect(first(renderPlanMarkdown(plan([])))).toBe("<!-- hostform plan: acme -->");
-    expect(first(renderPlanMarkdown(plan([], { project: "a --> <b>" })))).toBe(
+    expect(first(renderPlanMarkdown(plan([order()]), { remedies: fixOf }))).toBe("<!-- hostform plan: acme -->");
+    expect(first(renderPlanMarkdown(plan([]), { remedies: fixOf }))).toBe("<!-- hostform plan: acme -->");
+    expect(first(renderPlanMarkdown(plan([], { project: "a --> <b>" }), { remedies: fixOf }))).toBe(
       "<!-- hostform plan: a%20--%3E%20%3Cb%3E -->",
     );
   });
@@ -119,6 +120,7 @@ describe("renderPlanMarkdown", () => {
       change({ address, actions: [removal === "delete" ? "delete" : "forget"], before: { id: "1" }, removal });
     const markdown = renderPlanMarkdown(
       plan([order(), gone("hosting_webhook.a", "delete"), gone("hosting_service.b", "suspend")], { cost: [cost()] }),
+      { remedies: fixOf },
     );
     const head = markdown.slice(0, markdown.indexOf("<details>"));
     expect(head).toContain(
@@ -134,7 +136,7 @@ describe("a plan that is too long for a comment", () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => order({ address: `hosting_service.s${i}` }));
 
   it("is cut between changes, with the number of those left out", () => {
-    const markdown = renderPlanMarkdown(plan(many(1000)));
+    const markdown = renderPlanMarkdown(plan(many(1000)), { remedies: fixOf });
     expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
     expect(bytes(markdown)).toBeGreaterThan(COMMENT_BYTES - 1500);
     const shown = markdown.match(/will be created/g)?.length ?? 0;
@@ -149,7 +151,7 @@ describe("a plan that is too long for a comment", () => {
         const planned = plan([...many(count), ...worst(text.repeat(20)).changes], {
           diagnostics: worst(text).diagnostics,
         });
-        const markdown = renderPlanMarkdown(planned, { limit });
+        const markdown = renderPlanMarkdown(planned, { remedies: fixOf, limit });
         expect(bytes(markdown)).toBeLessThanOrEqual(limit);
         prose(markdown);
       }),
@@ -161,7 +163,7 @@ describe("a plan that is too long for a comment", () => {
     const diagnostics = Array.from({ length: 500 }, (_, i) =>
       diagnostic({ severity: "warning", summary: `${i} ${"x".repeat(200)}` }),
     );
-    const markdown = renderPlanMarkdown(plan(many(500), { diagnostics }));
+    const markdown = renderPlanMarkdown(plan(many(500), { diagnostics }), { remedies: fixOf });
     expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
     expect(markdown).toMatch(/… and \d+ more messages, for which/);
     expect(markdown).toContain("hosting_service.s40 will be created");
@@ -169,7 +171,7 @@ describe("a plan that is too long for a comment", () => {
 
   it("is not held up by one change that would fill the comment: it is counted", () => {
     const huge = order({ after: { text: "`".repeat(200_000) } });
-    const markdown = renderPlanMarkdown(plan([huge]));
+    const markdown = renderPlanMarkdown(plan([huge]), { remedies: fixOf });
     expect(markdown).toContain("… and 1 more part of the plan, for which there is no room here.");
   });
 });

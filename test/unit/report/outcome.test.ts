@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApplyResult, Plan } from "../../../src/core/model/index.ts";
 import { renderOutcome } from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, diagnostic, invoice, liveService, order, outcome, plan, reason, result, update } from "./builders.ts";
 
 const golden = (name: string) => `../../golden/report/${name}.txt`;
@@ -115,14 +116,16 @@ describe("renderOutcome", () => {
   it.each(cases)("$name: $why", async ({ name, plan: planned, result: ended }) => {
     const moneyScale = (currency: string, provider: string) =>
       currency === "GEL" && provider === "beta" ? 2 : undefined;
-    await expect(renderOutcome(planned, ended, { color: false, moneyScale })).toMatchFileSnapshot(golden(name));
+    await expect(renderOutcome(planned, ended, { remedies: fixOf, color: false, moneyScale })).toMatchFileSnapshot(
+      golden(name),
+    );
   });
 
   it("tells a diagnostic once that stands in the outcome and in the result", () => {
     const text = renderOutcome(
       full,
       result([outcome("x.y", { result: "failed", diagnostics: [refused] })], { diagnostics: [refused] }),
-      { color: false },
+      { remedies: fixOf, color: false },
     );
     expect(text.match(/The API refused/g)).toHaveLength(1);
   });
@@ -130,7 +133,10 @@ describe("renderOutcome", () => {
   it("shows a warning of a change that was made", () => {
     const lost = diagnostic({ severity: "warning", code: "api.malformed", summary: "The answer holds no secret" });
     expect(
-      renderOutcome(full, result([outcome("hosting_service.acme", { diagnostics: [lost] })]), { color: false }),
+      renderOutcome(full, result([outcome("hosting_service.acme", { diagnostics: [lost] })]), {
+        remedies: fixOf,
+        color: false,
+      }),
     ).toContain("Warning: The answer holds no secret");
   });
 });

@@ -12,6 +12,7 @@ import {
   renderPlanHtml,
   renderPlanMarkdown,
 } from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { diagnostic, order, plan } from "./builders.ts";
 
 const output = (name: string, over: Partial<OutputChange> = {}): OutputChange => ({
@@ -24,7 +25,7 @@ const output = (name: string, over: Partial<OutputChange> = {}): OutputChange =>
   ...over,
 });
 
-const plain = { color: false };
+const plain = { color: false, remedies: fixOf };
 const shown = (outputs: readonly OutputChange[], over: Partial<Plan> = {}) =>
   renderPlan(plan([], { outputs, ...over }), plain);
 
@@ -77,7 +78,7 @@ describe("the outputs of a plan", () => {
     const none = renderPlan(plan([]), plain);
     expect(shown([output("same", { action: "no-op", before: 1, after: 1 })])).toBe(none);
     expect(shown([])).toBe(none);
-    expect(planJson(plan([], { outputs: [] }))).toEqual(planJson(plan([])));
+    expect(planJson(plan([], { outputs: [] }), { remedies: fixOf })).toEqual(planJson(plan([]), { remedies: fixOf }));
   });
 
   it("do not say that a plan with errors can be applied", () => {
@@ -93,7 +94,12 @@ describe("the outputs of a plan", () => {
 
   it("stand in Markdown and in HTML, and their secrets nowhere", () => {
     const whole = plan([], { outputs: every });
-    const texts = [renderPlanMarkdown(whole), renderPlanHtml(whole), shown(every), JSON.stringify(planJson(whole))];
+    const texts = [
+      renderPlanMarkdown(whole, { remedies: fixOf }),
+      renderPlanHtml(whole, { remedies: fixOf }),
+      shown(every),
+      JSON.stringify(planJson(whole, { remedies: fixOf })),
+    ];
     for (const text of texts) {
       expect(text).not.toContain("geheim");
       expect(text).toMatch(/withunk/);
@@ -103,7 +109,7 @@ describe("the outputs of a plan", () => {
   });
 
   it("have Terraform's form in the plan representation", () => {
-    const json = planJson(plan([], { outputs: every }));
+    const json = planJson(plan([], { outputs: every }), { remedies: fixOf });
     const base = { before_sensitive: false, after_sensitive: false, after_unknown: false };
     expect(json.output_changes).toEqual({
       b: { actions: ["create"], before: null, after: true, ...base },
@@ -131,18 +137,20 @@ describe("the outputs of a plan", () => {
     expect(Object.keys(json.planned_values.outputs ?? {})).not.toContain("old");
     expect(json.prior_state.values.outputs?.old).toEqual({ sensitive: false, value: "gone" });
     expect(json.applyable).toBe(true);
-    const typed = planJson(plan([], { outputs: [output("l", { after: ["a"], type: ["list", "string"] })] }));
+    const typed = planJson(plan([], { outputs: [output("l", { after: ["a"], type: ["list", "string"] })] }), {
+      remedies: fixOf,
+    });
     expect(typed.planned_values.outputs?.l).toEqual({ sensitive: false, type: ["list", "string"], value: ["a"] });
   });
 
   it("are a message of their own before they are applied", () => {
-    const messages = planMessages(plan([], { outputs: every.slice(4, 6) }), 0);
+    const messages = planMessages(plan([], { outputs: every.slice(4, 6) }), 0, fixOf);
     expect(messages.at(-1)).toMatchObject({
       type: "outputs",
       "@message": "Outputs: 2",
       outputs: { same: { sensitive: false, action: "noop" }, sec: { sensitive: true, action: "create" } },
     });
-    expect(planMessages(plan([]), 0)).toHaveLength(1);
+    expect(planMessages(plan([]), 0, fixOf)).toHaveLength(1);
   });
 });
 

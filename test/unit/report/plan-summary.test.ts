@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, Plan } from "../../../src/core/model/index.ts";
 import { countChanges, moneyLines, renderPlan, requestLine, summaryLine } from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, cost, liveService, order, plan, update } from "./builders.ts";
 
 const warning = (code: Diagnostic["code"]): Diagnostic => ({ severity: "warning", code, summary: "Look." });
@@ -41,14 +42,14 @@ describe("summaryLine", () => {
       "Plan: 0 to add, 1 to change, 0 to destroy, 3 to suspend, 1 to unsuspend, 1 to forget.",
     );
     expect(countChanges(changes)).toMatchObject({ updates: 4, suspend: 3, unsuspend: 1, forget: 1 });
-    expect(renderPlan(plan(changes), { color: false })).toContain(
+    expect(renderPlan(plan(changes), { remedies: fixOf, color: false })).toContain(
       "\n3 services go offline: hosting_service.a, hosting_service.b, hosting_service.e.\n1 service comes back online: hosting_service.c.\n",
     );
   });
 
   it("lists under `forget` nothing but what the account keeps as it is", () => {
     const suspends = change({ actions: ["forget"], before: liveService, removal: "suspend" });
-    const text = renderPlan(plan([suspends]), { color: false });
+    const text = renderPlan(plan([suspends]), { remedies: fixOf, color: false });
     expect(text).not.toContain("leave the account as it is");
     expect(text).toContain("! suspend: the site goes offline");
     expect(text).toContain("# hosting_service.acme will be suspended: its site goes offline; it stays in the account");

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/core/model/index.ts";
 import { renderPlan } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan } from "./builders.ts";
 import { planCases } from "./plan-cases.ts";
 
@@ -10,12 +11,12 @@ const golden = (name: string) => `../../golden/report/${name}.txt`;
 
 describe("renderPlan", () => {
   it.each(planCases)("$name: $why", async ({ name, plan: planned, options }) => {
-    await expect(renderPlan(planned, { color: false, ...options })).toMatchFileSnapshot(golden(name));
+    await expect(renderPlan(planned, { remedies: fixOf, color: false, ...options })).toMatchFileSnapshot(golden(name));
   });
 
   it("breaks its last lines between words on a narrow terminal", () => {
     const orders = plan([order()], { cost: [cost()], requests: { read: 3, apply: 12, seconds: 20 } });
-    const lines = renderPlan(orders, { color: false, width: 40, moneyScale: () => 0 })
+    const lines = renderPlan(orders, { remedies: fixOf, color: false, width: 40, moneyScale: () => 0 })
       .trimEnd()
       .split("\n")
       .slice(-6);
@@ -31,16 +32,18 @@ describe("renderPlan", () => {
 
   it("colours nothing but signs, headings and notes: without its colours the text is the same", () => {
     for (const { plan: planned, options } of planCases) {
-      const coloured = renderPlan(planned, { ...options, color: true });
+      const coloured = renderPlan(planned, { remedies: fixOf, ...options, color: true });
       expect(coloured).toContain("\u001b[");
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
-      expect(coloured.replace(/\u001b\[[\d;]*m/g, "")).toBe(renderPlan(planned, { ...options, color: false }));
+      expect(coloured.replace(/\u001b\[[\d;]*m/g, "")).toBe(
+        renderPlan(planned, { remedies: fixOf, ...options, color: false }),
+      );
     }
   });
 
   it("can leave diagnostics and footer to the caller", () => {
     const refused = plan([order()], { diagnostics: [diagnostic()] });
-    const text = renderPlan(refused, { color: false, diagnostics: false, footer: false });
+    const text = renderPlan(refused, { remedies: fixOf, color: false, diagnostics: false, footer: false });
     expect(text).not.toContain("not one of the allowed terms");
     expect(text).not.toContain("request");
     expect(text).toContain("The plan has 1 error and cannot be applied.");
@@ -48,6 +51,7 @@ describe("renderPlan", () => {
 
   it("hides all values of a drifted object whose secrets it cannot know", () => {
     const text = renderPlan(plan([], { drift: [drift(null, { before: { id: "1", secret: "whsec_x" } })] }), {
+      remedies: fixOf,
       color: false,
     });
     expect(text).toContain("(sensitive value)");
@@ -70,7 +74,7 @@ describe("renderPlan", () => {
         const planned = plan([change({ actions: action, before, after, sensitive, config: { d: "SECRET" } })], {
           drift: [drift(removed ? null : {}, { before, ...(!removed && { after }) })],
         });
-        expect(renderPlan(planned, { color: false })).not.toContain("SECRET");
+        expect(renderPlan(planned, { remedies: fixOf, color: false })).not.toContain("SECRET");
       }),
     );
   });

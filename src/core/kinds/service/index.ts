@@ -165,7 +165,10 @@ function check(config: ValueObject): Diagnostic[] {
       code: "config.missing_attribute",
       summary: "password needs password_version",
       detail: "The password is never stored, so a change of it cannot be seen.",
-      remedies: ["Add `password_version: 1`, and raise it each time the password is to be set."],
+      remedies: [
+        { do: "set", attribute: "password_version", value: 1 },
+        "Raise it each time the password is to be set.",
+      ],
       attribute: ["password"],
     },
   ];

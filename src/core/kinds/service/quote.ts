@@ -33,7 +33,7 @@ export function quoteService(
         detail: isComplete
           ? "The list was read to its end, and only a plan that is in it can be ordered."
           : "The list has plans without a number; the API refuses the order if the plan is not active.",
-        remedies: ["Declare one of those that `hostform plans` shows."],
+        remedies: [{ do: "see", what: "plans" }],
         attribute: ["plan_id"],
       },
     };

@@ -125,7 +125,7 @@ export function domainSuits(
       code: "config.missing_attribute",
       summary: `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`,
       detail: "The API refuses the order of a hosting plan without one.",
-      remedies: ["Add `domain: www.example.com`, with the domain of the site."],
+      remedies: [{ do: "set", attribute: "domain", value: "www.example.com", example: true }],
       attribute: ["domain"],
     },
   ];

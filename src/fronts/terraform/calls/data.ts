@@ -3,18 +3,11 @@
  * the core, and encodes its answer. Nothing of an ephemeral resource is kept, so there is nothing to renew or to close.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import {
-  type Diagnostic,
-  escapeText,
-  fail,
-  isError,
-  type Json,
-  type JsonObject,
-  remedyText,
-} from "../../../core/model/index.ts";
+import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
 import { type EphemeralResource, FunctionError } from "../contract.ts";
 import { type CheckedDataSource, dataSources, ephemeralResources, functions } from "../data/index.ts";
+import { terraformRemedies } from "../remedies.ts";
 import {
   CallFunction_RequestSchema,
   CallFunction_ResponseSchema,
@@ -118,9 +111,7 @@ export const calls: Calls = {
       );
     } catch (error) {
       if (error instanceof FunctionError) return functionFailure(error.message, error.argument);
-      const texts = failureOf(error).map(({ summary, remedies }) =>
-        [summary, remedyText(remedies)].filter(Boolean).join(". "),
-      );
+      const texts = failureOf(error).map((one) => [one.summary, terraformRemedies()(one)].filter(Boolean).join(". "));
       return functionFailure(texts.join("\n"));
     }
   }),

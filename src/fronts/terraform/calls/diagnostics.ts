@@ -9,9 +9,9 @@ import {
   isCiLog,
   type JsonObject,
   PENDING_CREATE,
-  remedyText,
+  type RemedyText,
 } from "../../../core/model/index.ts";
-import { inConfigurationWords } from "../resource/advice.ts";
+import { terraformRemedies } from "../remedies.ts";
 import { describeDefect, logError } from "../wire/log.ts";
 import {
   AttributePathSchema,
@@ -24,18 +24,23 @@ import {
  * This front's one translator of what people should know: summary, then detail and what to do, at the attribute. Terraform
  * prints it as it is: where that is the log of a CI, it holds no command of its agent.
  */
-export function toDiagnostics(diagnostics: readonly Diagnostic[], env = process.env): Message[] {
+export function toDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  remedies: RemedyText = terraformRemedies(),
+  env = process.env,
+): Message[] {
   const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
-  return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, remedies, attribute }) =>
-    create(DiagnosticSchema, {
+  return diagnostics.map((diagnostic) => {
+    const { severity, summary, detail, attribute } = diagnostic;
+    return create(DiagnosticSchema, {
       severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
       summary: inLog(escapeLine(summary)),
       detail: inLog(
-        escapeText([detail, remedyText(remedies)].filter((part) => part !== undefined && part !== "").join("\n\n")),
+        escapeText([detail, remedies(diagnostic)].filter((part) => part !== undefined && part !== "").join("\n\n")),
       ),
       ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
-    }),
-  );
+    });
+  });
 }
 
 /** Terraform points at `attr` and `attr[index]`; deeper paths still name the attribute. */

@@ -2,7 +2,7 @@ import type { Kind } from "../../../core/kinds/index.ts";
 import { type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
-import { inTerraform } from "../resource/advice.ts";
+import { terraformRemedies } from "../remedies.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
   decodeMark,
@@ -186,7 +186,7 @@ function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
 /** What the work has to say, or why it failed, in Terraform's terms; and what was noticed beside it. */
 async function told(kind: Kind, { warnings }: Connection, work: () => Promise<readonly Diagnostic[]>) {
   const diagnostics = await work().catch((error: unknown) => failureOf(error));
-  return toDiagnostics([...warnings.splice(0), ...diagnostics.map((diagnostic) => inTerraform(kind, diagnostic))]);
+  return toDiagnostics([...warnings.splice(0), ...diagnostics], terraformRemedies(kind));
 }
 
 function newer(kind: Kind, version: bigint): never {

@@ -17,7 +17,7 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
       if (stop.aborted) {
         const summary = "Terraform was stopped: the request was not sent";
         const { endpoint } = mutation;
-        throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", fix: "Apply again." });
+        throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", remedies: ["Apply again."] });
       }
       const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
       const notAfter = moments.length > 0 ? { notAfter: Math.min(...moments) } : {};
@@ -37,7 +37,7 @@ function ranOut(error: unknown, { endpoint }: Mutation<MutationName>, { name }: 
       summary: `\`${name}\` ran out while the request waited for the request budget (60 a minute for a token)`,
       endpoint: error.endpoint,
       reached: error.reached,
-      fix: `Apply again, or give it longer: \`${name}\`.`,
+      remedies: [`Apply again, or give it longer: \`${name}\`.`],
     },
     { cause: error },
   );

@@ -27,17 +27,10 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   return [...found, ...tooOld, ...checkTimeouts(config)];
 }
 
-/** What the declaration lacks, as it is written in HCL. */
+/** What the configuration lacks, with what Terraform's users need to know of the attribute. */
 function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
-  const { remedies, code, attribute = [], detail } = diagnostic;
-  if (remedies === undefined) return diagnostic;
-  const [, , meta] = attributesOf(kind).find(([name]) => name === attribute[0]) ?? [];
-  const words = code === "config.missing_attribute" && attribute.length === 1 ? (meta?.hcl ?? detail) : detail;
-  return {
-    ...diagnostic,
-    ...(words !== undefined && { detail: words }),
-    remedies: remedies.map((one) =>
-      one.replace(/`([a-z_]+): ([^`]*)`/g, (_, name: string, value: string) => `\`${name} = ${value}\``),
-    ),
-  };
+  const { code, attribute: [name, ...deeper] = [] } = diagnostic;
+  const [, , meta] = attributesOf(kind).find((one) => one[0] === name) ?? [];
+  const isMissing = code === "config.missing_attribute" && deeper.length === 0;
+  return isMissing && meta?.hcl !== undefined ? { ...diagnostic, detail: meta.hcl } : diagnostic;
 }

@@ -368,7 +368,7 @@ describe("while a plan is applied", () => {
         summary: "hosting_service.b was not ordered: this run might spend more than 800 USD (8.00)",
         detail:
           "So far: 450 USD (4.50). This order: at most 500 USD (5.00). Amounts are in the API's own unit, in brackets by money_scale.",
-        remedies: saying("Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it."),
+        remedies: saying("Check the invoices, then apply again. To allow this for one run: `--max-spend USD=AMOUNT`."),
         address: "hosting_service.b",
       },
     ]);
@@ -382,7 +382,7 @@ describe("while a plan is applied", () => {
         code: "guard.spend",
         summary: "hosting_service.b was not ordered: this run spent more than 500 USD",
         detail: "So far: 900 USD. Amounts are in the API's own unit.",
-        remedies: saying("Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it."),
+        remedies: saying("Check the invoices, then apply again. To allow this for one run: `--max-spend USD=AMOUNT`."),
         address: "hosting_service.b",
       },
     ]);

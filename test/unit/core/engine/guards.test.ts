@@ -77,7 +77,7 @@ describe("max_orders", () => {
       code: "guard.orders",
       summary: "The plan makes 2 orders; max_orders allows 1",
       detail: "hosting_service.a, hosting_service.b",
-      remedies: saying("Check the orders. To allow them in this run only: `--max-orders 2`."),
+      remedies: saying("Check the orders. To allow this for one run: `--max-orders 2`."),
       range,
     });
   });
@@ -156,28 +156,28 @@ describe("max_spend", () => {
       [order("a")],
       { maxSpend: { USD: 1 } },
       "At most: hosting_service.a 450.\nAmounts are in the API's own unit.",
-      "Check the orders. To allow them in this run only: `--max-spend USD=450`.",
+      "Check the orders. To allow this for one run: `--max-spend USD=450`.",
     ],
     [
       "only amounts that are not",
       [domain("d")],
       { maxSpend: { USD: 1 } },
       "Unknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
-      "Check the orders. To allow them in this run only: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
     ],
     [
       "an amount in a currency that is not known yet",
       [order("a", { currency: "unknown", most: 5 })],
       { maxSpend: { USD: 9 } },
       "Unknown: hosting_service.a (its currency is known only after apply).\nAmounts are in the API's own unit.",
-      "Check the orders. To allow them in this run only: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
     ],
     [
       "unknown amounts that are allowed, beside known ones that are too much",
       [order("a"), domain("d")],
       { maxSpend: { USD: 1 }, allowUnknownPrices: true },
       "At most: hosting_service.a 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
-      "Check the orders. To allow them in this run only: `--max-spend USD=450`.",
+      "Check the orders. To allow this for one run: `--max-spend USD=450`.",
     ],
   ])("names %s and the flags that allow them", (_, changes, limits, detail, fix) => {
     expect(check(changes, limits)).toMatchObject([{ severity: "error", detail, remedies: saying(fix) }]);
@@ -353,7 +353,7 @@ describe("removals", () => {
   it("name what would go, a likely cause and the flag", () => {
     const [found] = check([removal("a"), removal("b")], { maxRemovals: 1 });
     expect(found?.detail).toBe(
-      "hosting_webhook.a, hosting_webhook.b\nWas a file of the declaration left out, or does a pattern match too little?",
+      "hosting_webhook.a, hosting_webhook.b\nWas a file left out, or does a pattern match too little?",
     );
     expect(fixOf(found)).toContain("`--allow-removals`");
   });

@@ -55,13 +55,13 @@ describe("an order", () => {
   it("of an unknown amount needs the flag, and says that it does", () => {
     const said = refused(USD(10), "a", null);
     expect(said).toContain("So far: 0 USD. This order: unknown (no price).");
-    expect(said).toContain("`--max-spend USD=AMOUNT` and `--allow-unknown-prices` allow it.");
+    expect(said).toContain("`--max-spend USD=AMOUNT` and `--allow-unknown-prices`;");
     expect(refused(USD(10, { allowUnknownPrices: true }), "a", null)).toBeUndefined();
     expect(refused(USD(0, { allowUnknownPrices: true }), "a", null), "nothing is left").toContain("unknown");
   });
 
   it("of a known amount names the one flag that allows it", () => {
-    expect(refused(USD(10), "a", 11)).toContain("`--max-spend USD=AMOUNT` allows it.");
+    expect(refused(USD(10), "a", 11)).toContain("To allow this for one run: `--max-spend USD=AMOUNT`.");
   });
 
   it("is held up by one whose cost is not known, also where that is nothing", () => {

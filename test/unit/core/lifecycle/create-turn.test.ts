@@ -537,7 +537,10 @@ describe("a domain, which nothing shows", () => {
           severity: "error",
           code: "plan.exists",
           summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
-          remedies: saying(expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`")),
+          remedies: saying(
+            expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
+            "hosting_domain.acme",
+          ),
         },
       ]);
     }

@@ -13,6 +13,7 @@ import {
 } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import {
   complete,
   type FakeAccount,
@@ -73,7 +74,7 @@ async function run(
   const last = records.at(-1);
   return {
     ...(outcome instanceof HostformError ? { codes: outcome.diagnostics.map(({ code }) => code) } : outcome),
-    details: outcome.diagnostics.map(({ detail }) => detail),
+    details: outcome.diagnostics.map((one) => [one.detail, fixOf(one)].filter(Boolean).join("\n")),
     sent: writer.sent.length,
     mutations: writer.sent,
     records,
@@ -184,7 +185,7 @@ describe("a listable create", () => {
     const { since: first, resent, ...rest } = result.pending ?? { since: "none" };
     expect({ since: first, ...(resent && { resent }) }).toEqual(left);
     expect(rest).toMatchObject({ operation: "createGrant", params: { id: "1001" } });
-    if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/It was sent as it was then: \{.*\}\.$/);
+    if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/It was sent as \{.*\}\.$/);
   });
 
   it("that fails by a mistake of ours is not sent again, and stays pending", async () => {

@@ -12,7 +12,7 @@ const refused = (fieldErrors: Record<string, readonly string[]>) =>
     reached: "answered",
     status: 422,
     fieldErrors,
-    fix: "Correct the attributes named.",
+    remedies: ["Correct the attributes named."],
   });
 
 describe("explain", () => {

@@ -79,7 +79,7 @@ describe("an object that the user names", () => {
         code: "usage",
         summary: `Nothing was settled: webhook ${id} is not what hosting_webhook.a asked for`,
         detail,
-        remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``)),
+        remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``), "hosting_webhook.a"),
         address: "hosting_webhook.a",
       },
     ]);

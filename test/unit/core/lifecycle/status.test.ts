@@ -20,7 +20,7 @@ const subject = (status: string | null | undefined, job?: Job) => {
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
-const RULE = "hostform does not act on a service whose status it does not know.";
+const RULE = "Nothing is done to a service whose status is not known.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {
@@ -29,7 +29,7 @@ describe("a plan", () => {
       ...common,
       summary: 'suspended, x of hosting_service.www is left alone: the status "ODD" is not understood',
       detail: `The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
-      remedies: saying(`If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}.`),
+      remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
       attribute: ["suspended"],
     });
   });
@@ -40,7 +40,7 @@ describe("a plan", () => {
       summary:
         'It cannot be seen whether suspended, y of hosting_service.www is as declared: the status "ODD" is not understood',
       detail: `The end of the suspension was asked for at 2026-11-21T09:00:00Z. ${RULE}`,
-      remedies: saying(`If the dashboard shows it as up again, say so: ${mapped("ODD", "live")}.`),
+      remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
       attribute: ["suspended"],
     });
   });
@@ -73,7 +73,8 @@ describe("a plan", () => {
       summary: 'hosting_service.www may not be removed yet: the status "ODD" is not understood',
       detail: `The recorded deletion_policy is "suspend". The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
       remedies: saying(
-        `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+        `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+        "hosting_service.www",
       ),
     });
   });

@@ -152,7 +152,7 @@ describe("validate", () => {
   });
 
   it.each([
-    ["with an example where there is one", "www", 'Add `a`, for example `a: "www"`.'],
+    ["with an example where there is one", "www", "Add `a`, for example `a: www`."],
     ["without where there is none", undefined, "Add `a`."],
   ])("says what is missing %s", (_, example, fix) => {
     const kind = kindWith({ a: z.string() }, example);

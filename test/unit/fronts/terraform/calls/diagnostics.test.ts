@@ -8,7 +8,9 @@ it("a diagnostic holds no command of a CI's agent where Terraform prints it into
     fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), hostile), { maxLength: 6 }), (parts) => {
       const text = parts.join("");
       const given = [{ severity: "error", code: "internal", summary: text, detail: text, remedies: [text] }] as const;
-      const [{ summary, detail } = { summary: text, detail: text }] = toDiagnostics(given, { GITHUB_ACTIONS: "true" });
+      const [{ summary, detail } = { summary: text, detail: text }] = toDiagnostics(given, undefined, {
+        GITHUB_ACTIONS: "true",
+      });
       expect(liveCommands(`${summary}\n${detail}`)).toEqual([]);
     }),
   );

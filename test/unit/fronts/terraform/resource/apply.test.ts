@@ -2,8 +2,10 @@
 // fails after something was made must not be an error: Terraform would make it again.
 import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
 import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { fullText } from "../../../../support/full-text.ts";
 import { fixOf } from "../../../../support/remedies.ts";
@@ -354,7 +356,7 @@ describe("all that Terraform is answered", () => {
     const text: string[] = [];
     for (const [name, type, config, asked] of situations) {
       const { answer, sent } = await ask(type, config, asked);
-      text.push(`# ${name}\n${fullText({ ...answer, sent })}\n`);
+      text.push(`# ${name}\n${fullText({ ...answer, sent }, terraformRemedies(terraformKind(type)))}\n`);
     }
     await expect(text.join("\n")).toMatchFileSnapshot("../../../../golden/terraform/apply.txt");
   });

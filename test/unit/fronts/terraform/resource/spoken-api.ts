@@ -89,9 +89,9 @@ export async function everythingSaidByClient(): Promise<readonly Diagnostic[]> {
     ),
     ...names.flatMap((name) => [...malformed(name, { came: "null" }).diagnostics, ...tooLate(name).diagnostics]),
     ...network.flatMap((code): Diagnostic[] => {
-      const { what, fix } = networkFailure(Object.assign(new Error(code), { code }));
+      const { what, remedies } = networkFailure(Object.assign(new Error(code), { code }));
       return [
-        { severity: "error", code: "api.unreachable", summary: what, ...(fix !== undefined && { remedies: [fix] }) },
+        { severity: "error", code: "api.unreachable", summary: what, ...(remedies !== undefined && { remedies }) },
       ];
     }),
     ...(await Promise.all(addresses.map((address) => failureOf(() => normalizeBaseUrl(address))))).flat(),

@@ -184,7 +184,7 @@ function refusedFields(kind: Kind): Diagnostic[] {
     summary: "The API refused the values",
     endpoint: "POST /x",
     reached: "answered",
-    fix: "Correct the values named.",
+    remedies: ["Correct the values named."],
     fieldErrors: { domain: ["The domain is taken."], coupon_code: ["Not valid."], stranger: ["What is this?"] },
   });
   return explain(kind, `${kind.noun} x`, {}, error);

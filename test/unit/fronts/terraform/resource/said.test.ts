@@ -1,10 +1,8 @@
-/** The words of messages: whatever the lifecycle says is told in Terraform's terms. */
-import { globSync, readFileSync } from "node:fs";
-import path from "node:path";
+/** The words of messages: whatever the lifecycle says reads as Terraform's users speak. */
 import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../../../src/core/model/index.ts";
 import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
-import { inConfigurationWords, inTerraform, OF_HOSTFORM } from "../../../../../src/fronts/terraform/resource/advice.ts";
+import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import {
   different,
@@ -16,7 +14,6 @@ import {
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { settleFirst, stillPending, twoAddresses } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
 import { immutableSinceCreate, prevented } from "../../../../../src/fronts/terraform/resource/replacement.ts";
-import { fixOf } from "../../../../support/remedies.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { asHeld } from "./front.ts";
 import { everythingSaid } from "./spoken.ts";
@@ -31,38 +28,8 @@ const byClient = (await everythingSaidByClient()).map((diagnostic): Spoken => ({
 const OTHERS =
   /\bhostform\b(?! sandbox)|(?<![\w-])--[a-z]|`[a-z_]+: |\bdeclaration\b|\bYAML\b|\{[a-z_]+: [A-Z{[]|providers:/;
 
-const SRC = path.resolve(import.meta.dirname, "../../../../../src");
-
-/**
- * `settle` is for `hostform resolve` alone; the reasons of a change are shown by hostform's own plan alone; only there can an
- * order be insisted on.
- */
-const NEVER_HERE = /settle\.ts:|\bwhy: |hostform account|If \$\{id\} is the one/;
-
-/** The constant parts of the texts in the sources that have a word of the others in them. */
-function foreignTexts(): { file: string; text: string }[] {
-  const files = globSync(
-    ["core/lifecycle/*.ts", "core/api/*.ts", "core/kinds/**/*.ts", "core/record/secret-output.ts"],
-    { cwd: SRC },
-  );
-  return files.flatMap((file) => {
-    const lines = readFileSync(path.join(SRC, file), "utf8").split("\n");
-    // The kinds' descriptions are for YAML; Terraform has others (`hcl`).
-    const code = lines.filter(
-      (line) => !/^\s*(?:\/?\*|\/\/|import\b)/.test(line) && !NEVER_HERE.test(`${file}:${line}`),
-    );
-    const messages = file.startsWith("core/kinds/")
-      ? code.filter((line) => /\b(?:fix|remedies|detail|summary): /.test(line))
-      : code;
-    return messages
-      .flatMap((line) => line.replaceAll(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, "\0").split(/\0|(?<!\\)[`"]/))
-      .map((piece) => ({ file, text: piece.replaceAll("\\`", "`") }))
-      .filter(({ text }) => /\bhostform (?!sandbox)[a-z]|(?<![\w-])--[a-z]|`[a-z_]+: |\bdeclaration\b/.test(text));
-  });
-}
-
 const textOf = ({ kind, diagnostic }: Spoken): string =>
-  toDiagnostics([inTerraform(kind, diagnostic)])
+  toDiagnostics([diagnostic], terraformRemedies(kind))
     .map(({ summary, detail }) => `${summary}\n${detail}`)
     .join("\n");
 
@@ -83,21 +50,8 @@ describe("what is said to Terraform's users", () => {
 
   it("says what is to be done wherever the lifecycle did", () => {
     for (const { kind, diagnostic } of said) {
-      if (fixOf(diagnostic) === undefined) continue;
-      expect(fixOf(inTerraform(kind, diagnostic))?.length, diagnostic.summary).toBeGreaterThan(10);
-    }
-  });
-
-  it("is all that the sources can say: each text with such a word went through here", () => {
-    const told = [...said, ...byClient].map(({ diagnostic }) => JSON.stringify(Object.values(diagnostic)));
-    const isTold = (text: string) => told.some((one) => one.includes(JSON.stringify(text).slice(1, -1)));
-    expect(foreignTexts().filter(({ text }) => !isTold(text))).toEqual([]);
-  });
-
-  it("comes to the same when it is said twice", () => {
-    for (const { diagnostic } of [...said, ...byClient]) {
-      const once = inConfigurationWords(diagnostic);
-      expect(inConfigurationWords(once)).toEqual(once);
+      if (diagnostic.remedies === undefined) continue;
+      expect(terraformRemedies(kind)(diagnostic)?.length, diagnostic.summary).toBeGreaterThan(10);
     }
   });
 });
@@ -105,7 +59,7 @@ describe("what is said to Terraform's users", () => {
 describe("what is to be done", () => {
   it.each([
     ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
-    ["plan.exists", "hosting_domain", "", "once with HOSTFORM_STATE_HOME set to an empty folder"],
+    ["plan.exists", "hosting_domain", "managed here", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
     ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
     ["plan.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
@@ -121,11 +75,16 @@ describe("what is to be done", () => {
     ["plan.pending", "hosting_grant", "", "terraform untaint"],
     ["plan.pending", "hosting_grant", "cannot be removed", "Put its block back and apply: that settles it."],
     ["plan.pending", "hosting_domain", "cannot be removed", "Look in the dashboard, and `terraform state rm` it"],
-    ["plan.pending", "hosting_service", "refused when it was sent again", "If it was not made: `terraform plan` once"],
+    [
+      "plan.pending",
+      "hosting_service",
+      "refused when it was sent again",
+      "If it was not carried out then: `terraform plan` once",
+    ],
     ["apply.replayed", "hosting_service", "which is gone", "Declare another `reference` to order it."],
     ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],
     ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
-    ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code in the configuration."],
+    ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code."],
     ["config.invalid_value", "hosting_service", "exactly one of", "exactly one of `file`, `env_file` and `command`"],
     ["config.missing_attribute", "hosting_service", "password needs", "`password_version = 1`"],
     ["apply.replayed", "hosting_service", "", "another `reference`"],
@@ -165,10 +124,8 @@ describe("what is in this front's own words", () => {
     }),
   ];
 
-  it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("stays: %s", (_, diagnostic) => {
-    const { address: _address, ...rest } = diagnostic;
-    expect(inConfigurationWords(inTerraform(service, diagnostic))).toEqual(rest);
-    expect(fixOf(diagnostic)).not.toMatch(OF_HOSTFORM);
+  it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("is Terraform's: %s", (_, diagnostic) => {
+    expect(textOf({ kind: service, diagnostic })).not.toMatch(OTHERS);
   });
 });
 
@@ -176,6 +133,6 @@ describe("the server's words", () => {
   it("stay as they are, whatever they look like", () => {
     const words = "The server says: it is not in the declaration, hostform does not send `plan: x`.";
     const diagnostic: Diagnostic = { severity: "error", code: "api.validation", summary: words, detail: words };
-    expect(inConfigurationWords(inTerraform(service, diagnostic))).toEqual(diagnostic);
+    expect(textOf({ kind: service, diagnostic })).toBe(`${words}\n${words}`);
   });
 });

@@ -1,0 +1,149 @@
+import {
+  type Allowance,
+  inQuotes,
+  type Json,
+  type RemedyAction,
+  type RemedyText,
+  rendererOf,
+  shellWord,
+  underCondition,
+} from "../../core/model/index.ts";
+
+/** What differs between the languages of declarations that the command line reads. */
+export interface Language {
+  /** What every command needs to work on the same project, with a space before it: ` --stack DIR`. */
+  readonly flags: string;
+  /** An attribute with its value, in backticks. */
+  assign(attribute: string, value: Json): string;
+  /** How an existing object is adopted in the declaration; an id is in the form that `import` takes. */
+  adopt(id: string): string;
+  /** A provider by its alias, as a resource names it, in backticks. */
+  provider(alias: string): string;
+  /** The meaning of a status word, in backticks, and where it stands. */
+  statusWord(provider: string, word: string, phase: string): string;
+  /** Where a project's name stands. */
+  readonly project: string;
+  /** How removals are allowed for good; empty where a declaration has no limits. */
+  readonly lastingLimits: string;
+}
+
+/** Renders remedies as commands of the command line, and as what is to be declared. */
+export function commandLineRemedies(language: Language): RemedyText {
+  return rendererOf((action, address) => {
+    const sentence = sentenceOf(action, action.do === "forget" ? (action.address ?? address) : address, language);
+    return underCondition(action.when, sentence);
+  });
+}
+
+function sentenceOf(action: RemedyAction, subject: string | undefined, language: Language): string {
+  const at = subject === undefined ? "ADDRESS" : inQuotes(subject);
+  const command = (words: string) => `\`hostform ${words}${language.flags}\``;
+  switch (action.do) {
+    case "import": {
+      const { id = "ID", forgetFirst } = action;
+      const adopt = command(`import ${at} ${shellWord(id)}`);
+      if (forgetFirst) return `Adopt it: ${command(`state rm ${at}`)}, then ${adopt}.`;
+      return action.when === undefined && action.id !== undefined
+        ? `Adopt it: ${adopt}, or ${language.adopt(id)}.`
+        : `${adopt}.`;
+    }
+    case "move":
+      return `${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
+    case "forget": {
+      const forget = command(`state rm ${at}`);
+      if (action.why === "import") return `Or ${forget}, and import the right one.`;
+      if (action.why === "order") return `${forget} first.`;
+      return `Or ${forget} to stop managing it.`;
+    }
+    case "reorder":
+      return `Order it again on purpose with \`--reorder ${at}\`${action.replayed ? ", or declare another `reference`" : ""}.`;
+    case "order_anyway":
+      return `To order another one: \`--order-anyway ${at}\`.`;
+    case "resolve": {
+      if (action.as === "absent") return `${command(`resolve ${at} --absent`)}.${sentText(action.sent)}`;
+      return `${command(`resolve ${at}`)} shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
+    }
+    case "redeclare": {
+      const is = action.value === undefined ? "the old value" : language.assign(action.attribute, action.value);
+      const order = action.paid ? " (a new order, with its own invoice)" : "";
+      return `Either put ${is} back, or declare the other one under a new name${order} and remove this block (deletion_policy says what that means).`;
+    }
+    case "correct_import":
+      return action.value === undefined
+        ? `Correct ${action.attribute}, or the id.`
+        : `Declare ${language.assign(action.attribute, action.value)}, or correct the id.`;
+    case "set": {
+      const { attribute, value, example } = action;
+      if (value === undefined) return `Add \`${attribute}\`.`;
+      const set = language.assign(attribute, value);
+      return example ? `Add \`${attribute}\`, for example ${set}.` : `Add ${set}.`;
+    }
+    case "use_provider":
+      return `Put ${language.provider(action.provider)} back.`;
+    case "name_project":
+      return `Set ${language.project} to a name that stays.`;
+    case "release": {
+      const [first = "", ...more] = action.policies;
+      const or = more.map((policy) => ` (or \`${policy}\`)`).join("");
+      const policy = `${language.assign("deletion_policy", first)}${or}`;
+      return action.to === "remove"
+        ? `Put the block back with ${policy}, apply, then remove it.`
+        : `To let go of it, declare ${policy}, apply, then destroy.`;
+    }
+    case "map_status":
+      return statusSentence(action, language);
+    case "allow":
+      return allowanceSentence(action.limits, language);
+    case "apply_again":
+      return "Apply again.";
+    case "see":
+      return {
+        plans: `Declare one of those that ${command("plans")} shows.`,
+        states: `Look at both with ${command("state show")}; ${command("state rm")} or ${command("state mv")} settles which is which.`,
+        swap: `To swap two, use ${command("state mv")} by way of a third name.`,
+        requests: "`--verbose` shows the times of each request.",
+      }[action.what];
+    case "report_shape":
+      return "Report the shape of the API's answer (`hostform contract`).";
+  }
+}
+
+const sentText = (sent: object | undefined) => (sent === undefined ? "" : ` It was sent as ${JSON.stringify(sent)}.`);
+
+function statusSentence(
+  { word, provider, phases, when }: Extract<RemedyAction, { do: "map_status" }>,
+  { statusWord }: Language,
+): string {
+  const [likely = "", other] = phases;
+  const mapped = statusWord(provider, String(word), likely);
+  if (when !== undefined || other === undefined) return `Declare ${mapped}.`;
+  return `Look at it in the dashboard, and say what the word means: ${mapped} ${SEEN[likely]}, \`${other}\` ${SEEN[other]} (or pending, or gone).`;
+}
+
+const SEEN: Readonly<Record<string, string>> = { live: "if it is up", suspended: "if it is suspended" };
+
+function allowanceSentence(limits: readonly Allowance[], { lastingLimits }: Language): string {
+  const flags = limits.map((one) => `\`${flagOf(one)}\``).join(" and ");
+  if (limits.some(({ limit }) => limit === "removals"))
+    return `If all of this is to go, add ${flags} in this run${lastingLimits}.`;
+  if (limits.some(({ limit }) => limit === "insecure_http")) return `Pass ${flags}.`;
+  const open = limits.some(({ limit }) => limit === "unknown_prices")
+    ? "; orders of unknown amount then leave one by one, and each invoice counts"
+    : "";
+  return `To allow this for one run: ${flags}${open}.`;
+}
+
+function flagOf(allowance: Allowance): string {
+  switch (allowance.limit) {
+    case "orders":
+      return `--max-orders ${allowance.amount ?? "N"}`;
+    case "spend":
+      return `--max-spend ${allowance.currency}=${allowance.amount ?? "AMOUNT"}`;
+    case "unknown_prices":
+      return "--allow-unknown-prices";
+    case "removals":
+      return "--allow-removals";
+    case "insecure_http":
+      return "--insecure-http";
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type Desired,
+  type Diagnostic,
+  HostformError,
+  located,
+  type Outcome,
+} from "../core/model/index.ts";
+import { stackRemedies } from "../fronts/stacks/remedies.ts";
+import { projectFlags } from "./command-line.ts";
+import type { ProjectSource } from "./source.ts";
+
+/**
+ * The diagnostics of a stack: their remedies rendered for it, since what becomes of them may be shown where it is not known. What
+ * several have in common names no address, so that it can be said once. Those of a project in YAML stay as they are.
+ * @param desired gives resources without a place the one where they are declared.
+ */
+export function forStack(
+  source: ProjectSource,
+  diagnostics: readonly Diagnostic[],
+  desired?: Desired,
+): readonly Diagnostic[] {
+  if (source.stack === undefined) return diagnostics;
+  const render = stackRemedies(projectFlags(source).join(" "));
+  const declared = new Map(desired?.resources.map((resource) => [resource.address, resource]));
+  const same = Map.groupBy(diagnostics, withoutPlace);
+  return diagnostics.map((diagnostic) => {
+    const { address = "", attribute, range, remedies } = diagnostic;
+    const isOne = same.get(withoutPlace(diagnostic))?.length === 1;
+    const fix = render(isOne ? diagnostic : { ...(remedies && { remedies }) });
+    const told = fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
+    return range === undefined ? located(told, declared.get(address)?.locate(attribute ?? [])) : told;
+  });
+}
+
+const withoutPlace = ({ code, summary, detail, remedies }: Diagnostic) =>
+  JSON.stringify([code, summary, detail, remedies]);
+
+/** The same for the end of an apply. */
+export function resultForStack(source: ProjectSource, result: ApplyResult): ApplyResult {
+  if (source.stack === undefined) return result;
+  const outcomes = result.outcomes.map((outcome) => outcomeForStack(source, outcome));
+  return { ...result, outcomes, diagnostics: forStack(source, result.diagnostics) };
+}
+
+/** The same for what an apply tells while it works. */
+export function eventForStack(source: ProjectSource, event: ApplyEvent): ApplyEvent {
+  return "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
+}
+
+function outcomeForStack(source: ProjectSource, outcome: Outcome): Outcome {
+  return { ...outcome, diagnostics: forStack(source, outcome.diagnostics) };
+}
+
+/** Runs a command; what it throws is told in the terms of its project. */
+export async function throwingForStack<T>(source: ProjectSource, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (source.stack === undefined || !(error instanceof HostformError)) throw error;
+    throw new HostformError(forStack(source, error.diagnostics), { cause: error });
+  }
+}
