@@ -86,7 +86,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, project.redaction));
-    learnPlan(project.redaction, made.plan);
+    if (project.source.untrusted !== true) learnPlan(project.redaction, made.plan);
     noteOutputs(project.source, made.plan);
     const told = forStack(project.source, made.plan.diagnostics, declaration.desired);
     const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...told] };

@@ -115,7 +115,9 @@ async function readAndLearn(project: Project): Promise<Declaration> {
     ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
   };
   const readable = declaration.desired ?? declaration.partial;
-  if (readable !== undefined) learnDeclared(project.redaction, readable, project.source.env);
+  // What a stranger's declaration calls a secret is the stranger's own word: hidden, it would hide what the plan says.
+  if (readable !== undefined && project.source.untrusted !== true)
+    learnDeclared(project.redaction, readable, project.source.env);
   return declaration;
 }
 
@@ -173,10 +175,10 @@ export function stateStore(project: Project, encryption: Encryption = stateEncry
     return createFileBackend({ path: project.source.state, clock: project.host.clock, whole });
   };
   const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
-  return announcing(
-    refusingForgotten(store, () => (remote ? project.source.state : undefined)),
-    project.redaction,
-  );
+  const known = refusingForgotten(store, () => (remote ? project.source.state : undefined));
+  const { untrusted, stateNamed } = project.source;
+  // So is a state that a stranger's project brings along.
+  return untrusted === true && stateNamed !== true ? known : announcing(known, project.redaction);
 }
 
 /**

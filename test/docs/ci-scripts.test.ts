@@ -1,5 +1,5 @@
 /** The scripts of docs/ci.md that keep the state on a branch, run against a repository on this machine. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -111,4 +111,30 @@ it("fail when the repository cannot be reached, and do not begin anew", () => {
   expect(() => script("lonely", "ci/fetch-state.sh")).toThrow();
   writeFileSync(file(STATE), "state 1");
   expect(() => script("lonely", "ci/keep-state.sh")).toThrow();
+});
+
+/** `ci/comment.sh` in a pull request with comments, between a hostform that prints this and a `gh` that notes what it is asked. */
+function comment(plan: string, code: number, bodies: readonly string[]): { code: number | null; asked: string } {
+  const text = page.blocks.find(({ text: one }) => one.includes("gh api --paginate"))?.text ?? "exit 9";
+  const stub = (name: string, lines: string) =>
+    writeFileSync(path.join(base, "bin", name), `#!/bin/bash\n${lines}\n`, { mode: 0o755 });
+  mkdirSync(path.join(base, "bin"));
+  writeFileSync(path.join(base, "plan"), plan);
+  stub("hostform", `cat ../plan; exit ${code}`);
+  const listed = bodies.map((body, i) => `case '${body}' in "$MARKER"*) echo ${i + 1};; esac`);
+  stub("gh", `if [ "$2" = --paginate ]; then\n${listed.join("\n")}\nelse echo "$3 $4" >> ../asked; fi`);
+  const own = { ...env, PATH: `${base}/bin:${env.PATH}`, GITHUB_REPOSITORY: "o/r", PR: "7" };
+  const ran = spawnSync("bash", ["-c", text], { cwd: path.join(base, "seed"), env: own });
+  const asked = path.join(base, "asked");
+  return { code: ran.status, asked: existsSync(asked) ? readFileSync(asked, "utf8").trim() : "" };
+}
+
+const PLAN = "<!-- hostform plan: acme -->\n**No changes.**\n";
+it.each([
+  ["replaces the comment of the last push", PLAN, 0, ["hello", PLAN.trim()], "PATCH repos/o/r/issues/comments/2"],
+  ["makes the first one", PLAN, 2, ["hello"], "POST repos/o/r/issues/7/comments"],
+  ["touches nobody's comment when there is no plan", "", 1, ["hello", PLAN.trim()], ""],
+  ["touches nobody's comment when what was printed is no plan", "hello\n", 1, ["hello"], ""],
+])("the script that comments on a pull request %s", (_, plan, code, bodies, asked) => {
+  expect(comment(plan, code, bodies)).toEqual({ code, asked });
 });

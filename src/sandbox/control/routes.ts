@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
 import type { FaultRequest } from "../faults.ts";
+import { requireOwnHost } from "../http/host.ts";
 import { objectOf, readBody, readText } from "../http/request-body.ts";
 import { wait } from "../options.ts";
 import { sessionTest } from "../record/session-test.ts";
@@ -59,10 +60,8 @@ export function controlApp(control: Control, about: About): Hono {
     c.header("Cross-Origin-Resource-Policy", "same-origin");
     // A web page elsewhere must not drive the sandbox: neither by a name of its own that leads here (DNS rebinding)
     // nor by a form that it sends here (which carries its origin).
-    const { hostname, origin } = new URL(c.req.url);
-    if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
-      throw new Refusal(403, "The control API answers to 127.0.0.1 and localhost only.");
-    }
+    requireOwnHost(c.req.url, "The control API");
+    const { origin } = new URL(c.req.url);
     if (![undefined, origin].includes(c.req.header("origin"))) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }

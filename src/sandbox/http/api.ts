@@ -25,6 +25,7 @@ import {
   unauthenticated,
   uniqueName,
 } from "./endpoint.ts";
+import { requireOwnHost } from "./host.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
 import { objectOf, type RequestBody, readBody } from "./request-body.ts";
 
@@ -43,13 +44,20 @@ type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 /** The app of the API port. */
 export function apiApp(world: World): Hono<Env> {
   const app = new Hono<Env>();
+  app.use(async (c, next) => {
+    requireOwnHost(c.req.url, "The sandbox");
+    await next();
+  });
   for (const [path, endpoints] of Map.groupBy(ENDPOINTS, (endpoint) => endpoint.path)) {
     app.all(`/api/v1${path}`, (c) => serve(world, c, endpoints));
   }
   app.get("/panel/sign-on/:value", (c) => signOn(world, c));
   app.notFound((c) => serve(world, c, []));
   // What `serve` does not answer itself is a request that broke off while it was being read.
-  app.onError((error, c) => c.json({ message: `The request could not be read: ${error.message}` }, 400));
+  app.onError((error, c) => {
+    if (error instanceof Refusal) return c.json(error.body, error.status as 403);
+    return c.json({ message: `The request could not be read: ${error.message}` }, 400);
+  });
   return app;
 }
 

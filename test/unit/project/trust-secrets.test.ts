@@ -154,3 +154,50 @@ describe("an untrusted stack is given no value", () => {
     expect(ran.stdout).toContain("x = (known after apply)");
   });
 });
+
+describe("what an untrusted project calls a secret hides nothing of what the plan says", () => {
+  const WORDS = ["delete", "create", "hosting_webhook", "1 to destroy", "Deletes hosting_webhook.billing", "summary"];
+
+  it.each([
+    ["by the default of a sensitive variable", { variable: { x: { sensitive: true, default: WORDS } } }, {}],
+    [
+      "by what its expressions make of one",
+      {
+        variable: { x: { sensitive: true, default: WORDS[0] } },
+        output: { o: { sensitive: true, value: "${var.x}" } },
+      },
+      {},
+    ],
+    [
+      "by a state of another stack that it brings along",
+      {
+        data: { terraform_remote_state: { r: { backend: "local", config: { path: "r.tfstate" } } } },
+        output: { o: { sensitive: true, value: "${data.terraform_remote_state.r.outputs.o}" } },
+      },
+      {
+        "r.tfstate": {
+          version: 4,
+          serial: 1,
+          lineage: "l",
+          resources: [],
+          outputs: { o: { value: "delete", type: "string", sensitive: true } },
+        },
+      },
+    ],
+  ])("%s", async (_, more, files) => {
+    const { run, write, read } = await applied();
+    await write("copy.tfstate", await read("hosting.tfstate"));
+    for (const [name, content] of Object.entries(files)) await write(name, JSON.stringify(content));
+    await write("main.tf.json", JSON.stringify({ provider: { hosting: { project: "acme" } }, ...more }));
+    const args = ["plan", "--untrusted", "--stack", ".", "--state", "copy.tfstate"];
+    const json = await run([...args, "--json"]);
+    expect(json.stdout).not.toContain("(secret)");
+    expect(json.json().resource_changes).toMatchObject([
+      { address: "hosting_webhook.billing", type: "hosting_webhook", change: { actions: ["delete"] } },
+    ]);
+    const markdown = await run([...args, "--format", "markdown"], { runner: true });
+    expect(markdown.stdout).toContain("1 to destroy");
+    // The secret of the state itself is masked; no word of the plan is.
+    for (const word of WORDS) expect(markdown.stderr).not.toContain(`::add-mask::${word}`);
+  });
+});

@@ -146,7 +146,29 @@ describe("over HTTP", () => {
   });
 
   test.each([
+    ["evil.example", 403],
+    ["127.0.0.1.nip.io", 403],
+    ["localhost.evil.example", 403],
+    ["localhost", 200],
+    ["127.0.0.1", 200],
+    ["[::1]", 200],
+  ])("the API, whose default tokens every page knows, is asked as %s: %i", async (host, expected) => {
+    const { sandbox } = await start();
+    const authorization = `Bearer ${sandbox.tokens.agency}`;
+    const status = await new Promise((resolve) => {
+      const headers = { Host: `${host}:${new URL(sandbox.url).port}`, authorization };
+      request(`${sandbox.url}/api/v1/webhooks`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).end();
+    });
+    expect(status).toBe(expected);
+    expect(sandbox.control.requests()).toHaveLength(expected === 200 ? 1 : 0);
+  });
+
+  test.each([
     ["a foreign host name", { Host: "evil.example" }, 403],
+    ["a name that leads to this machine", { Host: "127.0.0.1.nip.io" }, 403],
     ["a foreign origin", { Origin: "http://evil.example" }, 403],
     ["an opaque origin", { Origin: "null" }, 403],
     ["its own origin", { Origin: "own" }, 200],
