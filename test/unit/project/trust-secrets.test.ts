@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { project, type Ran } from "../cli/harness.ts";
+import { project, type Ran, runIn } from "../cli/harness.ts";
 
 const HOOK = { url: "https://hooks.acme.example/b", events: ["invoice.paid"] };
 const SECRET = "hosting_webhook.billing.secret";
@@ -185,7 +185,7 @@ describe("what an untrusted project calls a secret hides nothing of what the pla
       },
     ],
   ])("%s", async (_, more, files) => {
-    const { run, write, read } = await applied();
+    const { dir, sandbox, run, write, read } = await applied();
     await write("copy.tfstate", await read("hosting.tfstate"));
     for (const [name, content] of Object.entries(files)) await write(name, JSON.stringify(content));
     await write("main.tf.json", JSON.stringify({ provider: { hosting: { project: "acme" } }, ...more }));
@@ -195,9 +195,13 @@ describe("what an untrusted project calls a secret hides nothing of what the pla
     expect(json.json().resource_changes).toMatchObject([
       { address: "hosting_webhook.billing", type: "hosting_webhook", change: { actions: ["delete"] } },
     ]);
-    const markdown = await run([...args, "--format", "markdown"], { runner: true });
+    const markdown = await runIn(dir, [...args, "--format", "markdown"], {
+      env: { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency },
+      runner: true,
+    });
     expect(markdown.stdout).toContain("1 to destroy");
     // The secret of the state itself is masked; no word of the plan is.
+    expect(markdown.stderr).toContain("::add-mask::whsec_");
     for (const word of WORDS) expect(markdown.stderr).not.toContain(`::add-mask::${word}`);
   });
 });
