@@ -1,3 +1,4 @@
+/** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
 import { VERSION } from "../core/api/index.ts";
 import {
   type ApplyEvent,

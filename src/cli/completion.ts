@@ -1,3 +1,4 @@
+/** Completion scripts for bash, zsh and fish, made from the definition of the command line itself. */
 import type { Argument, Command, Option } from "commander";
 import type { Project } from "../project/source.ts";
 import type { Terminal } from "./terminal.ts";

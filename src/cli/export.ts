@@ -1,3 +1,4 @@
+/** `export`: the declaration for Terraform, as a file or on standard output, and what is in the way of using it there. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { kinds } from "../core/kinds/index.ts";

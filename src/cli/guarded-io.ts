@@ -1,3 +1,4 @@
+/** The guard before the streams: it hides known secrets, and shows what would act on a terminal or on the agent of a CI. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";

@@ -1,3 +1,4 @@
+/** `init`: asks for what a declaration needs, and writes a first one with its `.gitignore`. */
 import { access, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { stringify } from "yaml";

@@ -1,3 +1,7 @@
+/**
+ * The listings of an account (`plans`, `services`, `grants`, `domains check` …): tables for people, records with
+ * `--json`.
+ */
 import type { CallOptions, Reader } from "../core/api/index.ts";
 import { fail } from "../core/model/index.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";

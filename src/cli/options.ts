@@ -1,3 +1,7 @@
+/**
+ * What can be typed: the options that several commands have, how their values are parsed, and how a command is
+ * registered with them.
+ */
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";

@@ -1,3 +1,4 @@
+/** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
 import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";

@@ -1,3 +1,7 @@
+/**
+ * `sandbox`: runs an implementation of the API, alone or around one command, from a snapshot and with a record of the
+ * session.
+ */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { childEnvironment, errnoOf, fail, HostformError } from "../core/model/index.ts";

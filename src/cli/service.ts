@@ -1,3 +1,4 @@
+/** What is done to one service at once and cannot be declared: `password`, `sso`; and how a command names a service. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { HostingClient } from "../core/api/index.ts";

@@ -1,3 +1,4 @@
+/** A command on several stacks: each in its turn, in the order of their dependencies, and a summary of what was left out. */
 import { fail, HostformError } from "../core/model/index.ts";
 import type { Project, ProjectSource } from "../project/source.ts";
 import { throwingForStack } from "../project/stack-diagnostics.ts";

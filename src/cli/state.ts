@@ -1,3 +1,4 @@
+/** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {

@@ -1,3 +1,4 @@
+/** The real outside of a command: streams, signals and programs of this process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { createInterface } from "node:readline/promises";

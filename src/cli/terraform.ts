@@ -1,3 +1,4 @@
+/** `terraform install` and `terraform schema`: puts the provider where Terraform finds it without a registry. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
 import { VERSION } from "../core/api/version.ts";
 import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../core/model/index.ts";
 import type { Contended, News } from "../project/watch/memory.ts";
-import type { Look } from "../project/watch/reconcile.ts";
+import type { Reconciliation } from "../project/watch/reconcile.ts";
 import type { Hint } from "../project/watch/schedule.ts";
 import type { WatchReport, WatchReporter } from "../project/watch/watch.ts";
 import {
@@ -28,13 +28,13 @@ import { showProgress } from "./apply.ts";
 import type { Terminal } from "./terminal.ts";
 import { say } from "./terminal.ts";
 
-/** Refused deliveries are counted, and told no more often than this (milliseconds): at once, at a look, or at the end. */
+/** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a look, or at the end. */
 const REFUSED_MS = 60_000;
 
 /** The end of a look: what is said of it, and when the next one is (undefined: there is none). */
 interface Found extends WatchReport {
   readonly result: Extract<WatchMessage, { type: "watch_found" }>["result"];
-  /** Sentences; empty when they were told already. */
+  /** Sentences; empty when they were reported already. */
   readonly found: string;
   readonly news: boolean;
   readonly requests: number;
@@ -42,7 +42,7 @@ interface Found extends WatchReport {
 }
 
 /**
- * What `watch` tells. News go to standard output; that a look was made, and when the next one is, is a line on standard
+ * What `watch` reports. News go to standard output; that a look was made, and when the next one is, is a line on standard
  * error. So the output is a log of what happened. With `--json` everything is a message on standard output.
  */
 export class TerminalReporter implements WatchReporter {
@@ -60,8 +60,8 @@ export class TerminalReporter implements WatchReporter {
     const hearing = listening === undefined ? "" : ` Events are received at ${listening}.`;
     const text = `Looking every ${formatDuration(intervalMs / 1000)}: ${doing}.${hearing} Ctrl-C ends it.`;
     if (this.#json) this.#emit(versionMessage(VERSION, this.#now));
-    const told = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
-    this.#say({ type: "watch_start", ...told }, text);
+    const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
+    this.#say({ type: "watch_start", ...fields }, text);
   }
 
   /** A verified event has come. For people with `--verbose` only: the look that it leads to says its name. */
@@ -71,8 +71,8 @@ export class TerminalReporter implements WatchReporter {
       service === undefined ? "" : ` service ${service}`,
       invoice === undefined ? "" : ` invoice ${invoice}`,
     ];
-    const told = { event, service: service ?? null, invoice: invoice ?? null };
-    this.#say({ type: "watch_event", ...told }, `Received ${event}:${ids.join("") || " it names nothing"}.`);
+    const fields = { event, service: service ?? null, invoice: invoice ?? null };
+    this.#say({ type: "watch_event", ...fields }, `Received ${event}:${ids.join("") || " it names nothing"}.`);
   }
 
   refused(reason: string): void {
@@ -153,7 +153,7 @@ export class TerminalReporter implements WatchReporter {
   }
 
   /** The end of a look. @param news whether it had any. */
-  ended(told: WatchReport, { plan, end, requests }: Look, news: boolean, nextMs: number | undefined): void {
+  ended(report: WatchReport, { plan, end, requests }: Reconciliation, news: boolean, nextMs: number | undefined): void {
     const made = {
       applied: "All of it was done.",
       incomplete: "Not all of it was done.",
@@ -161,18 +161,18 @@ export class TerminalReporter implements WatchReporter {
     };
     const found = end in made ? made[end as keyof typeof made] : news ? "" : foundIn(plan);
     const same = news || end === "as_declared" || end in made ? "" : " As before.";
-    this.#found({ ...told, result: end, found: found + same, news, requests, nextMs });
+    this.#found({ ...report, result: end, found: found + same, news, requests, nextMs });
   }
 
   /** A look that could not be made, or not to its end. */
-  failed(told: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
+  failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
     if (news && this.#json)
       this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now, this.#terminal.outLook.remedies)));
     else if (news) this.#terminal.err(renderDiagnostics(diagnostics, this.#terminal.errLook));
     const found = news
       ? "This look has failed."
       : `This look has failed as the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
-    this.#found({ ...told, result: "failed", found, news, requests: 0, nextMs });
+    this.#found({ ...report, result: "failed", found, news, requests: 0, nextMs });
   }
 
   stopped(looks: number, reason: "interrupted" | "max_runs"): void {

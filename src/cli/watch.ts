@@ -1,3 +1,8 @@
+/**
+ * `hostform watch`: looks at the account again and again, reports what differs, and with `--auto-approve` makes it as
+ * declared. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
+ * (it only leads to a look), plan or apply in any other way than the commands of these names, hold the lock between looks.
+ */
 import { fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import type { Project } from "../project/source.ts";
@@ -10,11 +15,6 @@ import { TerminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
-/*
- * `hostform watch`: looks at the account again and again, reports what differs, and with `--auto-approve` makes it as
- * declared. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
- * (it only leads to a look), plan or apply in any other way than the commands of these names, hold the lock between looks.
- */
 interface WatchFlags extends GuardFlags, SecretFlags {
   /** Milliseconds from the end of a look at everything to the next one. */
   readonly interval?: number;

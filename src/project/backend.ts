@@ -1,3 +1,7 @@
+/**
+ * Where the state is kept and how: the backend that a declaration names, and the encryption with the key of the
+ * environment.
+ */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";

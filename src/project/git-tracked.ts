@@ -1,3 +1,4 @@
+/** Whether git tracks the files of a state, read from the index of the repository itself. */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { type Diagnostic, errnoOf } from "../core/model/index.ts";

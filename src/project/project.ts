@@ -1,3 +1,4 @@
+/** The declaration of a project, read once for each, and the store of its state. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";

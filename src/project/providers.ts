@@ -1,3 +1,7 @@
+/**
+ * The accounts that a run uses: their tokens and clients, what they share with other processes, and the data sources
+ * read with them.
+ */
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";

@@ -1,3 +1,7 @@
+/**
+ * Hands a verified delivery on to an application. In: the exact bytes. Out: the application's status, or why none came.
+ * The signature is made anew with the secret that the application knows; no other header of the sender is passed on.
+ */
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
@@ -11,10 +15,6 @@ import { refuseSecretAsName } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
-/*
- * Hands a verified delivery on to an application. In: the exact bytes. Out: the application's status, or why none came.
- * The signature is made anew with the secret that the application knows; no other header of the sender is passed on.
- */
 /** What came of handing a delivery on. */
 export interface Forwarded {
   /** The application's status; undefined when no answer came. */

@@ -1,3 +1,4 @@
+/** `webhooks listen`: receives deliveries until Ctrl-C, subscribed for that time if wanted. */
 import path from "node:path";
 import { isLoopback, sameAddress } from "../../core/api/address.ts";
 import type { HostingClient } from "../../core/api/index.ts";

@@ -1,3 +1,7 @@
+/**
+ * What `listen` does with one request. In: a request, and what is known. Out: an answer, a line in the log, and the event
+ * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
 import { escapeText, jsonText, paint } from "../../report/index.ts";
@@ -8,10 +12,6 @@ import type { Terminal } from "../terminal.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./server.ts";
 
-/*
- * What `listen` does with one request. In: a request, and what is known. Out: an answer, a line in the log, and the event
- * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
- */
 /** What deliveries are handled with. */
 interface Handling {
   readonly secrets: () => Promise<readonly string[]>;
@@ -87,9 +87,9 @@ export async function takeDelivery(
   const answer = await receive({ method: request.method, signature: signatureHeaderOf(request), read });
   const status = course.error instanceof NotTaken ? NOT_TAKEN : answer.status;
   try {
-    tell(handling, course, status);
+    logOutcome(handling, course, status);
   } catch (error) {
-    // What cannot be told was handled all the same.
+    // What cannot be reported was handled all the same.
     handling.log.broken(sentenceOf(error));
   }
   respond(response, { ...answer, status });
@@ -111,7 +111,7 @@ async function handOver(
 const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
 
 /** Says what came of it. Of a body that was not verified nothing is said. */
-function tell({ log, events }: Handling, course: Course, answered: number): void {
+function logOutcome({ log, events }: Handling, course: Course, answered: number): void {
   const { body, identity, handled, again = false, forwarded, refusal, error } = course;
   if (refusal !== undefined && refusal.code !== "webhooks.busy") {
     log.refused(refusal);
@@ -141,7 +141,7 @@ function sentenceOf(error: unknown): string {
 }
 
 /*
- * What is said of deliveries: a line for each on standard output, with `--json` a document on a line. What they tell is
+ * What is said of deliveries: a line for each on standard output, with `--json` a document on a line. What they say is
  * the sender's, and shown only once it is verified; of a refused one nothing is shown.
  */
 
@@ -153,7 +153,7 @@ function sentenceOf(error: unknown): string {
 type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
 /** A verified delivery. */
-interface Told {
+interface TakenDelivery {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
   /** It had been handled before, and was handed on all the same. */
@@ -165,7 +165,7 @@ interface Told {
   readonly identity: string;
 }
 
-/** Refusals of the same kind are told at most once in this time (milliseconds): anybody can send nonsense, quickly. */
+/** Refusals of the same kind are reported at most once in this time (milliseconds): anybody can send nonsense, quickly. */
 const REFUSALS_MS = 1_000;
 
 /** More of a body is not shown. */
@@ -173,7 +173,7 @@ const MOST_SHOWN = 4_000;
 
 export class DeliveryLog {
   readonly #terminal: Terminal;
-  readonly #refusals = new Map<string, { readonly at: number; untold: number }>();
+  readonly #refusals = new Map<string, { readonly at: number; unreported: number }>();
   /** Deliveries that were taken, and requests that were refused. */
   readonly counts = { taken: 0, refused: 0 };
 
@@ -186,8 +186,8 @@ export class DeliveryLog {
     if (this.#terminal.json) this.#document(document);
   }
 
-  delivery(told: Told): void {
-    const { event, outcome, again, answered, forwarded, body, identity } = told;
+  delivery(taken: TakenDelivery): void {
+    const { event, outcome, again, answered, forwarded, body, identity } = taken;
     if (outcome !== "busy") this.counts.taken += 1;
     if (this.#terminal.json) {
       this.#document({
@@ -204,7 +204,7 @@ export class DeliveryLog {
       return;
     }
     if (outcome === "left out" && !this.#terminal.verbose) return;
-    const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(told)];
+    const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(taken)];
     this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
     if (this.#terminal.verbose) this.#terminal.out(bodyLines(body));
   }
@@ -214,16 +214,16 @@ export class DeliveryLog {
     const now = this.#terminal.clock.now();
     const last = this.#refusals.get(code);
     if (last !== undefined && now - last.at < REFUSALS_MS) {
-      last.untold += 1;
+      last.unreported += 1;
       return;
     }
-    this.#refusals.set(code, { at: now, untold: 0 });
-    const untold = last?.untold ?? 0;
+    this.#refusals.set(code, { at: now, unreported: 0 });
+    const unreported = last?.unreported ?? 0;
     if (this.#terminal.json) {
-      this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: untold });
+      this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: unreported });
       return;
     }
-    const more = untold === 0 ? "" : ` (and ${untold} more before)`;
+    const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
     // What to do about it is worth saying once.
     const fix = last === undefined ? ` ${this.#terminal.outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
     this.#terminal.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
@@ -239,7 +239,7 @@ export class DeliveryLog {
     return paint(this.#terminal.outLook.color);
   }
 
-  #words({ outcome, again, answered, forwarded }: Told): string {
+  #words({ outcome, again, answered, forwarded }: TakenDelivery): string {
     const repeated = again ? " again" : "";
     if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : this.#paint.dim(outcome);
     const { status, error, milliseconds } = forwarded;

@@ -1,3 +1,4 @@
+/** `webhooks trigger`, `deliveries`, `replay`: asks the control port of a sandbox. */
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { networkFailure } from "../../core/api/transport.ts";

@@ -1,3 +1,7 @@
+/**
+ * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
+ * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
+ */
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
@@ -20,10 +24,6 @@ import { readState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 
-/*
- * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
- * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
- */
 /** Each may be given several times; all secrets that are found are accepted. */
 export interface SecretFlags {
   /** Environment variables: one secret each. */

@@ -1,3 +1,4 @@
+/** What every command that receives deliveries has: a server, an event in a few words, and Ctrl-C in two steps. */
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";

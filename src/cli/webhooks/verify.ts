@@ -1,3 +1,4 @@
+/** `webhooks verify`: checks the signature of a body that was kept; of one that does not fit, why. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import { errnoOf, fail, type Remedy } from "../../core/model/index.ts";

@@ -1,3 +1,7 @@
+/**
+ * The stacks that a command works on: the app is run if there is one, and what would be another stack to Terraform is
+ * refused.
+ */
 import { realpathSync } from "node:fs";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";

@@ -1,3 +1,4 @@
+/** The files of stacks: those at a path, those of a manifest, and what is known of each before it is read in earnest. */
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";

@@ -1,3 +1,4 @@
+/** The declaration that a stack is, with the outputs of the states that it refers to. */
 import { randomUUID } from "node:crypto";
 import { kinds } from "../../core/kinds/index.ts";
 import {

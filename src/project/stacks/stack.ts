@@ -1,3 +1,4 @@
+/** What a stack is; which stacks are wanted, in which order; and where their states are. */
 import path from "node:path";
 import { walk } from "../../core/model/graph.ts";
 import { type Diagnostic, didYouMean, fail, type Json, type ValueObject } from "../../core/model/index.ts";

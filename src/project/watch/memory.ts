@@ -1,3 +1,4 @@
+/** What a watch remembers: what was reported, and what had to be corrected again and again. */
 import type { Change, Diagnostic, Plan } from "../../core/model/index.ts";
 import { type WatchNote, watchNotes } from "../../report/index.ts";
 
@@ -45,7 +46,7 @@ export class Memory {
     };
   }
 
-  /** Changes that were made, which is said by whoever made them: the next look need not say that they are settled. */
+  /** Changes that were made, which was reported when they were made: the next look need not say that they are settled. */
   made(addresses: readonly string[]): void {
     for (const address of addresses) this.#notes.delete(address);
   }

@@ -17,7 +17,7 @@ import type { Project } from "../source.ts";
 import { eventForStack, resultForStack } from "../stack-diagnostics.ts";
 
 /** How one look at the account ended. */
-export interface Look {
+export interface Reconciliation {
   readonly plan: Plan;
   /**
    * `as_declared`: nothing to do. `differs`: there is, and it was only reported. `refused`: the plan has errors. `applied`:
@@ -32,14 +32,14 @@ export interface Look {
   readonly moneyScale: MoneyScale;
 }
 
-export interface LookOptions {
+export interface ReconcileOptions {
   /** Addresses; none: everything. */
   readonly targets: readonly string[];
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
   /** Called with a plan before anything of it is done. */
   onPlan(plan: Plan, moneyScale: MoneyScale): void;
-  /** Runs an apply and tells of its progress. */
+  /** Runs an apply and shows its progress. */
   applying(
     plan: Plan,
     stop: AbortSignal,
@@ -52,12 +52,12 @@ export interface LookOptions {
  * and not a moment longer. A plan with errors is never applied.
  * @throws HostformError what `plan` and `apply` throw.
  */
-export function lookOnce(project: Project, options: LookOptions): Promise<Look> {
+export function reconcileOnce(project: Project, options: ReconcileOptions): Promise<Reconciliation> {
   const { targets, autoApprove, guards } = options;
   const request = { command: "watch", mode: "apply", targets, reorder: [], guards, unattended: autoApprove } as const;
   return withPlan(project, request, async (run) => {
     const { plan, providers } = run;
-    const looked = (end: Look["end"], result?: ApplyResult): Look => ({
+    const looked = (end: Reconciliation["end"], result?: ApplyResult): Reconciliation => ({
       plan,
       end,
       ...(result && { result }),
@@ -87,7 +87,7 @@ function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
 }
 
-/** What an apply has told of the errors in it, each once. */
+/** The errors of an apply, each once. */
 export function errorsOf({ outcomes, diagnostics }: ApplyResult): Diagnostic[] {
   return [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics].filter(isError);
 }

@@ -1,3 +1,4 @@
+/** When to look at the account next, and at what: the interval, and what events name. */
 import type { ResourceState, State } from "../../core/model/index.ts";
 
 /** Events that come within this time of the first one are looked into together. */
@@ -49,8 +50,8 @@ export class Schedule {
     this.#hintedSince ??= now;
   }
 
-  /** Nothing waits any more: a look begins that heeds what has come so far, or it was worth none. */
-  heeded(): void {
+  /** Nothing waits any more: a look begins that covers what has come so far, or it was worth none. */
+  covered(): void {
     this.#hintedSince = undefined;
   }
 
@@ -79,7 +80,7 @@ export class Schedule {
   }
 
   /**
-   * What is put right does not stay so. @param times how often within the hour: each time events are heeded later.
+   * What is put right does not stay so. @param times how often within the hour: each time events lead to a look later.
    * @returns milliseconds for which they are not.
    */
   contended(now: number, times: number): number {
@@ -92,7 +93,7 @@ export class Schedule {
     this.#hintedNotBefore = Math.max(this.#hintedNotBefore, now + Math.max(LEAST_GAP_MS, ms));
   }
 
-  /** The next look: what at, and when. One at everything heeds all events, so it goes first. */
+  /** The next look: what at, and when. One at everything covers all events, so it goes first. */
   next(): { readonly kind: LookKind; readonly at: number } {
     const { at } = this.#hinted();
     return at < this.#wholeAt ? { kind: "hinted", at } : { kind: "whole", at: this.#wholeAt };
@@ -150,7 +151,7 @@ interface Named {
   readonly targets: readonly string[];
   /** It is better to look at everything. */
   readonly everything: boolean;
-  /** Events about what is not ours, as far as anybody can tell. */
+  /** Events about what is not ours, as far as is known. */
   readonly strangers: readonly Hint[];
 }
 

@@ -1,3 +1,4 @@
+/** The loop of `watch`: when it is time, or an event names something, reconcile; report what is new; wait. */
 import { createHash } from "node:crypto";
 import {
   type ApplyResult,
@@ -18,7 +19,7 @@ import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
 import { readState } from "../state.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
-import { errorsOf, type Look, type LookOptions, lookOnce } from "./reconcile.ts";
+import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
 import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
 interface WatchOptions {
@@ -52,10 +53,10 @@ export interface WatchReporter {
   /** What is new in a plan, before anything of it is done. @returns whether anything is. */
   plan(plan: Plan, news: News, report: WatchReport, moneyScale: MoneyScale): boolean;
   /** Runs an apply and shows its progress. */
-  applying: LookOptions["applying"];
+  applying: ReconcileOptions["applying"];
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void;
   /** @param news whether it had any. @param nextMs undefined: there is no next one. */
-  ended(report: WatchReport, look: Look, news: boolean, nextMs: number | undefined): void;
+  ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** A look that could not be made, or not to its end. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
   stopped(looks: number, reason: "interrupted" | "max_runs"): void;
@@ -70,7 +71,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "state.locked",
 ]);
 
-/** The loop: when it is time, or an event has named something, look; tell what is new; wait. */
+/** The loop: when it is time, or an event has named something, look; report what is new; wait. */
 export class Watch {
   readonly #project: Project;
   readonly #options: WatchOptions;
@@ -88,9 +89,9 @@ export class Watch {
   #looks = 0;
   /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
   #open = true;
-  /** Invoices exceeded a limit on spending: nothing more is ordered, however little a later look by itself would. */
+  /** Invoices exceeded a limit on spending: nothing more is ordered, however little a later look alone would. */
   #spent = false;
-  /** The last look ended as an `apply` that succeeds does: what only a person may order anew is none of its plan. */
+  /** The last look ended as an `apply` that succeeds does: what only a person may order again is not in its plan. */
   #good = true;
 
   /** Ctrl-C came during an apply, and not all of it was done. */
@@ -150,44 +151,44 @@ export class Watch {
 
   /** A look, unless all that has come is about something else. */
   async #turn(kind: LookKind): Promise<void> {
-    this.#schedule.heeded();
+    this.#schedule.covered();
     const { hints, overflown } = this.#hints.take();
-    const told = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
+    const report = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
     try {
-      if (kind === "whole" || overflown) return await this.#look(told);
+      if (kind === "whole" || overflown) return await this.#look(report);
       const { targets, everything, strangers } = namedBy(hints, await this.#state(), this.#open);
       this.#reporter.strangers(strangers);
-      if (everything || targets.length > 0) await this.#look({ ...told, targets });
+      if (everything || targets.length > 0) await this.#look({ ...report, targets });
       else this.#schedule.idle(this.#now);
     } catch (error) {
-      this.#failed(kind, told, error);
+      this.#failed(kind, report, error);
     }
   }
 
-  async #look(told: WatchReport): Promise<void> {
+  async #look(report: WatchReport): Promise<void> {
     const { autoApprove, guards } = this.#options;
     const own = autoApprove
       ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
       : await readAgain(this.#project);
-    this.#reporter.began(told);
+    this.#reporter.began(report);
     let news = false;
-    const look = await lookOnce(own, {
-      targets: told.targets,
+    const look = await reconcileOnce(own, {
+      targets: report.targets,
       autoApprove,
       guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
       onPlan: (plan, moneyScale) => {
-        news = this.#reporter.plan(plan, this.#memory.compare(plan, told.targets), told, moneyScale);
+        news = this.#reporter.plan(plan, this.#memory.compare(plan, report.targets), report, moneyScale);
       },
       applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
     });
     if (this.#reportOutcome(look)) news = true;
-    this.#note(look, told);
+    this.#note(look, report);
     this.#noteContention(look);
-    this.#reporter.ended(told, look, news, this.#untilNext());
+    this.#reporter.ended(report, look, news, this.#untilNext());
   }
 
   /** @returns whether a plan was applied with another outcome than at the look before. */
-  #reportOutcome({ plan, result, end, moneyScale }: Look): boolean {
+  #reportOutcome({ plan, result, end, moneyScale }: Reconciliation): boolean {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
     this.#memory.made(done);
@@ -197,7 +198,7 @@ export class Watch {
   }
 
   /** What follows from a look for the next ones. */
-  #note({ plan, end, result, requests, perMinute }: Look, { look, targets }: WatchReport): void {
+  #note({ plan, end, result, requests, perMinute }: Reconciliation, { look, targets }: WatchReport): void {
     this.#looks = look;
     if (result?.diagnostics.some((each) => each.code === "guard.spend" && isError(each))) this.#spent = true;
     this.#cut = end === "incomplete" && result?.interrupted === true;
@@ -214,7 +215,7 @@ export class Watch {
     this.#open = plan.pending.length > 0 || end === "refused" || (creates && !isMade);
   }
 
-  #noteContention({ plan, result }: Look): void {
+  #noteContention({ plan, result }: Reconciliation): void {
     if (result === undefined) return;
     const changed = doneChanges(plan, result).filter((change) => !isNoOp(change));
     const contended = this.#contention.note(
@@ -227,18 +228,18 @@ export class Watch {
     this.#reporter.contended(contended, heldMs, conclusion(again));
   }
 
-  #failed(kind: LookKind, told: WatchReport, error: unknown): void {
-    // Ctrl-C ended it, which nobody needs to be told.
+  #failed(kind: LookKind, report: WatchReport, error: unknown): void {
+    // Ctrl-C ended it, which nobody needs to know.
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
-    if (told.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
+    if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
-    this.#looks = told.look;
+    this.#looks = report.look;
     this.#good = false;
     // What a person has to mend is not mended any later for being looked at; only the API is spared.
     const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
-    this.#reporter.failed(told, diagnostics, this.#memory.isNewFailure(diagnostics), this.#untilNext());
+    this.#reporter.failed(report, diagnostics, this.#memory.isNewFailure(diagnostics), this.#untilNext());
   }
 
   /** The state as it is now: another process may have recorded what an event names. */

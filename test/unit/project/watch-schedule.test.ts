@@ -51,7 +51,7 @@ describe("looks that events lead to", () => {
     schedule.hint(100_000);
     schedule.hint(101_500);
     expect(schedule.next()).toEqual({ kind: "hinted", at: 100_000 + COALESCE_MS });
-    schedule.heeded();
+    schedule.covered();
     expect(schedule.next().kind).toBe("whole");
   });
 
@@ -83,7 +83,7 @@ describe("looks that events lead to", () => {
     const schedule = afterWhole();
     for (let at = 0; at < 60 * MINUTE; at += 15_000) {
       schedule.hint(at);
-      schedule.heeded();
+      schedule.covered();
       schedule.ended({ kind: "hinted", at, ...END });
     }
     expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
@@ -111,7 +111,7 @@ describe("looks that events lead to", () => {
             now += pause;
             schedule.hint(now);
             now = Math.max(now, schedule.next().at);
-            schedule.heeded();
+            schedule.covered();
             schedule.ended({ kind: "hinted", at: now, requests, perMinute, outcome: "ended" });
             spent.push({ at: now, requests });
           }
