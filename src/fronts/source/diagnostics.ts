@@ -2,6 +2,8 @@ import type { Circle } from "../../core/model/graph.ts";
 import { type Code, type Diagnostic, isName, nearest, shorten } from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
+/** Collects what is wrong with a declaration, and says what every language says alike. */
+
 /** What may be said of a mistake beside its summary. */
 export interface Remark extends Pick<Diagnostic, "detail" | "address" | "attribute"> {
   /** The one thing to do: what a declaration needs is a sentence in its own language. */
@@ -79,7 +81,7 @@ export class DiagnosticCollector {
     const list = sorted.map(({ diagnostic }) => diagnostic);
     if (this.#uncounted === 0) return [...list, ...this.#warnings];
     const summary = `There are ${this.#uncounted} more mistakes; the first ${MOST} are shown`;
-    const rest = diagnosticOf("error", undefined, "config.too_large", summary, { fix: "Mend these first." });
+    const rest = diagnosticOf("error", undefined, "config.too_large", summary, { fix: "Fix these first." });
     return [...list, rest, ...this.#warnings];
   }
 }

@@ -6,6 +6,8 @@ import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, type MapTree, valueSpan } from "./tree.ts";
 
+/** Settings that every language checks alike: those of a backend, of a provider, and the name of a project. */
+
 const address = (of: string) =>
   z
     .url({ protocol: /^https?$/, hostname: /./, error: "expected an address such as https://gitlab.example/…" })

@@ -54,7 +54,7 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     if (named.length === 0) {
       // Terraform refuses it too: passed over, whatever stood there before would be taken for removed.
       diags.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
-        detail: "Whether nothing is declared any more, or something is missing, cannot be told.",
+        detail: "It is unclear whether nothing is declared any more or something is missing.",
         fix: `Write \`${form}\`; or leave out what is empty.`,
       });
     }
@@ -146,7 +146,7 @@ const META = ["count", "for_each", "depends_on", "provider", "lifecycle"];
 const CHECKS = {
   precondition: IN_VALIDATION,
   postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
-  replace_triggered_by: "To order a service anew there is `hostform plan --reorder ADDRESS`.",
+  replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
 };
 /** Where the state can be kept. */
 export const BACKENDS =

@@ -61,7 +61,7 @@ function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: S
   if (value === undefined || value === false || value === null) return;
   diags.add(entry.keySpan, "config.unsupported", "`replace_on_change` is not supported here", {
     ...remark,
-    fix: `Remove it. To order anew on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
+    fix: `Remove it. To order again on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
   });
 }
 

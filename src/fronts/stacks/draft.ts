@@ -6,6 +6,8 @@ import { argumentsOf, type Block, checkKeys, KEYS, type Keys, literalFlag, liter
 import { type Compiled, compile } from "./expressions.ts";
 import { PROVIDER } from "./module.ts";
 
+/** Blocks of resources and data sources as they stand in a stack, with `lifecycle`, before anything is evaluated. */
+
 /** A resource or a data source as it stands in a stack, before it is known how many instances it has. */
 export interface BlockDraft {
   /** `hosting_service.acme`, `data.hosting_plans.all`. */
@@ -108,31 +110,15 @@ export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, addr
 /** Terraform would pass over what a nested object does not have. */
 function checkNested({ value: tree }: Entry, { type }: Attribute, address: string, diags: DiagnosticCollector): void {
   if (!isNested(type)) return;
-  if (tree.form === "list" && type.nesting === "list") {
-    for (const item of tree.items) {
-      if (item.form === "map") checkParts([...item.entries.values()], type.attributes, address, diags);
-    }
-  } else if (tree.form === "map" && type.nesting === "single") {
-    checkParts([...tree.entries.values()], type.attributes, address, diags);
-  }
-}
-
-function checkParts(
-  parts: readonly Entry[],
-  known: Schema["attributes"],
-  address: string,
-  diags: DiagnosticCollector,
-): void {
-  for (const part of parts) {
-    const schema = Object.hasOwn(known, part.key) ? known[part.key] : undefined;
+  const items = tree.form === "list" && type.nesting === "list" ? tree.items : type.nesting === "single" ? [tree] : [];
+  const known = Object.keys(type.attributes);
+  for (const part of items.flatMap((item) => (item.form === "map" ? [...item.entries.values()] : []))) {
+    const { key, keySpan } = part;
+    const schema = Object.hasOwn(type.attributes, key) ? type.attributes[key] : undefined;
     if (schema !== undefined) checkNested(part, schema, address, diags);
     else {
-      const names = Object.keys(known);
-      const detail = `It can have ${names.join(", ")}.`;
-      diags.addUnknown(part.keySpan, `"${part.key.slice(0, 100)}" is not known here`, part.key, names, {
-        address,
-        detail,
-      });
+      const detail = `It can have ${known.join(", ")}.`;
+      diags.addUnknown(keySpan, `"${key.slice(0, 100)}" is not known here`, key, known, { address, detail });
     }
   }
 }
@@ -243,7 +229,7 @@ function readIgnored(
       return [];
     }
     if (rest !== "") {
-      const summary = "A part of an attribute cannot be ignored by itself";
+      const summary = "A part of an attribute cannot be ignored on its own";
       diags.add(span, "config.unsupported", summary, { address, fix: `Name the whole attribute: \`"${name}"\`.` });
       return [];
     }

@@ -7,6 +7,8 @@ import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, KEYS, type Keys } from 
 import { SynthesizedSource } from "./json.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
+/** The blocks of all files of a stack, by what they are; and the secrets that are written out in them. */
+
 /** What there is to be declared. */
 export interface StackCatalogue {
   readonly kinds: Kinds;
@@ -131,7 +133,7 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
  */
 export function literalSecrets(
   { resources, data, variables, providers }: Module,
-  catalogue: StackCatalogue,
+  { schemas }: StackCatalogue,
   diags: DiagnosticCollector,
 ): string[] {
   const found = new Set<string>();
@@ -158,9 +160,11 @@ export function literalSecrets(
     if (fallback === undefined || !flags.some(isTrue)) continue;
     if (learn(fallback)) warn(fallback, "Leave the default out, and set the environment variable TF_VAR_NAME.");
   }
-  for (const [block, schema] of blocksWithSchemas([...resources.values(), ...data.values()], catalogue)) {
-    for (const entry of argumentsOf(block.body)) {
-      const attribute = Object.hasOwn(schema.attributes, entry.key) ? schema.attributes[entry.key] : undefined;
+  for (const { body, labels } of [...resources.values(), ...data.values()]) {
+    const type = labels[0]?.text ?? "";
+    const { attributes = {} } = schemas.resource(type) ?? schemas.data(type) ?? {};
+    for (const entry of argumentsOf(body)) {
+      const attribute = Object.hasOwn(attributes, entry.key) ? attributes[entry.key] : undefined;
       if (attribute?.sensitive !== true && attribute?.writeOnly !== true) continue;
       if (typeof attribute.type === "string") {
         if (learn(entry)) warn(entry, FIX);
@@ -181,12 +185,4 @@ const isExpression = (text: string) => /[$%]\{/.test(text);
 
 function isTrue(entry: Entry | undefined): boolean {
   return entry?.value.form === "leaf" && (entry.value.value === true || entry.value.value === "true");
-}
-
-function* blocksWithSchemas(blocks: readonly Block[], { schemas }: StackCatalogue): Generator<[Block, Schema]> {
-  for (const block of blocks) {
-    const type = block.labels[0]?.text ?? "";
-    const schema = schemas.resource(type) ?? schemas.data(type);
-    if (schema !== undefined) yield [block, schema];
-  }
 }

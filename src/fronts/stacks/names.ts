@@ -1,6 +1,6 @@
 import { isSecret, type Typed, toValue } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
-import { hasUnknown, UNKNOWN, type Value } from "../../core/model/index.ts";
+import { UNKNOWN } from "../../core/model/index.ts";
 import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
@@ -8,6 +8,8 @@ import type { BlockDraft } from "./draft.ts";
 import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
 import { checkNames, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
+
+/** Makes known what the locals of a stack are, and which instances `count` and `for_each` give. */
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
 const MOST_INSTANCES = 20_000;
@@ -178,7 +180,7 @@ function refuseUnknown(repeated: Repeated): undefined {
   const [root] = roots;
   if (root !== undefined) {
     const summary = `\`${entry.key}\` depends on ${root.text}, which is known only after apply`;
-    const fix = "Use what stands in the stack itself: how many there are must not hang on the account.";
+    const fix = "Use what stands in the stack itself: how many there are must not depend on the account.";
     return refuse(repeated, summary, fix);
   }
   if (context.diags.any) return undefined;
@@ -188,7 +190,10 @@ function refuseUnknown(repeated: Repeated): undefined {
 
 function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
   if (typed.content === UNKNOWN) return refuseUnknown(repeated);
-  const value = plainValue(typed);
+  const value = attempt(
+    () => toValue(typed),
+    () => null,
+  );
   const count = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 0) {
     return refuse(repeated, "`count` must be a whole number that is not negative");
@@ -220,14 +225,6 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
     return refuse(repeated, "`for_each` must be an object, a map, or a set of texts");
   }
   return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
-}
-
-function plainValue(typed: Typed): Value {
-  const read = () => {
-    const value = toValue(typed);
-    return hasUnknown(value) ? null : value;
-  };
-  return attempt(read, () => null);
 }
 
 /** The resource that `for_each` is, as it is: then each instance depends on the one with its key alone. */

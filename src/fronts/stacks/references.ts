@@ -9,6 +9,8 @@ import { type Compiled, spanIn } from "./expressions.ts";
 import type { Module } from "./module.ts";
 import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
+/** Names in expressions and in `depends_on`: whether each means something, and what it leads to. */
+
 /** What is declared in a stack: what the checks of names go by. */
 export interface Declared {
   readonly module: Module;

@@ -15,6 +15,8 @@ import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS } from "./blocks.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
 
+/** The outputs of other states: which of them a stack reads, and what they mean in its expressions. */
+
 /** The name of the data source by which a stack reads another one's outputs. */
 export const REMOTE_STATE = "terraform_remote_state";
 

@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { evaluate } from "../../core/expression/index.ts";
 import { configOf, type ProviderSettings } from "../../core/kinds/provider-settings.ts";
 import {
+  type Attribute,
   type Backend,
   hasUnknown,
   isName,
@@ -155,18 +156,12 @@ interface Setting {
   readonly value: Value;
 }
 
-/** What the providers are read with. */
-interface ProviderContext {
-  readonly schema: Schema;
-  readonly context: StackContext;
-  /** Where a relative path begins: the folder in which Terraform would run. */
-  readonly folder: string;
-}
-
-/** Reads the `provider` blocks. The default provider is there also without a block: then the environment says all. */
+/**
+ * Reads the `provider` blocks. The default provider is there also without a block: then the environment says all.
+ * @param folder where a relative path begins: the folder in which Terraform would run
+ */
 export function readProviders(schema: Schema, folder: string, context: StackContext): StackProviders {
   const { diags, module } = context;
-  const around: ProviderContext = { schema, folder, context };
   const ours = module.providers.filter((block) => isOurs(block, diags));
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const projects: { readonly name: string; readonly entry: Entry }[] = [];
@@ -176,14 +171,18 @@ export function readProviders(schema: Schema, folder: string, context: StackCont
     const name = alias === "default" ? "The provider without an alias" : `The provider "${alias}"`;
     unique(same, () => name, diags);
     for (const block of same) {
-      const settings = settingsOf(block, around);
+      const settings = settingsOf(block, schema, context);
       const project = settings.get("project");
       settings.delete("project");
       const projectName = project && projectOf(project, diags);
       if (project !== undefined && projectName !== undefined)
         projects.push({ name: projectName, entry: project.entry });
       else if (isGiven(block.body.entries.get("project"))) unclear = true;
-      providers.set(alias, { alias, ...configured(settings, block.body, around), range: rangeOf(block.keySpan) });
+      providers.set(alias, {
+        alias,
+        ...configured(settings, block.body, folder, diags),
+        range: rangeOf(block.keySpan),
+      });
     }
   }
   const [first, ...more] = projects;
@@ -221,8 +220,7 @@ function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefine
 }
 
 /** The settings that are given and known. What is wrong with the others is reported. */
-function settingsOf({ body }: Block, around: ProviderContext): Map<string, Setting> {
-  const { schema, context } = around;
+function settingsOf({ body }: Block, { attributes }: Schema, context: StackContext): Map<string, Setting> {
   const { diags } = context;
   const settings = new Map<string, Setting>();
   const reportTwoTokens = (entry: Entry) =>
@@ -232,15 +230,16 @@ function settingsOf({ body }: Block, around: ProviderContext): Map<string, Setti
   for (const entry of argumentsOf(body)) {
     const { key, keySpan } = entry;
     if (KEYS.provider.known.includes(key)) continue;
-    if (!Object.hasOwn(schema.attributes, key)) {
-      const known = Object.keys(schema.attributes);
+    const attribute = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+    if (attribute === undefined) {
+      const known = Object.keys(attributes);
       const detail = `The settings are ${known.join(", ")}.`;
       diags.addUnknown(keySpan, `A provider has no setting "${key.slice(0, 100)}"`, key, known, { detail });
     } else if (key === "token") {
       const variable = tokenVariable(entry, context);
       if (variable !== undefined) settings.set("token_env", { entry, value: variable });
     } else if (isGiven(entry)) {
-      const value = settingOf(entry, around);
+      const value = settingOf(entry, attribute, context);
       if (value === undefined || value === null) continue;
       if (settings.has(key)) reportTwoTokens(entry);
       settings.set(key, { entry, value });
@@ -252,13 +251,12 @@ function settingsOf({ body }: Block, around: ProviderContext): Map<string, Setti
 }
 
 /** @returns undefined after a mistake, or where a mistake elsewhere leaves it unknown. */
-function settingOf(entry: Entry, { schema, context }: ProviderContext): Value | undefined {
+function settingOf(entry: Entry, attribute: Attribute, context: StackContext): Value | undefined {
   const { key, value: tree } = entry;
   const { diags } = context;
   const remark = { attribute: [key] };
-  const attribute = schema.attributes[key];
   const compiled = compile(tree, diags, remark);
-  if (attribute === undefined || compiled === undefined || !checkNames(compiled, context, {})) return undefined;
+  if (compiled === undefined || !checkNames(compiled, context, {})) return undefined;
   const value = reporting(tree, diags, remark, () =>
     attributeValue(evaluate(compiled.expression, context.names()), attribute),
   );
@@ -283,7 +281,8 @@ function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): strin
 function configured(
   settings: ReadonlyMap<string, Setting>,
   body: MapTree,
-  { context: { diags }, folder }: ProviderContext,
+  folder: string,
+  diags: DiagnosticCollector,
 ): Omit<ProviderConfig, "alias" | "range"> {
   const right: ProviderSettings = {};
   for (const [key, { entry, value }] of settings) {

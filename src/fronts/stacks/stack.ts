@@ -81,7 +81,12 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const data: DesiredData[] = [];
   // Names depend on each other; people read the resources as they stand in the file.
   for (const [base, draft] of drafts) {
-    checkProvider(draft, providers, diags);
+    if (draft.provider !== undefined && !providers.has(draft.provider.name)) {
+      const { name, span } = draft.provider;
+      const summary = `No provider of hosting with the alias "${name.slice(0, 100)}" is declared`;
+      const remark = { address: base, fix: "Declare it under `provider`, or correct the name." };
+      diags.addUnknown(span, summary, name, [...providers.keys()], remark, "provider.unknown");
+    }
     const expansion = context.expansions.get(base);
     if (expansion === undefined) continue;
     for (const instance of instancesOf(expansion, context)) {
@@ -150,18 +155,6 @@ function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: D
       fix: `Add \`${name}\`.`,
     });
   }
-}
-
-function checkProvider(
-  { base, provider }: BlockDraft,
-  known: StackProviders["providers"],
-  diags: DiagnosticCollector,
-): void {
-  if (provider === undefined || known.has(provider.name)) return;
-  const { name, span } = provider;
-  const summary = `No provider of hosting with the alias "${name.slice(0, 100)}" is declared`;
-  const remark = { address: base, fix: "Declare it under `provider`, or correct the name." };
-  diags.addUnknown(span, summary, name, [...known.keys()], remark, "provider.unknown");
 }
 
 function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: string | undefined): DesiredResource {

@@ -18,6 +18,8 @@ import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
+/** The variables of a stack: their values, from outside or by default, held against their types and validations. */
+
 /** A value that somebody gave for a variable. */
 export interface GivenVariable {
   readonly name: string;

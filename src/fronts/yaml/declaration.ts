@@ -12,13 +12,15 @@ import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts"
 import type { Declaration } from "../source/index.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
-import { locate, type MapTree, type SpannedName, toJson } from "../source/tree.ts";
+import { locate, type MapTree, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { readOutputs } from "./outputs.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 import { readGuards, readProvider, readSecretSource } from "./settings.ts";
 import { readYaml } from "./yaml.ts";
+
+/** The documents of all files together: what is desired, and where its state is. */
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
 const MOST_RESOURCES = 20_000;
@@ -63,7 +65,7 @@ function merge(
   files: readonly SourceFile[],
   context: MergeContext,
 ): Desired | undefined {
-  const { diags } = context;
+  const { complete, diags } = context;
   const project = mergeProject(fragments, files, context);
   const providers = mergeProviders(fragments, context);
   const guards = mergeGuards(fragments, diags);
@@ -73,7 +75,11 @@ function merge(
   const references: ReferenceContext = { ...context, drafts, instances };
   const dependsOn = checkReferences(references);
   for (const { provider } of drafts.values()) {
-    if (provider !== undefined && !providers.has(provider.name)) reportProvider(provider, providers, context);
+    if (!complete || provider === undefined || providers.has(provider.name)) continue;
+    const { name, span } = provider;
+    const fix = "Declare it under `providers`, or correct the name.";
+    const sentence = `No provider "${name.slice(0, 100)}" is declared`;
+    diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
   const resources = readable.map((draft) => desiredResource(draft, dependsOn.get(draft.address) ?? [], context));
@@ -148,17 +154,6 @@ function mergeDrafts(
     return undefined;
   }
   return new Map(unique(drafts, ({ address }) => address, diags).map((draft) => [draft.address, draft]));
-}
-
-function reportProvider(
-  { name, span }: SpannedName,
-  providers: ReadonlyMap<string, unknown>,
-  { complete, diags }: MergeContext,
-): void {
-  if (!complete) return;
-  const fix = "Declare it under `providers`, or correct the name.";
-  const sentence = `No provider "${name.slice(0, 100)}" is declared`;
-  diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
 }
 
 function desiredResource(

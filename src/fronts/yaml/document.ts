@@ -8,6 +8,8 @@ import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valu
 import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
 
+/** One document of a declaration: its sections, taken apart. */
+
 /** What one document of a declaration says, before it is merged with the others. */
 export interface Fragment {
   project?: SpannedName;

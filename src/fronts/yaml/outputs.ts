@@ -23,6 +23,8 @@ import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, toJson,
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
+/** The section `outputs`: what it may show, and the type with which Terraform would record it. */
+
 /** What the checks of outputs go by. */
 interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {}
 
@@ -130,7 +132,7 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
       const summary = `The output "${name}" would write a secret into the state: the environment variable ${reference.name}`;
       diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, {
         detail: "It holds a token, a key or a password, and outputs are recorded.",
-        fix: "Leave it out; whoever needs it can be given the variable itself.",
+        fix: "Leave it out, and give the variable itself to those who need it.",
       });
     }
   }
@@ -144,7 +146,7 @@ function isSecret({ address, path: [name] }: ToResource, context: OutputContext,
   if (draft === undefined || type === undefined || seen.has(place)) return false;
   seen.add(place);
   const { sensitive, writeOnly } = metaOf(type);
-  // A reference to what is only written is refused by itself.
+  // A reference to what is only written is refused where references are checked.
   if (writeOnly) return false;
   if (sensitive) return true;
   const declared = draft.attributes.get(String(name));

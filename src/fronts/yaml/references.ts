@@ -8,6 +8,8 @@ import { type ReadContext, type TemplateReference, templateReferences, unreferab
 import { type SpannedName, strings, type Tree } from "../source/tree.ts";
 import type { ResourceDraft } from "./resource.ts";
 
+/** References between resources: what they name must exist, and they must not form a circle. */
+
 /** What the checks of references go by. */
 export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;

@@ -7,6 +7,8 @@ import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
 import { isSecretSource } from "./settings.ts";
 
+/** Resources as they stand in a document: their blocks, and what is nested in these. */
+
 /** A resource as it stands in a document, before anything is known of the others. */
 export interface ResourceDraft {
   readonly address: string;

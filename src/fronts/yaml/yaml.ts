@@ -144,7 +144,7 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     if (template !== undefined) {
       const summary = `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`;
       diags.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
-      // The brackets are out of step from here on: what else is wrong cannot be told.
+      // The brackets are out of step from here on: what else is wrong is unclear.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());

@@ -53,7 +53,7 @@ describe("circles", () => {
     );
   });
 
-  it("are all told: without the edges that close them the graph can be put in order", () => {
+  it("are all reported: without the edges that close them the graph can be put in order", () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const closing = new Set(circles(graph).map(({ nodes }) => `${nodes.at(-1)} ${nodes[0]}`));

@@ -1,37 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { declare, declareFiles, told } from "../yaml/fakes.ts";
+import { declare, declareFiles, reported } from "../yaml/fakes.ts";
 
-/** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not told like this. */
-const MISTAKES: { why: string; text: string; told: string[] }[] = [
+/** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not reported like this. */
+const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   {
     why: "a misspelt section would silently be left out",
     text: "service:\n  a: {}\n",
-    told: ['2:1 config.unknown_key: A declaration has no "service". Did you mean "services"?'],
+    reported: ['2:1 config.unknown_key: A declaration has no "service". Did you mean "services"?'],
   },
   {
     why: "people who know Terraform write the type for the section",
     text: "hosting_webhook:\n  a: {}\n",
-    told: ['2:1 config.unknown_key: A declaration has no "hosting_webhook". Did you mean "webhooks"?'],
+    reported: ['2:1 config.unknown_key: A declaration has no "hosting_webhook". Did you mean "webhooks"?'],
   },
   {
     why: "a nested section at the top has no parent",
     text: "grants:\n  a@b.example: view\n",
-    told: ["2:1 config.structure: `grants` is not a section of its own"],
+    reported: ["2:1 config.structure: `grants` is not a section of its own"],
   },
   {
     why: "a list gives resources no addresses",
     text: "services:\n  - name: a\n    domain: a.example\n",
-    told: ["3:3 config.structure: `services` must be a map of services by name"],
+    reported: ["3:3 config.structure: `services` must be a map of services by name"],
   },
   {
     why: "a name that Terraform does not accept could never move there",
     text: 'services:\n  "www.a.example": {domain: a.example}\n',
-    told: ['3:3 config.structure: "www.a.example" cannot be the name of a service'],
+    reported: ['3:3 config.structure: "www.a.example" cannot be the name of a service'],
   },
   {
     why: "a resource without a map has nothing to compare",
     text: "services:\n  a: a.example\n  b:\n",
-    told: [
+    reported: [
       '3:6 config.structure: The service "a" must be a map of attributes',
       '4:3 config.structure: The service "b" must be a map of attributes',
     ],
@@ -39,12 +39,12 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "a misspelt attribute would order the wrong thing",
     text: "services:\n  a: {plan_di: 1}\n",
-    told: ['3:7 config.unknown_key: A service has no attribute "plan_di". Did you mean "plan_id"?'],
+    reported: ['3:7 config.unknown_key: A service has no attribute "plan_di". Did you mean "plan_id"?'],
   },
   {
     why: "names of object methods are no attributes",
     text: "services:\n  a: {constructor: 1, __proto__: {plan_id: 1}}\n",
-    told: [
+    reported: [
       '3:7 config.unknown_key: A service has no attribute "constructor".',
       '3:23 config.structure: "__proto__" is not accepted as a key',
     ],
@@ -52,17 +52,17 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "the API gives it: declaring it would promise what cannot be kept",
     text: "services:\n  a: {status: active}\n",
-    told: ['3:7 config.computed: "status" is given by the API and cannot be declared'],
+    reported: ['3:7 config.computed: "status" is given by the API and cannot be declared'],
   },
   {
     why: "of two values nobody knows which is meant",
     text: "services:\n  a:\n    domain: a.example\n    term: 1\n    domain: b.example\n",
-    told: ['6:5 config.duplicate: "domain" is given twice in the same map'],
+    reported: ['6:5 config.duplicate: "domain" is given twice in the same map'],
   },
   {
     why: "a dependency that is not one would change the order silently",
     text: "services:\n  a: {depends_on: hosting_service.b}\n  b: {depends_on: [1, hosting_service.c, $x]}\n",
-    told: [
+    reported: [
       "3:19 config.structure: `depends_on` must be a list of addresses",
       "4:20 config.structure: An item of `depends_on` must be an address",
       '4:23 config.reference: No resource hosting_service.c is declared. Did you mean "hosting_service.a"?',
@@ -72,7 +72,7 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "an id that is not known yet cannot be adopted",
     text: 'services:\n  a: {import: [1]}\n  b: {import: "${env.ID}"}\n  c: {import: }\n',
-    told: [
+    reported: [
       "3:15 config.structure: `import` must be an id",
       "4:15 config.structure: `import` must be an id",
       "5:7 config.structure: `import` must be an id",
@@ -81,7 +81,7 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "a resource would go to the wrong account",
     text: "providers: {beta: {}}\nservices:\n  a: {provider: betta}\n  b: {provider: 1}\n",
-    told: [
+    reported: [
       '4:17 provider.unknown: No provider "betta" is declared. Did you mean "beta"?',
       "5:17 config.structure: `provider` must be the name of a provider",
     ],
@@ -89,12 +89,12 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "an address cannot be computed",
     text: 'services:\n  a:\n    grants:\n      "${env.MAIL}": view\n',
-    told: ["5:7 config.expression: The key of a grant is part of its address and cannot be an expression"],
+    reported: ["5:7 config.expression: The key of a grant is part of its address and cannot be an expression"],
   },
   {
     why: "what the block says already could contradict it, and the account is the service's",
     text: "services:\n  a:\n    grants:\n      x@a.example: {email: y@a.example, service_id: 1, provider: beta}\n",
-    told: [
+    reported: [
       '5:21 config.structure: "email" cannot be given inside `grants`',
       '5:41 config.structure: "service_id" cannot be given inside `grants`',
       '5:56 config.unknown_key: A grant has no attribute "provider".',
@@ -103,7 +103,7 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "a nested section is a map like every other",
     text: "services:\n  a:\n    grants: [x@a.example]\n  b:\n    grants:\n      x@a.example: 1\n      y@a.example:\n",
-    told: [
+    reported: [
       "4:13 config.structure: `grants` must be a map, keyed by email",
       '7:20 config.structure: The grant "x@a.example" must be a map of attributes or a single word, the permission',
       '8:7 config.structure: The grant "y@a.example" must be a map of attributes or a single word, the permission',
@@ -112,7 +112,7 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "not a number to any API",
     text: "services:\n  a: {term: .inf, plan_id: .nan}\n",
-    told: [
+    reported: [
       "3:13 config.structure: This number is not one that can be sent",
       "3:28 config.structure: This number is not one that can be sent",
     ],
@@ -120,33 +120,33 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   {
     why: "tabs look like indentation and are not",
     text: "services:\n\ta: {}\n",
-    told: ["3:1 config.syntax: The YAML cannot be parsed: tabs are not allowed as indentation"],
+    reported: ["3:1 config.syntax: The YAML cannot be parsed: tabs are not allowed as indentation"],
   },
   {
     why: "a tag changes the value in a way that would be overlooked",
     text: "services:\n  a: {domain: !Ref x}\n",
-    told: ["3:15 config.syntax: The YAML cannot be parsed: unresolved tag: !Ref"],
+    reported: ["3:15 config.syntax: The YAML cannot be parsed: unresolved tag: !Ref"],
   },
   {
     why: "inside brackets `${` begins a map: what the parser says of that helps nobody, and the rest follows from it",
     text: "guards:\n  {max_orders: ${env.N},\n  max_spend: {USD: 5}}\n",
-    told: ["3:17 config.syntax: The YAML cannot be parsed: `${env.N}` needs quotes inside {…} and […]"],
+    reported: ["3:17 config.syntax: The YAML cannot be parsed: `${env.N}` needs quotes inside {…} and […]"],
   },
   {
     why: "the same in a list, and for a template that has no end",
     text: "webhooks:\n  a: {events: [${env.N\n",
-    told: ["3:17 config.syntax: The YAML cannot be parsed: `${…}` needs quotes inside {…} and […]"],
+    reported: ["3:17 config.syntax: The YAML cannot be parsed: `${…}` needs quotes inside {…} and […]"],
   },
 ];
 
 describe("mistakes in one document", () => {
-  it.each(MISTAKES)("$why", ({ text, told: expected }) => {
+  it.each(MISTAKES)("$why", ({ text, reported: expected }) => {
     const { desired, diagnostics } = declare(text);
-    expect(told(diagnostics)).toEqual(expected);
+    expect(reported(diagnostics)).toEqual(expected);
     expect(desired).toBeUndefined();
   });
 
-  it("tells ten mistakes of one file in one run, in the order of their lines", () => {
+  it("reports ten mistakes of one file in one run, in the order of their lines", () => {
     const text = [
       "web_hooks: {}", // 2
       "services:",
@@ -171,7 +171,7 @@ describe("mistakes in one document", () => {
 
   it("says of a mistake in a shared place only once what is wrong", () => {
     const { diagnostics } = declare("x-all: &all {plan_di: 1}\nservices:\n  a: *all\n  b: {<<: *all}\n");
-    expect(told(diagnostics)).toEqual([
+    expect(reported(diagnostics)).toEqual([
       '2:14 config.unknown_key: A service has no attribute "plan_di". Did you mean "plan_id"?',
     ]);
   });
@@ -209,7 +209,7 @@ describe("mistakes in the project", () => {
     ["project: ${env.A}", "1:10 config.structure: `project` must be a name, not an expression"],
     ["- project", "1:1 config.structure: A declaration must be a map"],
   ])("%s", (text, expected) => {
-    expect(told(declareFiles({ "hosting.yaml": text }).diagnostics)).toContain(expected);
+    expect(reported(declareFiles({ "hosting.yaml": text }).diagnostics)).toContain(expected);
   });
 
   it("may be given in several files when it is the same", () => {
@@ -227,7 +227,7 @@ describe("mistakes in the project", () => {
 });
 
 describe("mistakes across files", () => {
-  it("tells of a resource that is declared in two files at both", () => {
+  it("reports a resource that is declared in two files at both", () => {
     const text = "services:\n  a: {domain: a.example}\n";
     const { diagnostics } = declareFiles({ "a.hosting.yaml": `project: p\n${text}`, "b.hosting.yaml": text });
     expect(diagnostics.map(({ range, summary, detail }) => [range?.file, range?.line, summary, detail])).toEqual([

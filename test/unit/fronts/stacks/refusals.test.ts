@@ -281,7 +281,7 @@ describe("what a stack may not have", () => {
     expect(desired).toBeUndefined();
   });
 
-  it("tells all of them in one run, in the order of the places", () => {
+  it("reports all of them in one run, in the order of the places", () => {
     const places = linesOf({
       ...(service({ domian: "x", plan_id: "${nope(1)}", currency: "${var.c}" }) as object),
       output: { x: { value: "${local.y}" } },
@@ -319,7 +319,7 @@ describe("what a stack may not have", () => {
   });
 });
 
-it("an expression of an output is told with the output, and with names as they are written", () => {
+it("an expression of an output is reported with the output, and with names as they are written", () => {
   const { diagnostics } = read(output("${uuid()}", { "//": { metadata: { path: "app/x", uniqueId: "x" } } }));
   expect(diagnostics).toMatchObject([
     {

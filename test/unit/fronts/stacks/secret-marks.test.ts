@@ -72,7 +72,7 @@ describe("a secret that goes from one resource into the next", () => {
   it("is not shown by an output", () => {
     const output = { o: { value: "${lower(hosting_client_account.first.name)}" } };
     expect(planned(stateOf(), { output }).diagnostics).toMatchObject([{ severity: "error", code: "config.secret" }]);
-    const told = { o: { ...output.o, sensitive: true } };
-    expect(planned(stateOf(), { output: told }).diagnostics).toEqual([]);
+    const reported = { o: { ...output.o, sensitive: true } };
+    expect(planned(stateOf(), { output: reported }).diagnostics).toEqual([]);
   });
 });

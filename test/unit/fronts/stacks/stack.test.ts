@@ -238,7 +238,7 @@ describe("names", () => {
     expect(resources.map(({ config }) => config.domain).filter(Boolean)).toEqual(["a0.example", "a1.example"]);
   });
 
-  it("of another stack's outputs come from whoever read them", () => {
+  it("of another stack's outputs come from those who read them", () => {
     const stack: Json = {
       data: {
         terraform_remote_state: {
@@ -408,7 +408,7 @@ describe("blocks beside resources", () => {
     expect(service?.evaluate("plan_id", scope({ 'data.hosting_plan.p["Pro"]': { plan_id: 12 } }))).toBe(12);
   });
 
-  it("name the remote states, for whoever reads them", () => {
+  it("name the remote states, for those who read them", () => {
     const text = JSON.stringify({
       data: {
         terraform_remote_state: {
@@ -449,7 +449,7 @@ describe("several files", () => {
   });
 
   // Otherwise a set would be a tuple: other keys of `for_each`, other addresses, other orders.
-  it("have the types that their state tells", () => {
+  it("have the types that their state says", () => {
     const R = "data.terraform_remote_state.one.outputs";
     const stack = {
       terraform: {},
@@ -479,8 +479,8 @@ describe("several files", () => {
       long: "number",
     };
     const given = { siblings: new Map<string, Value>([["one", outputs]]), siblingTypes: new Map([["one", types]]) };
-    const told = desiredOf(stack, given).outputs?.map(({ name, evaluate }) => [name, evaluate(scope()).value]);
-    expect(Object.fromEntries(told ?? [])).toEqual({
+    const reported = desiredOf(stack, given).outputs?.map(({ name, evaluate }) => [name, evaluate(scope()).value]);
+    expect(Object.fromEntries(reported ?? [])).toEqual({
       set: true,
       list: true,
       tuple: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { declare, declareFiles, told } from "./fakes.ts";
+import { declare, declareFiles, reported } from "./fakes.ts";
 
 describe("a declaration", () => {
   it("becomes resources in their order, nested ones after their parent", () => {
@@ -21,7 +21,7 @@ webhooks:
     depends_on: [hosting_grant.acme]
 `.replace("        depends_on: [hosting_webhook.ops]\n", ""),
     );
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     const resources = desired?.resources.map(({ locate: _, references: __, evaluate: ___, ...resource }) => resource);
     expect(resources).toEqual([
       {
@@ -104,7 +104,7 @@ services:
     const many = Array.from({ length: 20_001 }, (_, i) => `  s${i}: {}`).join("\n");
     const { desired, partial, diagnostics } = declare(`services:\n${many}\n`);
     expect([desired, partial]).toEqual([undefined, undefined]);
-    expect(told(diagnostics)).toEqual([
+    expect(reported(diagnostics)).toEqual([
       "20003:3 config.too_large: The declaration has 20001 resources; at most 20000 are accepted",
     ]);
   });

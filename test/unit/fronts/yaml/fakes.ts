@@ -88,7 +88,7 @@ export function declareFiles(files: Record<string, string>, env: Record<string, 
 }
 
 /** `file:line:column code`, and the summary: what a table of mistakes compares. */
-export function told(diagnostics: readonly Diagnostic[]): string[] {
+export function reported(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ code, range, summary }) => {
     const place = range === undefined ? "-" : `${range.line}:${range.column}`;
     return `${place} ${code}: ${summary}`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DeclarationFiles, readDeclaration, systemFiles } from "../../../../src/fronts/yaml/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
-import { kinds, told } from "./fakes.ts";
+import { kinds, reported } from "./fakes.ts";
 
 /** A folder in memory; `null` is a file that may not be read. */
 function folder(files: Record<string, string | Uint8Array | null>, dir = "."): DeclarationFiles {
@@ -68,7 +68,7 @@ describe("files of a declaration", () => {
   });
 
   it("a folder that does not exist is said so", async () => {
-    expect(told((await read(folder({}), [], "nowhere")).diagnostics)).toEqual([
+    expect(reported((await read(folder({}), [], "nowhere")).diagnostics)).toEqual([
       "- config.unreadable: nowhere cannot be read: it does not exist",
     ]);
   });
@@ -81,7 +81,7 @@ describe("files of a declaration", () => {
       }),
     );
     expect([desired, partial]).toEqual([undefined, undefined]);
-    expect(told(diagnostics)).toEqual([
+    expect(reported(diagnostics)).toEqual([
       "- config.unreadable: a.hosting.yaml cannot be read: you may not read it",
       '2:7 config.unknown_key: A service has no attribute "domian". Did you mean "domain"?',
     ]);
@@ -92,7 +92,9 @@ describe("files of a declaration", () => {
       list: async () => ["hosting.yaml"],
       read: async (_, limit) => new Uint8Array(limit),
     };
-    expect(told((await read(endless)).diagnostics)).toEqual(["- config.too_large: hosting.yaml is larger than 1 MiB"]);
+    expect(reported((await read(endless)).diagnostics)).toEqual([
+      "- config.too_large: hosting.yaml is larger than 1 MiB",
+    ]);
   });
 
   it.each([
@@ -103,7 +105,7 @@ describe("files of a declaration", () => {
     ],
     ["UTF-16", [0xff, 0xfe, 0x70, 0x00], "1:1 config.syntax: hosting.yaml is not a text in UTF-8, but in UTF-16"],
   ])("in %s are refused", async (_, bytes, expected) => {
-    expect(told((await read(folder({ "hosting.yaml": Uint8Array.from(bytes) }))).diagnostics)).toEqual([expected]);
+    expect(reported((await read(folder({ "hosting.yaml": Uint8Array.from(bytes) }))).diagnostics)).toEqual([expected]);
   });
 
   describe("on the disk", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { declare, declareFiles, told } from "./fakes.ts";
+import { declare, declareFiles, reported } from "./fakes.ts";
 
 const AMOUNT = "expected a whole number, in the unit in which the API gives amounts (`hostform plans` shows them)";
 
@@ -8,7 +8,7 @@ describe("guards", () => {
     const { desired, diagnostics } = declare(
       "guards:\n  max_orders: 3\n  max_spend: {USD: 20000, GEL: 0}\n  max_removals: 5\n  max_removals_percent: 12.5\n",
     );
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     const { ranges, ...limits } = desired?.guards ?? {};
     expect(limits).toEqual({
       maxOrders: 3,
@@ -99,7 +99,7 @@ describe("guards", () => {
       ["2:32 config.invalid_value: max_removals_percent: expected a percentage from 0 to 100"],
     ],
     [
-      "every mistake is told, not only the first",
+      "every mistake is reported, not only the first",
       "guards: {max_spend: {usd: 1, EUR: -5}, max_orders: x}",
       [
         '2:22 config.unknown_key: The API has no currency "usd". Did you mean "USD"?',
@@ -114,7 +114,7 @@ describe("guards", () => {
     ],
   ])("refuse %s", (_, text, expected) => {
     const { desired, diagnostics } = declare(`${text}\n`);
-    expect(told(diagnostics)).toEqual(expected);
+    expect(reported(diagnostics)).toEqual(expected);
     expect(desired).toBeUndefined();
   });
 
@@ -123,7 +123,7 @@ describe("guards", () => {
       "hosting.yaml": "project: p\nguards: {max_orders: 1}\n",
       "b.hosting.yaml": "guards: {max_orders: 9}\n",
     });
-    expect(told(diagnostics)).toEqual([
+    expect(reported(diagnostics)).toEqual([
       "2:1 config.duplicate: The section `guards` is declared twice",
       "1:1 config.duplicate: The section `guards` is declared twice",
     ]);
@@ -132,7 +132,7 @@ describe("guards", () => {
   });
 
   it("are suggested for a misspelt section", () => {
-    expect(told(declare("guard: {max_orders: 1}\n").diagnostics)).toEqual([
+    expect(reported(declare("guard: {max_orders: 1}\n").diagnostics)).toEqual([
       '2:1 config.unknown_key: A declaration has no "guard". Did you mean "guards"?',
     ]);
   });

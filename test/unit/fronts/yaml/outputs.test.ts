@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
-import { told } from "./fakes.ts";
+import { reported } from "./fakes.ts";
 
 const RESOURCES = `providers: {other: {token_env: OTHER_TOKEN}}
 services:
@@ -38,7 +38,7 @@ const scope: Scope = { resource: (address) => RECORDED[address], env: (name) => 
 /** The only output of a declaration, evaluated. */
 function evaluated(value: string, of: Scope = scope) {
   const { desired, diagnostics } = declare(`outputs:\n  o: {value: ${value}, sensitive: true}\n`, { SET: "x" });
-  expect(told(diagnostics)).toEqual([]);
+  expect(reported(diagnostics)).toEqual([]);
   return desired?.outputs?.[0]?.evaluate(of);
 }
 
@@ -47,7 +47,7 @@ describe("outputs in YAML", () => {
     const { desired, diagnostics } = declare(
       "outputs:\n  id: ${hosting_service.a.id}\n  list: [1, x]\n  note: {value: n, description: A note, sensitive: true}\n",
     );
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     expect(desired?.outputs).toMatchObject([
       {
         name: "id",
@@ -164,7 +164,7 @@ describe("outputs in YAML", () => {
     ["o: {value: 1, description: '${env.SET}'}", 30, /^config.structure: The `description` of the output "o"/],
     ["'1o': 1", 3, 'config.structure: "1o" cannot be the name of an output'],
   ])("%s is a mistake at column %i", (text, column, expected) => {
-    const found = told(declare(`outputs:\n  ${text}\n`, SECRETS).diagnostics);
+    const found = reported(declare(`outputs:\n  ${text}\n`, SECRETS).diagnostics);
     expect(found).toHaveLength(1);
     expect(found[0]?.slice(0, found[0].indexOf(" "))).toBe(`${FIRST + 1}:${column}`);
     const words = found[0]?.slice(found[0].indexOf(" ") + 1) ?? "";
@@ -181,7 +181,7 @@ describe("outputs in YAML", () => {
   });
 
   it("must be a map", () => {
-    expect(told(declare("outputs: [a]\n").diagnostics)).toEqual([
+    expect(reported(declare("outputs: [a]\n").diagnostics)).toEqual([
       `${FIRST}:10 config.structure: \`outputs\` must be a map of outputs by name`,
     ]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fixOf } from "../../../support/remedies.ts";
-import { declare, declareFiles, told } from "./fakes.ts";
+import { declare, declareFiles, reported } from "./fakes.ts";
 
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 
@@ -23,7 +23,7 @@ describe("providers", () => {
 `,
       { GAMMA_URL: "http://127.0.0.1:8080" },
     );
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     expect(desired?.providers.get("beta")).toEqual({
       alias: "beta",
       baseUrl: "https://beta.example/api",
@@ -117,7 +117,7 @@ describe("providers", () => {
       "2:28 config.reference: A provider cannot refer to a resource",
     ],
   ])("%s is a mistake", (_, text, expected) => {
-    expect(told(declare(`${text}\n`).diagnostics)).toEqual([expected]);
+    expect(reported(declare(`${text}\n`).diagnostics)).toEqual([expected]);
   });
 
   it("declared in two files are a mistake at both", () => {
@@ -191,6 +191,6 @@ describe("a token in a declaration", () => {
     ["token_file: /run/secrets/hosting-token-2024-for-beta"],
     ["token_env: short"],
   ])("is not seen in %s", (setting) => {
-    expect(told(declare(`providers: {b: {${setting}}}\n`).diagnostics)).toEqual([]);
+    expect(reported(declare(`providers: {b: {${setting}}}\n`).diagnostics)).toEqual([]);
   });
 });

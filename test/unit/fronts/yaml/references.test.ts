@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { declare, told } from "./fakes.ts";
+import { declare, reported } from "./fakes.ts";
 
 const service = (domain: string) => `services:\n  a:\n    domain: ${domain}\n  b: {grants: {x@b.example: view}}\n`;
 
@@ -12,7 +12,7 @@ describe("references", () => {
     ["$${hosting_service.nobody.id}"],
   ])("%s is accepted", (domain) => {
     const { desired, diagnostics } = declare(service(domain), { SET: "x", EMPTY: "" });
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     expect(desired?.resources[0]?.config.domain).toBe(domain.replaceAll("'", ""));
   });
 
@@ -52,7 +52,7 @@ describe("references", () => {
       'config.expression: "upper(x)" is not a reference; expected TYPE.NAME.ATTRIBUTE (hosting_service.acme.id) or env.NAME',
     ],
   ])("%s is a mistake at column %i", (domain, column, expected) => {
-    expect(told(declare(service(domain)).diagnostics)).toEqual([`4:${column} ${expected}`]);
+    expect(reported(declare(service(domain)).diagnostics)).toEqual([`4:${column} ${expected}`]);
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe("circles", () => {
   it.each([
     ["itself", { a: "domain: '${hosting_service.a.id}'" }, ["3:16 config.circle: hosting_service.a refers to itself"]],
     [
-      "two, told once",
+      "two, reported once",
       { a: "domain: '${hosting_service.b.id}'", b: "domain: '${hosting_service.a.id}'" },
       ["4:16 config.circle: References form a circle: hosting_service.a -> hosting_service.b -> hosting_service.a"],
     ],
@@ -113,6 +113,6 @@ describe("circles", () => {
       [],
     ],
   ])("%s", (_, domains, expected) => {
-    expect(told(declare(text(domains)).diagnostics)).toEqual(expected);
+    expect(reported(declare(text(domains)).diagnostics)).toEqual(expected);
   });
 });

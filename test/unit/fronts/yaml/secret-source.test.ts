@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fixOf } from "../../../support/remedies.ts";
-import { declare, told } from "./fakes.ts";
+import { declare, reported } from "./fakes.ts";
 
 const SECRET = "correct horse battery";
 const service = (password: string, more = "") => `services:\n  a:\n    plan_id: 1\n    password: ${password}${more}\n`;
@@ -9,7 +9,11 @@ const service = (password: string, more = "") => `services:\n  a:\n    plan_id: 
 function read(password: string, env: Record<string, string> = {}) {
   const { desired, diagnostics } = declare(service(password), env);
   const [resource] = desired?.resources ?? [];
-  return { told: told(diagnostics), source: resource?.sources?.get("password"), config: resource?.config.password };
+  return {
+    reported: reported(diagnostics),
+    source: resource?.sources?.get("password"),
+    config: resource?.config.password,
+  };
 }
 
 describe("the source of a write-only attribute", () => {
@@ -23,17 +27,17 @@ describe("the source of a write-only attribute", () => {
     ["a command without arguments", "{command: [./secret]}", { command: ["./secret"] }],
     ["a block", "\n      env: ACME_PASSWORD", { env: "ACME_PASSWORD" }],
   ])("is %s; the variable itself need not be set", (_, text, source) => {
-    expect(read(text, { DIR: "/run" })).toEqual({ told: [], source, config: undefined });
+    expect(read(text, { DIR: "/run" })).toEqual({ reported: [], source, config: undefined });
   });
 
   it("is none when the attribute is empty", () => {
-    expect(read("")).toEqual({ told: [], source: undefined, config: null });
+    expect(read("")).toEqual({ reported: [], source: undefined, config: null });
   });
 
   it("is evaluated like any other when it refers to another resource alone", () => {
     const other = "  b:\n    plan_id: 1\n";
     const { desired, diagnostics } = declare(`${service("${hosting_service.b.status}")}${other}`);
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     expect(desired?.resources[0]).toMatchObject({ config: { password: "${hosting_service.b.status}" } });
     expect(desired?.resources[0]?.sources).toBeUndefined();
   });
@@ -96,9 +100,9 @@ describe("a mistake in the source of a secret", () => {
       '{file: "${env.NO}"}',
       "5:23 config.environment: The environment variable NO is not set",
     ],
-  ])("%s: is told at its key, without what stands there", (_, text, message) => {
+  ])("%s: is reported at its key, without what stands there", (_, text, message) => {
     const { desired, diagnostics } = declare(service(text), { REST: "x" });
-    expect(told(diagnostics)).toEqual([message]);
+    expect(reported(diagnostics)).toEqual([message]);
     expect(desired).toBeUndefined();
     for (const word of SECRET.split(" ")) expect(JSON.stringify(diagnostics)).not.toContain(word);
   });

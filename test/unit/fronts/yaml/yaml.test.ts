@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { declare, declareFiles, told } from "./fakes.ts";
+import { declare, declareFiles, reported } from "./fakes.ts";
 
 /** The config of the only webhook of a file, whose labels hold whatever YAML is tried. */
 function labels(yaml: string): unknown {
   const { desired, diagnostics } = declare(`webhooks:\n  a:\n    labels: ${yaml}\n`);
-  expect(told(diagnostics)).toEqual([]);
+  expect(reported(diagnostics)).toEqual([]);
   return desired?.resources[0]?.config.labels;
 }
 
@@ -41,7 +41,7 @@ describe("aliases and merges", () => {
   const base = "x-a: &a {one: 1, two: 2}\nx-b: &b {two: 3, three: 3}\nx-key: &key k\n";
   const merged = (yaml: string) => {
     const { desired, diagnostics } = declare(`${base}webhooks:\n  w:\n    labels: ${yaml}\n`);
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
     return desired?.resources[0]?.config.labels;
   };
 
@@ -55,7 +55,7 @@ describe("aliases and merges", () => {
     ["of several merge keys the first wins", "{<<: *b, <<: *a}", { one: 1, two: 3, three: 3 }],
     ["a merge of a map in place", "{<<: {x: 1}}", { x: 1 }],
     ["a merge of what was merged", "{x: &c {<<: *a}, y: {<<: *c}}", { x: { one: 1, two: 2 }, y: { one: 1, two: 2 } }],
-    ["an anchor given anew counts from there", "{x: &a 1, y: *a}", { x: 1, y: 1 }],
+    ["an anchor given again counts from there", "{x: &a 1, y: *a}", { x: 1, y: 1 }],
   ])("%s", (_, yaml, value) => {
     expect(merged(yaml)).toEqual(value);
   });
@@ -88,7 +88,7 @@ describe("aliases and merges", () => {
     ],
     ["a map as a key", "x-c: {{a: 1}: 2}", "2:7 config.structure: A key has to be a word or a text"],
   ])("%s is a mistake", (_, yaml, expected) => {
-    expect(told(declare(`${yaml}\n`).diagnostics)).toEqual([expected]);
+    expect(reported(declare(`${yaml}\n`).diagnostics)).toEqual([expected]);
   });
 });
 
@@ -128,7 +128,7 @@ describe("refused by size", () => {
   it("but forty levels and many aliases of small things are fine", () => {
     const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
     const { diagnostics } = declare(`x-a: ${deep}\nx-b: &b {c: 1}\nx-d: [${Array(1000).fill("*b").join(", ")}]\n`);
-    expect(told(diagnostics)).toEqual([]);
+    expect(reported(diagnostics)).toEqual([]);
   });
 });
 
