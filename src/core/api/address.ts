@@ -52,10 +52,10 @@ export function isLoopback(url: URL): boolean {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What an address is for, and the place that named it. */
-export interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
+interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
   /** "provider beta", "the backend". */
   readonly of: string;
 }
@@ -68,7 +68,7 @@ const FORM = `Give origins with commas between, such as \`${VARIABLE}=https://ap
  * origins. An address that is none is left to the one who uses it.
  * @throws HostformError `trust.origin`; also for a list that is empty or not readable: a pin that was lost must not hold for nothing.
  */
-export function requireAllowedOrigin(address: string | URL, env: Environment, { of, ...place }: AddressUse): void {
+export function requireAllowedOrigin(address: string | URL, env: Variables, { of, ...place }: AddressUse): void {
   const origin = originOf(String(address));
   const allowed = allowedOrigins(env);
   if (allowed === undefined || origin === undefined || allowed.includes(origin)) return;
@@ -80,12 +80,12 @@ export function requireAllowedOrigin(address: string | URL, env: Environment, { 
 }
 
 /** Whether HOSTFORM_ALLOWED_ORIGINS is set and names the origin of this address. @throws HostformError as above. */
-export function isNamedOrigin(address: string, env: Environment): boolean {
+function isNamedOrigin(address: string, env: Variables): boolean {
   const origin = originOf(address);
   return origin !== undefined && (allowedOrigins(env)?.includes(origin) ?? false);
 }
 
-function allowedOrigins(env: Environment): readonly string[] | undefined {
+function allowedOrigins(env: Variables): readonly string[] | undefined {
   const text = env[VARIABLE];
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
@@ -105,7 +105,7 @@ function originOf(text: string): string | undefined {
 /** A declaration that sends the token elsewhere than HOSTING_BASE_URL says: a warning, unless that place is allowed by name. */
 export function overrideWarnings(
   address: string | undefined,
-  env: Environment,
+  env: Variables,
   { of, ...place }: AddressUse,
 ): Diagnostic[] {
   const { HOSTING_BASE_URL: usual } = env;
@@ -139,7 +139,7 @@ export function webAddress(text: string): string {
   });
 }
 
-/** Servers write addresses anew: with or without the slash at the end, names in lower case. */
+/** Servers rewrite addresses: with or without the slash at the end, names in lower case. */
 export function sameAddress(one: string, other: string | null): boolean {
   if (other === null) return false;
   const plain = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, "") : text);

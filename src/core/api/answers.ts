@@ -138,7 +138,7 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
 };
 
 /** The names of a one-time secret in an answer: where it is likeliest, and what any name of it looks like. */
-export interface SecretNames {
+interface SecretNames {
   readonly likely: readonly string[];
   /** The objects that it may stand in beside the record. */
   readonly wrappers: readonly string[];
@@ -167,7 +167,7 @@ export const WEBHOOK_SECRET = {
   masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
 } as const;
 
-export const GENERATED_PASSWORD = {
+const GENERATED_PASSWORD = {
   likely: ["password", "new_password", "generated_password"],
   like: /(?:password|passphrase|passwd|pass|pwd)(?:value|text|plain|plaintext)?$/,
   rather: { name: /^(?:secret|value|text|credentials?|pw)$/, text: /^\S{6,}$/ },
@@ -216,7 +216,7 @@ const DEEPEST = 8;
  * place, otherwise under any name like one, anywhere; at last the only text that can be one. Not to find it costs more than
  * to look too far: nobody can ask again. Null when there is none, or only what stands in its place.
  */
-export function findOnce(json: unknown, names: SecretNames): string | null {
+function findOnce(json: unknown, names: SecretNames): string | null {
   const found = candidates(json, names);
   const first = (fits: (name: string) => boolean) => found.find(({ name }) => fits(name))?.text;
   const isShown = (text: string) => !names.masked.test(text);

@@ -6,30 +6,14 @@ import type { Dispatcher } from "undici";
 import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import type { EndpointName } from "./endpoints.ts";
-import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
+import type { Answer, Handler, Reply } from "./exchange.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
-import { httpDate, type Limiter, limit } from "./limiter.ts";
+import { httpDate, Limiter, limit } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
-import { type Redact, validToken } from "./token.ts";
-import { send } from "./transport.ts";
+import { createRedact, validToken } from "./token.ts";
+import { connectionPool, send } from "./transport.ts";
 import { VERSION } from "./version.ts";
-
-export interface ChainOptions {
-  readonly baseUrl: URL;
-  readonly token: string;
-  readonly userAgent: string;
-  readonly dispatcher: Dispatcher;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly limiter: Limiter;
-  readonly hostClock: HostClock;
-  readonly redact: Redact;
-  readonly timeoutMs: number;
-  readonly maxAttempts: number;
-  readonly maxResponseBytes: number;
-  readonly onRequest: (event: RequestEvent) => void;
-}
 
 /**
  * The way of every request, from the outside in; this is the one place that knows the order.
@@ -45,10 +29,17 @@ export interface ChainOptions {
  * Reading records out of the JSON comes after the chain: it depends on what was asked, and a shape that is not
  * understood does not get better by repetition.
  */
-export function buildChain(options: ChainOptions): Handler<Answer> {
-  const wire = readHostTime(options, authorize(options, send(options)));
-  return retry(options, parseResponse(options, limit(options, observe(options, wire))));
+export function buildChain(
+  options: ChainOptions,
+  { parse = parseResponse, wire = send(options) }: { readonly parse?: Parse; readonly wire?: Handler<Reply> } = {},
+): Handler<Answer> {
+  const sent = readHostTime(options, authorize(options, wire));
+  return retry(options, parse(options, limit(options, observe(options, sent))));
 }
+
+/** What the links are made from. Without a token, nothing is authorized. */
+type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
+type Parse = (options: ChainOptions, next: Handler<Reply>) => Handler<Answer>;
 
 export interface ClientOptions {
   /** The host's address, with or without /api/v1. */
@@ -89,18 +80,37 @@ export interface ClientOptions {
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
 }
 
-/** The options with defaults filled in and checked. Throws provider.base_url, provider.token, api.argument. */
+/** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * The options checked and with defaults filled in, and what a client makes of them. `close` ends its own connections; a
+ * dispatcher that was given stays open.
+ * @throws HostformError `provider.base_url`, `provider.token`, `provider.proxy`, `api.argument`.
+ */
 export function resolveOptions(options: ClientOptions) {
+  const { clock = systemClock, random = Math.random, ledger = new MemoryLedger(), env = process.env, onWait } = options;
+  const baseUrl = normalizeBaseUrl(options.baseUrl, options.insecureHttp);
+  const token = validToken(options.token);
+  const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, 60);
+  const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
+  const own =
+    options.dispatcher === undefined
+      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs))
+      : undefined;
   return {
-    baseUrl: normalizeBaseUrl(options.baseUrl, options.insecureHttp),
-    token: validToken(options.token),
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
-    dispatcher: options.dispatcher,
-    env: options.env ?? process.env,
-    requestsPerMinute: within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, 60),
-    ledger: options.ledger ?? new MemoryLedger(),
-    timeoutMs: within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000),
+    baseUrl,
+    token,
+    clock,
+    random,
+    dispatcher: (options.dispatcher ?? own) as Dispatcher,
+    close: async (): Promise<void> => {
+      await own?.close();
+    },
+    limiter: new Limiter({ clock, random, ledger, requestsPerMinute, onWait }),
+    hostClock: new HostClock(clock),
+    redact: createRedact(token),
+    timeoutMs,
     maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
     maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1, 1024 * 1024 * 1024),
     maxPages: within("maxPages", options.maxPages ?? 500, 1, 1_000_000),
@@ -109,7 +119,6 @@ export function resolveOptions(options: ClientOptions) {
     stop: options.stop,
     signal: options.signal,
     onRequest: options.onRequest,
-    onWait: options.onWait,
   };
 }
 
@@ -139,8 +148,8 @@ export interface RequestEvent {
 }
 
 /** Reports each attempt to the owner of the client, once it is over. */
-export function observe(
-  { clock, onRequest }: { clock: Clock; onRequest: (event: RequestEvent) => void },
+function observe(
+  { clock, onRequest }: Pick<ChainOptions, "clock" | "onRequest">,
   next: Handler<Reply>,
 ): Handler<Reply> {
   return async (request) => {
@@ -148,9 +157,9 @@ export function observe(
     const started = clock.now();
     const report = (outcome: { status: number } | { error: string }) => {
       try {
-        onRequest({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left });
+        onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left });
       } catch {
-        // The answer of an order matters more than whoever watches.
+        // The answer of an order matters more than what watches it.
       }
     };
     try {
@@ -168,13 +177,16 @@ export function observe(
 }
 
 /** §5.1 and §4: the headers that every request carries. Closest to the wire, so that no other handler sees the token. */
-export function authorize(credentials: { token: string; userAgent: string }, next: Handler<Reply>): Handler<Reply> {
+function authorize(
+  { token, userAgent }: Pick<ChainOptions, "token" | "userAgent">,
+  next: Handler<Reply>,
+): Handler<Reply> {
   const common = {
     accept: "application/json",
-    authorization: `Bearer ${credentials.token}`,
-    "user-agent": credentials.userAgent,
+    "user-agent": userAgent,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
-  return (request: ApiRequest) => next({ ...request, headers: { ...request.headers, ...common } });
+  return (request) => next({ ...request, headers: { ...request.headers, ...common } });
 }
 
 /** A difference larger than this is no difference between clocks but a header without meaning: a year. */
@@ -184,7 +196,7 @@ const MOST_MS = 366 * 86_400_000;
  * What time it is at the host, by the `Date` header of its latest answer. Times in its records are the host's own, so what is
  * compared with them must be too: the clock of this machine may be hours off. Without a usable header it is the local clock.
  */
-export class HostClock {
+class HostClock {
   readonly #clock: Clock;
   /** How much the host's clock is ahead, in ms. */
   #offset = 0;
@@ -212,8 +224,8 @@ export class HostClock {
 }
 
 /** Lets the host's clock learn from each answer. */
-export function readHostTime(
-  { clock, hostClock }: { clock: Clock; hostClock: HostClock },
+function readHostTime(
+  { clock, hostClock }: Pick<ChainOptions, "clock" | "hostClock">,
   next: Handler<Reply>,
 ): Handler<Reply> {
   return async (request) => {

@@ -219,7 +219,7 @@ function destination(location: string | undefined): string {
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** What an error answer says. `form` describes the body where it holds no message: "an HTML page". */
-export interface ServerWords {
+interface ServerWords {
   readonly message?: string;
   readonly form?: string;
   readonly json?: unknown;

@@ -1,16 +1,14 @@
 /** The client: an object with a method for each endpoint, whose reading half is a type of its own. */
 
-import type { Dispatcher } from "undici";
 import type { JsonObject } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
-import { buildChain, type ClientOptions, HostClock, resolveOptions } from "./chain.ts";
+import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost, type DomainAvailability } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./errors.ts";
 import { type Answer, anyOf, buildRequest, type Handler, type RequestParts } from "./exchange.ts";
-import { Limiter } from "./limiter.ts";
 import { createListing, type Listing, PageNumbering } from "./listing.ts";
 import type {
   AccountRecord,
@@ -21,14 +19,9 @@ import type {
   ServiceRecord,
   WebhookRecord,
 } from "./records.ts";
-import { createRedact } from "./token.ts";
-import { connectionPool } from "./transport.ts";
-
-/** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * A client for all 24 endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
+ * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
  * says whether the request may have been carried out. Keeps to the rate limit, retries what may be retried, pages lazily.
  *
  * ```ts
@@ -37,33 +30,18 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * ```
  */
 export class HostingClient implements Reader, Writer {
+  readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: Handler<Answer>;
-  readonly #ownPool: Dispatcher | undefined;
-  readonly #pageSize: number;
-  readonly #maxPages: number;
-  readonly #hostClock: HostClock;
   readonly #numbering = new PageNumbering();
-  readonly #ends: Pick<RequestParts, "signal" | "stop">;
   #requests = 0;
 
   constructor(options: ClientOptions) {
-    const resolved = resolveOptions(options);
-    const { baseUrl, env, timeoutMs, token, onRequest } = resolved;
-    const dispatcher = resolved.dispatcher ?? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs));
-    this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
-    this.#ends = { signal: resolved.signal, stop: resolved.stop };
-    this.#pageSize = resolved.pageSize;
-    this.#maxPages = resolved.maxPages;
-    this.#hostClock = new HostClock(resolved.clock);
+    this.#options = resolveOptions(options);
     this.#chain = buildChain({
-      ...resolved,
-      dispatcher,
-      limiter: new Limiter(resolved),
-      hostClock: this.#hostClock,
-      redact: createRedact(token),
+      ...this.#options,
       onRequest: (event) => {
         this.#requests += 1;
-        onRequest?.(event);
+        options.onRequest?.(event);
       },
     });
   }
@@ -75,12 +53,12 @@ export class HostingClient implements Reader, Writer {
 
   /** What time it is at the host, in milliseconds since the epoch, by the latest answers; the local time before the first. */
   hostNow(): number {
-    return this.#hostClock.now();
+    return this.#options.hostClock.now();
   }
 
   /** Closes the client's own connections; a dispatcher that was given stays open. */
   async close(): Promise<void> {
-    await this.#ownPool?.close();
+    await this.#options.close();
   }
 
   /** Sends a request that changes something and reads its answer (§4). */
@@ -166,8 +144,8 @@ export class HostingClient implements Reader, Writer {
   };
 
   async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
-    const signal = anyOf(this.#ends.signal, parts.signal);
-    const stop = anyOf(this.#ends.stop, parts.stop);
+    const signal = anyOf(this.#options.signal, parts.signal);
+    const stop = anyOf(this.#options.stop, parts.stop);
     return (await this.#chain(buildRequest(endpoint, { ...parts, signal, stop }))).json;
   }
 
@@ -180,10 +158,10 @@ export class HostingClient implements Reader, Writer {
     { signal }: CallOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
-    const pageSize = this.#pageSize;
+    const { pageSize, maxPages } = this.#options;
     return createListing({
       endpoint,
-      maxPages: this.#maxPages,
+      maxPages,
       pageSize,
       numbering: this.#numbering,
       fetchPage: (page) =>

@@ -9,7 +9,7 @@ import { removeUnused } from "./shared-ledger.ts";
 import { accountDigest } from "./token.ts";
 
 /** What is known of a create: it left and has no answer yet, its object was made, or its answer was lost. */
-type Outcome = "begun" | "made" | "unknown";
+type CreateResult = "begun" | "made" | "unknown";
 
 /** A create that another process of this machine began. */
 export interface EarlierCreate {
@@ -24,7 +24,7 @@ export interface EarlierCreate {
 
 /** What a create is known by. Kept as digests. */
 export interface CreateNote {
-  /** What is made; empty when nothing tells one from another. */
+  /** What is made; empty when nothing distinguishes one from another. */
   readonly thing: string;
   /** What it has in common with others of its kind, where only that shows in a list which one it may be. */
   readonly likeness?: string | undefined;
@@ -249,7 +249,7 @@ export class SharedCreateTurns implements CreateTurns {
       // This process has the turn: what others began and did not end got no answer, or they did not live to see it.
       for (const { serial, process, owner, thing, at } of statements.left.all(this.#who)) {
         statements.remove.run(Number(serial));
-        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown" satisfies Outcome);
+        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown" satisfies CreateResult);
       }
       // A count that is smaller than it was is that of another file.
       const changed = statements.since.get(since, this.#who) !== undefined || countOf(statements) < since;
@@ -288,7 +288,7 @@ export class SharedCreateTurns implements CreateTurns {
     return this.#shared(undefined, () => this.#file.change(action));
   }
 
-  /** Never in the way: once the files cannot be used, this process goes on by itself. */
+  /** Never in the way: once the files cannot be used, this process goes on alone. */
   #shared<T>(otherwise: T, action: () => T): T {
     if (this.#alone) return otherwise;
     try {
@@ -335,12 +335,12 @@ export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: Create
 }
 
 /** Passes on the first warning of each code: that the files cannot be used, both ledger and turns find out. */
-export function oncePerCode(tell: ((warning: Diagnostic) => void) | undefined): (warning: Diagnostic) => void {
+export function oncePerCode(report: ((warning: Diagnostic) => void) | undefined): (warning: Diagnostic) => void {
   const said = new Set<string>();
   return (warning) => {
     if (said.has(warning.code)) return;
     said.add(warning.code);
-    tell?.(warning);
+    report?.(warning);
   };
 }
 

@@ -97,11 +97,11 @@ const FREE = new Set(["available", "free", "unregistered"]);
 const TAKEN = new Set(["unavailable", "taken", "registered", "not_available", "not available", "reserved"]);
 
 function availabilityOf(result: unknown): boolean | null {
-  const told = isObject(result)
+  const stated = isObject(result)
     ? (result.available ?? result.is_available ?? result.isAvailable ?? result.status)
     : result;
-  if (typeof told === "boolean") return told;
-  if (told === 1 || told === 0) return told === 1;
-  const word = typeof told === "string" ? told.trim().toLowerCase() : "";
+  if (typeof stated === "boolean") return stated;
+  if (stated === 1 || stated === 0) return stated === 1;
+  const word = typeof stated === "string" ? stated.trim().toLowerCase() : "";
   return FREE.has(word) ? true : TAKEN.has(word) ? false : null;
 }

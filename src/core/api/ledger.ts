@@ -50,7 +50,7 @@ const LONGEST_PAUSE_MS = 3_600_000;
 /** Clocks are corrected by less than this all the time. */
 const SET_BACK_MS = 1_000;
 
-/** Of requests that others have sent, as the server tells of them. */
+/** Of requests that others have sent, as the server reports them. */
 const FOREIGN = "";
 
 /** A request that counts until it leaves the window. */
@@ -74,7 +74,7 @@ export interface Turn {
 export class RollingWindow {
   /** Ascending. */
   #bookings: readonly Booking[] = [];
-  /** Who was told to wait, and until when his turn is kept for him. */
+  /** Who waits, and until when a turn is kept for each. */
   #waiting = new Map<string, number>();
   #pausedUntil = 0;
   /** The latest time that was seen. */

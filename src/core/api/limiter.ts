@@ -18,7 +18,7 @@ export class PauseTooLong extends Error {
 }
 
 /**
- * Keeps a token within its requests per minute (§8). First come, first served; whoever waits can be aborted without
+ * Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without
  * disturbing the others. The kind of the server's window is not specified: a rolling one satisfies fixed windows,
  * sliding windows and token buckets alike.
  */
@@ -30,7 +30,7 @@ export class Limiter {
   #limit: number;
   /** Refusals in a row, and the end of the pause that the last one caused. */
   #refusals = 0;
-  /** The end of the pause that the last of them asked for, as it was counted: whoever is refused after it is refused again. */
+  /** The end of the pause that the last of them asked for, as it was counted: what is refused after it is refused again. */
   #refusedUntil = 0;
   #pauseEnd = 0;
   /** Resolves when the last in the queue has had its turn. */
@@ -154,12 +154,12 @@ export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, ne
 }
 
 /** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
-export interface RateHints {
+interface RateHints {
   /** Requests per minute that the server allows. */
   readonly limit?: number;
   /** Requests left in the server's window. */
   readonly remaining?: number;
-  /** How long until the server's window starts anew, in ms. */
+  /** How long until the server's window starts again, in ms. */
   readonly resetMs?: number;
   /** How long the server asks to wait, in ms. */
   readonly retryAfterMs?: number;
@@ -208,7 +208,7 @@ function count(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,9}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** Epoch seconds, epoch milliseconds or seconds from now, told apart by their size. */
+/** Epoch seconds, epoch milliseconds or seconds from now, distinguished by their size. */
 function reset(value: string | undefined, now: number): number | undefined {
   if (value === undefined || !/^\d{1,15}(\.\d{1,9})?$/.test(value.trim())) return undefined;
   const number = Number(value);

@@ -11,7 +11,7 @@ export interface Listing<T> extends AsyncIterable<T> {
   all(): Promise<T[]>;
 }
 
-export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> {
+interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> {
   readonly endpoint: E;
   /** Fetches one page by its number. */
   readonly fetchPage: (page: number) => Promise<unknown>;

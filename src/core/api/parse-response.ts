@@ -12,7 +12,7 @@ import type { Redact } from "./token.ts";
 /** Words of pages that mean "later" although their status says otherwise. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
-/** Turns replies into answers: errors for anything but 2xx and for a 2xx that tells an error, else parsed JSON. */
+/** Turns replies into answers: errors for anything but 2xx and for a 2xx that holds an error, else parsed JSON. */
 export function parseResponse(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
   return async (request) => {
     const reply = await next(request);
@@ -79,12 +79,12 @@ const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...DECODERS.flatMap(({
 const FAILED = /^(error|errors|fail|failed|failure)$/i;
 
 /**
- * The failure that a 2xx answer tells in its body (§7 knows errors by their HTTP status only; many servers send some as
- * 200); undefined when it tells none. Only the top level is looked at, and only where there is no record or list: a
+ * The failure that a 2xx answer has in its body (§7 knows errors by their HTTP status only; many servers send some as
+ * 200); undefined when it has none. Only the top level is looked at, and only where there is no record or list: a
  * record's own `status` or `error` is its own. `plain` is for answers of which no record is needed. What a request that
  * changes something has done is then not known: `reached: "maybe"`.
  */
-export function errorBody(
+function errorBody(
   request: ApiRequest,
   reply: Reply,
   json: unknown,
@@ -111,14 +111,14 @@ export function errorBody(
 
 function hintsAtError(json: Object): boolean {
   return (
-    [json.error, json.errors, json.exception].some(tells) ||
+    [json.error, json.errors, json.exception].some(isFilled) ||
     [json.status, json.code].some((value) => typeof value === "number" && value >= 400 && value <= 599) ||
     (typeof json.status === "string" && FAILED.test(json.status.trim()))
   );
 }
 
 /** Whether a value says anything: null, false, 0 and whatever is empty do not. */
-function tells(value: unknown): boolean {
+function isFilled(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
   return typeof value === "string" ? value.trim() !== "" : Boolean(value);
@@ -130,7 +130,7 @@ function isRecord(json: Object): boolean {
     const read = readRecord(decoder, json);
     if ("problem" in read) return false;
     const { id: _id, raw: _raw, status: _status, ...fields } = read.record as ApiRecord & Object;
-    return Object.values(fields).some(tells);
+    return Object.values(fields).some(isFilled);
   });
 }
 

@@ -1,15 +1,11 @@
-import type { Dispatcher } from "undici";
 import type { ApiError, JsonObject } from "../model/index.ts";
-import { authorize, type ClientOptions, observe, resolveOptions } from "./chain.ts";
+import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, refuseArgument } from "./errors.ts";
-import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
-import { buildRequest, parseJson } from "./exchange.ts";
-import { Limiter, limit } from "./limiter.ts";
+import { type Answer, buildRequest, type Handler, parseJson, type Reply } from "./exchange.ts";
 import { parseResponse } from "./parse-response.ts";
-import { retry } from "./retry.ts";
-import { createRedact, tokenForms } from "./token.ts";
-import { connectionPool, send } from "./transport.ts";
+import { tokenForms } from "./token.ts";
+import { send } from "./transport.ts";
 
 /**
  * The endpoints that a probe can name. What reads is here, but for the one-time sign-on, which makes a credential. Of
@@ -81,7 +77,7 @@ interface Seen extends Answer {
 export class Prober {
   readonly #chains: Readonly<Record<Credentials, Handler<Answer>>>;
   readonly #hide: (text: string) => string;
-  readonly #ownPool: Dispatcher | undefined;
+  readonly #close: () => Promise<void>;
   #requests = 0;
   #repeated = 0;
   #limited: Probed | undefined;
@@ -89,36 +85,24 @@ export class Prober {
   /** @throws HostformError `provider.base_url`, `provider.token`, `provider.proxy`. */
   constructor(options: ClientOptions) {
     const resolved = resolveOptions(options);
-    const { baseUrl, env, token, onRequest, userAgent } = resolved;
-    const dispatcher = resolved.dispatcher ?? connectionPool(baseUrl, env, Math.min(10_000, resolved.timeoutMs));
-    this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
+    const { token } = resolved;
+    this.#close = resolved.close;
     this.#hide = (text) => tokenForms(token).reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);
-    const limiter = new Limiter(resolved);
-    const redact = createRedact(token);
-    const wire = send({ ...resolved, dispatcher });
-    const chain = (next: Handler<Reply>): Handler<Answer> => {
-      const watched = observe(
-        {
-          clock: resolved.clock,
-          onRequest: (event) => {
-            this.#requests += 1;
-            if (event.attempt > 1) this.#repeated += 1;
-            onRequest?.(event);
-          },
-        },
-        next,
-      );
-      const noted: Handler<Reply> = async (request) => {
-        const reply = await limit({ ...resolved, limiter }, watched)(request);
-        if (reply.status === 429) this.#limited = this.#probed(reply, undefined);
-        return reply;
-      };
-      return retry(resolved, see({ ...resolved, redact }, noted));
+    const onRequest = (event: RequestEvent) => {
+      this.#requests += 1;
+      if (event.attempt > 1) this.#repeated += 1;
+      options.onRequest?.(event);
     };
+    const onLimited = (reply: Reply) => {
+      this.#limited = this.#probed(reply, undefined);
+    };
+    const wire = send(resolved);
+    const chain = (as: string | undefined, sent: Handler<Reply>) =>
+      buildChain({ ...resolved, token: as, onRequest }, { parse: keepingReply(onLimited), wire: sent });
     this.#chains = {
-      owner: chain(authorize({ token, userAgent }, wire)),
-      none: chain(ofStranger(anonymous(userAgent, wire))),
-      unknown: chain(ofStranger(authorize({ token: UNKNOWN_TOKEN, userAgent }, wire))),
+      owner: chain(token, wire),
+      none: chain(undefined, ofStranger(wire)),
+      unknown: chain(UNKNOWN_TOKEN, ofStranger(wire)),
     };
   }
 
@@ -163,7 +147,7 @@ export class Prober {
 
   /** Closes its own connections; a dispatcher that was given stays open. */
   async close(): Promise<void> {
-    await this.#ownPool?.close();
+    await this.#close();
   }
 }
 
@@ -178,24 +162,24 @@ function isSeen(answer: Answer): answer is Seen {
   return "reply" in answer;
 }
 
-/** Keeps the reply beside what the client makes of it. Only a failure that a repetition may better is thrown. */
-function see(options: Parameters<typeof parseResponse>[0], next: Handler<Reply>): Handler<Seen> {
-  return async (request: ApiRequest) => {
-    const reply = await next(request);
-    const { status } = reply;
-    try {
-      const { json } = await parseResponse(options, async () => reply)(request);
-      return { status, json, reply, refusal: undefined };
-    } catch (error) {
-      if (!(error instanceof FailedAttempt) || error.transient) throw error;
-      return { status, json: undefined, reply, refusal: error };
-    }
-  };
-}
-
-function anonymous(userAgent: string, next: Handler<Reply>): Handler<Reply> {
-  return (request) =>
-    next({ ...request, headers: { ...request.headers, accept: "application/json", "user-agent": userAgent } });
+/**
+ * Parses replies as the client does, and keeps each beside what came of it. Only a failure that a repetition may better is thrown.
+ * @param onLimited called with each refusal by the rate limit.
+ */
+function keepingReply(onLimited: (reply: Reply) => void) {
+  return (options: Parameters<typeof parseResponse>[0], next: Handler<Reply>): Handler<Seen> =>
+    async (request) => {
+      const reply = await next(request);
+      if (reply.status === 429) onLimited(reply);
+      const { status } = reply;
+      try {
+        const { json } = await parseResponse(options, async () => reply)(request);
+        return { status, json, reply, refusal: undefined };
+      } catch (error) {
+        if (!(error instanceof FailedAttempt) || error.transient) throw error;
+        return { status, json: undefined, reply, refusal: error };
+      }
+    };
 }
 
 /** What a stranger's answer says of its window is not learnt for the token's. A 429 is: then everybody waits. */

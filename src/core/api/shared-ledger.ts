@@ -108,7 +108,7 @@ export function ledgerFor({ baseUrl, token, env, onWarning }: LedgerOptions): Le
   const folder = stateFolder(env);
   const place = () => {
     if (folder === undefined) throw new Error("no home folder is known");
-    return windowPath(folder, accountDigest(url.href, token));
+    return path.join(folder, `${accountDigest(url.href, token)}.requests`);
   };
   const warn = (reason: unknown) => onWarning?.(aloneWarning(folder, reason));
   return new SharedLedger(windowFile(place), crypto.randomUUID(), warn);
@@ -140,14 +140,9 @@ const UNUSED_MS = 30 * 24 * 3_600_000;
 const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
 const SCHEMA = "CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), record TEXT NOT NULL) STRICT";
 
-/** The file of an account's requests in a folder. */
-export function windowPath(folder: string, digest: string): string {
-  return path.join(folder, `${digest}.requests`);
-}
-
 /**
  * A window in a database file of its own.
- * @param place tells the file. What it throws, `update` throws.
+ * @param place gives the file. What it throws, `update` throws.
  * @param open how databases are opened.
  * @internal The published types must not need `node:sqlite`.
  */
@@ -183,7 +178,7 @@ export function windowFile(place: () => string, open?: (path: string) => Databas
   };
 }
 
-/** A process that still has such a file open notices, and makes it anew. Ages are by the clock that files are dated by. */
+/** A process that still has such a file open notices, and makes it again. Ages are by the clock that files are dated by. */
 export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -197,7 +192,7 @@ export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
 }
 
 /** What a window is kept in. In a file of its own: the published types refer to it, and must not need `node:sqlite`. */
-export interface WindowKeeper {
+interface WindowKeeper {
   /**
    * Reads the window, lets it be changed, and writes it down, in one step for all processes.
    * @param change may be called again when the first time came to nothing, with another window.

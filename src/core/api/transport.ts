@@ -11,7 +11,7 @@ import { type ApiRequest, beforeLeaving, type Cut, type Handler, type Reply } fr
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 
-export interface SendOptions {
+interface SendOptions {
   readonly baseUrl: URL;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export const LAST_WAIT_MS = 30_000;
 
 /**
  * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
- * only when no status came; a body that ended early is told by `cut`.
+ * only when no status came; a body that ended early has `cut`.
  *
  * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so undici asks
  * here once more, in the same turn of the event loop as it writes. What was not written is `cancelled` with `reached: "no"`.
@@ -164,14 +164,14 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
   );
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
  * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
  * leave the machine. Throws provider.proxy.
  */
-export function connectionPool(baseUrl: URL, env: Environment, connectTimeoutMs: number): Dispatcher {
+export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
   const pool = { allowH2: false, connections: 8, connect: { timeout: connectTimeoutMs } };
   const proxy =
     baseUrl.protocol === "https:"
@@ -194,12 +194,12 @@ export function connectionPool(baseUrl: URL, env: Environment, connectTimeoutMs:
   }
 }
 
-function setting(env: Environment, lower: string, upper: string): string {
+function setting(env: Variables, lower: string, upper: string): string {
   return env[lower] ?? env[upper] ?? "";
 }
 
 /** A failure below HTTP, in words. */
-export interface NetworkFailure {
+interface NetworkFailure {
   readonly reached: Extract<Reached, "no" | "maybe">;
   /** "connection refused (ECONNREFUSED)" */
   readonly what: string;
