@@ -2,10 +2,10 @@
  * Events (§6): read from a body that was verified, with the ids that they name; and why a delivery is refused.
  */
 
+import type { Code } from "../core/model/codes.ts";
 import { HostformError } from "../core/model/errors.ts";
 import { EVENTS, type EventName } from "../core/model/events.ts";
 import { isObject } from "../core/model/value.ts";
-import { webhookCodes } from "../core/model/webhook-codes.ts";
 
 export { EVENTS, type EventName } from "../core/model/events.ts";
 
@@ -163,23 +163,45 @@ function textOf(value: unknown): string[] {
   return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];
 }
 
-/** Why a delivery was not taken. Each is explained in `docs/errors.md`. */
-export type WebhookCode = keyof typeof webhookCodes;
+/** Why a delivery was not taken: what the sender is answered (§6 Delivery: anything but 2xx is tried again), and what to do. */
+export const deliveryRefusals = {
+  "webhooks.method": { status: 405, remedy: "Deliveries come by POST; nothing else is answered at that address." },
+  "webhooks.too_large": {
+    status: 413,
+    remedy: "Raise `maxBytes` if deliveries of the API are that large; the body was not read to its end.",
+  },
+  "webhooks.cut_off": { status: 400, remedy: "Nothing to do: it tries again." },
+  "webhooks.no_signature": {
+    status: 401,
+    remedy:
+      "Deliveries carry one `X-Service-Signature` header of 64 hexadecimal digits. A proxy in between must pass it on.",
+  },
+  "webhooks.bad_signature": {
+    status: 401,
+    remedy:
+      "It is forged or altered, or the secret is not that of the subscription. The body must reach the receiver byte for byte.",
+  },
+  "webhooks.not_json": { status: 400, remedy: "Nothing to do here: the sender signed something that is no event." },
+  "webhooks.not_an_event": {
+    status: 400,
+    remedy: "An event is an object with `event`, `data` and `timestamp`; the message names what is missing.",
+  },
+  "webhooks.too_old": {
+    status: 400,
+    remedy:
+      "It is a copy that somebody sends again, or it was on its way for long. Raise `maxAge` above the time for which the sender tries again; check the clock of this machine.",
+  },
+  "webhooks.busy": { status: 503, remedy: "Nothing to do: the sender tries again, and is then told what came of it." },
+  "webhooks.body_read": {
+    status: 500,
+    remedy:
+      "The signature is over the exact bytes: put the receiver before `express.json()`, or behind `express.raw()`.",
+  },
+  "webhooks.failed": { status: 500, remedy: "See that program's own error; the sender tries again." },
+} as const satisfies { readonly [code in Code]?: { readonly status: number; readonly remedy: string } };
 
-/** What the sender is answered (§6 Delivery: anything but 2xx is tried again). */
-const STATUS: Readonly<Record<WebhookCode, number>> = {
-  "webhooks.method": 405,
-  "webhooks.too_large": 413,
-  "webhooks.cut_off": 400,
-  "webhooks.no_signature": 401,
-  "webhooks.bad_signature": 401,
-  "webhooks.not_json": 400,
-  "webhooks.not_an_event": 400,
-  "webhooks.too_old": 400,
-  "webhooks.busy": 503,
-  "webhooks.body_read": 500,
-  "webhooks.failed": 500,
-};
+/** Each is explained in `docs/errors.md`. */
+export type WebhookCode = keyof typeof deliveryRefusals;
 
 /** A delivery that was not taken. Neither the secret nor the signature that would have fitted is ever in it. */
 export class WebhookError extends HostformError {
@@ -190,9 +212,9 @@ export class WebhookError extends HostformError {
 
   /** @param sentence what is wrong; nothing of the body, which nobody may have vouched for */
   constructor(code: WebhookCode, sentence: string) {
-    super([{ severity: "error", code, summary: sentence, remedies: [webhookCodes[code][1]] }]);
+    super([{ severity: "error", code, summary: sentence, remedies: [deliveryRefusals[code].remedy] }]);
     this.code = code;
-    this.status = STATUS[code];
+    this.status = deliveryRefusals[code].status;
   }
 }
 
