@@ -19,7 +19,6 @@ import {
   advanceStatus,
   escapeLine,
   eventMessage,
-  jsonText,
   outputsMessage,
   planMessages,
   progressLine,
@@ -73,8 +72,9 @@ export const runApply =
       ...(saved && { ...saved.request, saved }),
     };
     return withPlan(project, options, async (run) => {
-      const emit = (messages: readonly object[]) =>
-        terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+      const emit = (messages: readonly object[]) => {
+        for (const message of messages) terminal.document(message);
+      };
       const now = () => terminal.clock.now();
       if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
       else terminal.out(planText(terminal, run, saved));

@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
 import { yamlRemedies } from "../fronts/yaml/remedies.ts";
 import { learnEnvironment } from "../project/known-secrets.ts";
-import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
+import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
@@ -67,9 +67,7 @@ function report(error: unknown, args: readonly string[], io: GuardedIo): void {
   const known = error instanceof HostformError;
   const diagnostics = known ? error.diagnostics : [defect(error)];
   if (args.includes("--json")) {
-    io.out(
-      `${jsonText({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, yamlRemedies)) })}\n`,
-    );
+    io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, yamlRemedies)) });
   } else {
     io.err(renderDiagnostics(diagnostics, looksOf(io, !args.includes("--no-color")).errLook));
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { Redaction } from "../project/redaction.ts";
-import { escapeOutput } from "../report/index.ts";
+import { escapeOutput, jsonText } from "../report/index.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
 /** Puts the guard before the streams. */
@@ -49,6 +49,10 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     reveal(text) {
       out.flush();
       outLines.write(text);
+    },
+    document(value, indent = 0) {
+      out.flush();
+      outLines.write(`${jsonText(redaction.redactValue(value), indent)}\n`);
     },
     breaks: (text) => isCiLog(io.env) && breakCommands(text) !== text,
     rewind(lines) {

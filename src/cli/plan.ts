@@ -11,7 +11,6 @@ import { writeSavedPlan } from "../project/saved-plan.ts";
 import type { Project } from "../project/source.ts";
 import {
   diagnosticJson,
-  jsonText,
   planJson,
   plural,
   renderDiagnostics,
@@ -50,7 +49,7 @@ export async function runPlan(terminal: Terminal, project: Project, flags: PlanF
   if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
   return withPlan(project, options, async (run) => {
     const { plan, desired, store } = run;
-    terminal.out(rendered(terminal, run, format));
+    print(terminal, run, format);
     if (flags.out !== undefined) {
       if (!isApplicable(plan)) say(terminal, "The plan cannot be applied, and was not saved.");
       else {
@@ -76,19 +75,13 @@ function formatOf(terminal: Terminal, { format }: PlanFlags): PlanFormat {
   return fail("usage", `--json and --format ${format} are two formats`, { remedies: ["Pass one of them."] });
 }
 
-function rendered(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): string {
+function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): void {
   const { moneyScale } = providers;
   const { remedies } = terminal.outLook;
-  switch (format) {
-    case "text":
-      return renderPlan(plan, { ...terminal.outLook, moneyScale });
-    case "json":
-      return `${jsonText(planJson(plan, { remedies }), 2)}\n`;
-    case "markdown":
-      return renderPlanMarkdown(plan, { moneyScale, remedies });
-    case "html":
-      return renderPlanHtml(plan, { moneyScale, remedies });
-  }
+  if (format === "json") printJson(terminal, planJson(plan, { remedies }));
+  else if (format === "markdown") terminal.out(renderPlanMarkdown(plan, { moneyScale, remedies }));
+  else if (format === "html") terminal.out(renderPlanHtml(plan, { moneyScale, remedies }));
+  else terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale }));
 }
 
 /** `hostform validate`: checks the declaration without a token and without any request. */

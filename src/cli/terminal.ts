@@ -53,6 +53,8 @@ export interface GuardedIo extends Io, Host {
    * `state show --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
    */
   reveal(text: string): void;
+  /** Writes a document in JSON and ends the line: secrets are hidden in its values, before they are written as JSON. @param indent spaces for each level. */
+  document(value: unknown, indent?: number): void;
   /** Whether `reveal` has to change a text, since an agent of a CI would act on it. */
   breaks(text: string): boolean;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
@@ -127,8 +129,8 @@ export function say(terminal: Pick<Terminal, "quiet" | "err">, text: string): vo
 }
 
 /** Prints a JSON document on standard output. */
-export function printJson(terminal: Pick<Terminal, "out">, value: unknown): void {
-  terminal.out(`${jsonText(value, 2)}\n`);
+export function printJson(terminal: Pick<Terminal, "document">, value: unknown): void {
+  terminal.document(value, 2);
 }
 
 /** The same for a document that was asked for because of the secret in it. */

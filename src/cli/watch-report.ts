@@ -10,7 +10,6 @@ import {
   eventMessage,
   formatDuration,
   foundText,
-  jsonText,
   type MoneyScale,
   moneyLines,
   planMessages,
@@ -199,7 +198,7 @@ export class TerminalReporter implements WatchReporter {
   }
 
   #emit(...messages: readonly UiMessage[]): void {
-    this.#terminal.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+    for (const message of messages) this.#terminal.document(message);
   }
 
   get #json(): boolean {

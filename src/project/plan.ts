@@ -19,7 +19,7 @@ import { learnPlan } from "./known-secrets.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import { loadDeclaration, stateStore } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
-import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
+import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
 import type { Log, Project, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
@@ -79,7 +79,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     if (saved !== undefined) {
       // As the file would say it: a secret in a name is marked there.
       const here = await originOf(project.source, declaration.desired, store.state);
-      checkOrigin(saved.origin, hidden(here, project.redaction) as Origin);
+      checkOrigin(saved.origin, project.redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
     const made = await makePlan(project, wanted, declaration.desired, store, providers, interrupts.now);

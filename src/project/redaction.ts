@@ -1,4 +1,6 @@
-import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { isObject } from "../core/model/index.ts";
+import { escapeHtml, escapeLine, escapeText, JSON_WORDS, jsonText } from "../report/index.ts";
 
 /** What stands in place of a secret. */
 export const SECRET_MARK = "(secret)";
@@ -79,6 +81,26 @@ export class Redaction {
   }
 
   /**
+   * A value of a JSON document with a mark in place of each secret, in texts and in names. Words of the document itself and
+   * its counts stay: programs decide by them, and a secret that is a part of such a word is not to be seen there.
+   */
+  redactValue(value: unknown): unknown {
+    if (typeof value === "string") return isOwnWord(value) ? value : this.redact(value);
+    if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
+    if (typeof value === "number") return this.#isSecretNumber(value) ? SECRET_MARK : value;
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    return Object.fromEntries(
+      entries.map(([name, item]) => [isOwnWord(name) ? name : this.redact(name), this.redactValue(item)]),
+    );
+  }
+
+  /** No count has so many digits, and no part of a number is looked at. */
+  #isSecretNumber(value: number): boolean {
+    return Math.abs(value) >= 10_000_000 && this.redact(String(value)) === SECRET_MARK;
+  }
+
+  /**
    * From where on the end of a text may be the beginning of a secret that the next write goes on with; its length when
    * nothing can be. A line that is ended is never kept waiting: the lines of a secret are known one by one.
    */
@@ -149,6 +171,9 @@ export class Redaction {
     this.#longest = Math.max(this.#longest, form.length);
   }
 }
+
+const kindWords = new Set([...kinds].flatMap(([type, kind]) => [type, ...Object.keys(kind.attributes.shape)]));
+const isOwnWord = (text: string) => JSON_WORDS.has(text) || kindWords.has(text);
 
 /** A secret and its lines: anyone who prints the lines of a key one by one prints the key. */
 function linesOf(value: unknown): string[] {

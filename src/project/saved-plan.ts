@@ -127,7 +127,7 @@ function boundTo(stated: string): string {
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
   const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
-  const body = hidden({ request: asked, origin, plan: withoutSecrets(plan) }, redaction) as object;
+  const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
   const version = seal === undefined ? VERSION : PROVED_VERSION;
@@ -240,15 +240,6 @@ function strip(values: JsonObject | null, names: readonly string[], mark: true |
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, names.includes(name) && value !== null ? mark : value]),
   );
-}
-
-/** A value with every known secret hidden, in texts and in names. */
-export function hidden(value: unknown, redaction: Redaction): unknown {
-  if (typeof value === "string") return redaction.redact(value);
-  if (Array.isArray(value)) return value.map((item) => hidden(item, redaction));
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([name, item]) => [redaction.redact(name), hidden(item, redaction)]));
 }
 
 const values = z.record(z.string(), z.json()).nullable();

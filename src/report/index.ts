@@ -33,6 +33,7 @@ export {
   quote,
 } from "./escape.ts";
 export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
+export { JSON_WORDS } from "./json-words.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { doneChanges, type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";

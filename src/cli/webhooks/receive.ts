@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
-import { escapeText, jsonText, paint } from "../../report/index.ts";
+import { escapeText, paint } from "../../report/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
 import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
@@ -250,7 +250,7 @@ export class DeliveryLog {
   }
 
   #document(document: object): void {
-    this.#terminal.out(`${jsonText(document)}\n`);
+    this.#terminal.document(document);
   }
 
   /** `2026-11-22T08:05:24Z` */

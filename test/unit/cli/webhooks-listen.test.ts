@@ -294,7 +294,7 @@ describe("webhooks listen", () => {
     };
     expect(await post(JSON.stringify(odd))).toBe(204);
     const line = await io.line(/service/);
-    expect(line).toContain("service.\\u001b[2Jmoved  service 7 (a\\u202e");
+    expect(line).toContain("service.\\u001b[2Jmoved  service 7 (a\\u20…");
     expect(line.length).toBeLessThan(250);
     expect(await io.line(/^ {4}\{"event"/)).toContain("xxx");
     for (const character of ["\u001b", "\u202e"]) expect(io.stdout()).not.toContain(character);
