@@ -10,7 +10,7 @@ import { learnToken, learnValue } from "../project/known-secrets.ts";
 import type { Project } from "../project/source.ts";
 import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface ContractFlags {
   readonly baseUrl?: string;
@@ -34,7 +34,7 @@ const VOCABULARY: Vocabulary = {
  * Works without a declaration.
  * @returns 0 when hostform can work with the server, 1 when it cannot, nothing could be read, or a webhook was left behind.
  */
-export async function runContract(terminal: Terminal, project: Project, flags: ContractFlags): Promise<number> {
+export const runContract: Action<ContractFlags> = async (terminal, project, flags) => {
   const baseUrl = flags.baseUrl ?? (project.source.env.HOSTING_BASE_URL || undefined);
   if (baseUrl === undefined) {
     fail("provider.base_url", "No base URL is given", {
@@ -100,7 +100,7 @@ export async function runContract(terminal: Terminal, project: Project, flags: C
       ledger.close?.();
     }
   });
-}
+};
 
 function announcement(write: boolean): string {
   const most = mostRequests(write);

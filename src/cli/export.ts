@@ -20,7 +20,7 @@ import { loadDeclaration, stateStore } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Project, ProjectSource } from "../project/source.ts";
 import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say } from "./terminal.ts";
 import { writeWhole } from "./whole-file.ts";
 
 type Format = "hcl" | "tf-json";
@@ -39,7 +39,7 @@ const ENDINGS: Readonly<Record<Format, string>> = { hcl: ".tf", "tf-json": ".tf.
  * `hostform export`: the declaration for Terraform, with the addresses that it has here, so that the state passes over as
  * it is. Reads the state without a lock; sends nothing, changes nothing.
  */
-export async function runExport(terminal: Terminal, project: Project, flags: ExportFlags): Promise<number> {
+export const runExport: Action<ExportFlags> = async (terminal, project, flags) => {
   const { format, file } = target(project.source, flags);
   const { desired, diagnostics: ofDeclaration } = await loadDeclaration(project);
   const { state, diagnostics: ofState } = await stateForExport(project);
@@ -84,7 +84,7 @@ export async function runExport(terminal: Terminal, project: Project, flags: Exp
     say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
   }
   return 0;
-}
+};
 
 /** Where the configuration goes, and in which notation. @throws HostformError `usage` when the two do not fit. */
 function target(source: ProjectSource, { out, format }: ExportFlags): { format: Format; file: string | undefined } {

@@ -1,16 +1,15 @@
 import { importObject } from "../project/import.ts";
-import type { Project } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say } from "./terminal.ts";
 
 /** `hostform import ADDRESS ID`: adopts an existing object into the state, and says what the next plan will show. */
-export async function runImport(
-  terminal: Terminal,
-  project: Project,
-  _: object,
-  declared: string,
-  importId: string,
-): Promise<number> {
+export const runImport: Action<object, [declared: string, importId: string]> = async (
+  terminal,
+  project,
+  _,
+  declared,
+  importId,
+) => {
   const { address, id, noun, differences, notes } = await importObject(project, declared, importId);
   if (terminal.json) {
     printJson(terminal, { address, id, differences });
@@ -25,4 +24,4 @@ export async function runImport(
       : `It differs from the declaration in ${differences.join(", ")}: see \`hostform plan\`.`,
   );
   return 0;
-}
+};

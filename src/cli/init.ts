@@ -7,10 +7,9 @@ import { type Kind, kinds } from "../core/kinds/index.ts";
 import { parseMoneyScale } from "../core/kinds/provider-settings.ts";
 import { errnoOf, fail, HostformError, isError } from "../core/model/index.ts";
 import { parseDeclaration } from "../fronts/yaml/index.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
-import type { Terminal } from "./terminal.ts";
-import { printJson, say } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface InitFlags {
   readonly project?: string;
@@ -24,7 +23,7 @@ const DECLARATION = "hosting.yaml";
 const SCHEMA = "node_modules/hostform/schemas/hosting.schema.json";
 
 /** `hostform init`: writes a commented hosting.yaml and the lines of .gitignore that keep secrets out of Git. */
-export async function runInit(terminal: Terminal, project: Project, flags: InitFlags): Promise<number> {
+export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
   const before = await exists(file);
@@ -62,7 +61,7 @@ export async function runInit(terminal: Terminal, project: Project, flags: InitF
     `Next: ${project.source.env[variable] ? "" : `set ${variable} to an API token, `}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
   );
   return 0;
-}
+};
 
 /** What the flags leave open is asked for when somebody is there, and otherwise left at its default. */
 async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {

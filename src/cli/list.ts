@@ -8,7 +8,7 @@ import { type Provider, type ProviderFlags, withProvider } from "../project/prov
 import type { Project } from "../project/source.ts";
 import { escapeLine, type Listing, type Listings, renderListing, renderTable } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
-import { printJson, type Terminal } from "./terminal.ts";
+import { type Action, printJson, type Terminal } from "./terminal.ts";
 
 /** The collections that are listed whole. */
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
@@ -54,31 +54,26 @@ export const runCollection =
   };
 
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
-export async function runGrants(
-  terminal: Terminal,
-  project: Project,
-  flags: ProviderFlags,
-  service: string,
-): Promise<number> {
+export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
   const { id, alias } = await serviceTarget(project, service, flags.provider);
   return withProvider(project, alias, async (provider, signal) => {
     printListing(terminal, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
     return 0;
   });
-}
+};
 
 /** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
-export async function runDomainsCheck(
-  terminal: Terminal,
-  project: Project,
-  flags: ProviderFlags,
-  names: readonly string[],
-): Promise<number> {
+export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = async (
+  terminal,
+  project,
+  flags,
+  names,
+) => {
   return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
     printListing(terminal, "domains", await provider.client.domains.check(names, { signal }), provider);
     return 0;
   });
-}
+};
 
 /** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
 function printListing<L extends Listing>(

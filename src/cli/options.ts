@@ -5,10 +5,10 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
 import type { Scope } from "./stacks.ts";
-import type { GuardedIo, PrintOptions, Terminal } from "./terminal.ts";
+import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -280,14 +280,11 @@ export interface Registration {
    * @param scope how it takes `--app` and `--stack`; default: `one` stack.
    */
   action<K extends string>(
-    load: () => Promise<Readonly<Record<K, Run>>>,
+    load: () => Promise<Readonly<Record<K, Action<never, never[]>>>>,
     name: K,
     scope?: Scope,
   ): (...args: unknown[]) => Promise<void>;
 }
-
-/** What a command does, with its options and arguments; its number is the exit code. */
-export type Run = (terminal: Terminal, project: Project, flags: never, ...words: never[]) => Promise<number>;
 
 /** Adds examples below a command's help: command lines with what each is for. */
 export function examples(command: Command, lines: readonly (readonly [line: string, purpose: string])[]): Command {

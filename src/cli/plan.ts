@@ -8,7 +8,6 @@ import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import { checkDeclaration } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
-import type { Project } from "../project/source.ts";
 import {
   diagnosticJson,
   planJson,
@@ -18,7 +17,7 @@ import {
   renderPlanHtml,
   renderPlanMarkdown,
 } from "../report/index.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 /** What a plan can be printed as; `json` is `--json`. */
 type PlanFormat = "text" | "json" | "markdown" | "html";
@@ -35,7 +34,7 @@ interface PlanFlags extends GuardFlags {
 }
 
 /** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
-export async function runPlan(terminal: Terminal, project: Project, flags: PlanFlags): Promise<number> {
+export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const options = {
     command: "plan" as const,
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
@@ -64,7 +63,7 @@ export async function runPlan(terminal: Terminal, project: Project, flags: PlanF
     const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
     return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
   });
-}
+};
 
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
@@ -85,7 +84,7 @@ function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat)
 }
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
-export async function runValidate(terminal: Terminal, project: Project): Promise<number> {
+export const runValidate: Action = async (terminal, project) => {
   const { desired, diagnostics } = await checkDeclaration(project);
   const errors = diagnostics.filter(isError).length;
   if (terminal.json) {
@@ -106,4 +105,4 @@ export async function runValidate(terminal: Terminal, project: Project): Promise
     }
   }
   return errors === 0 ? 0 : 1;
-}
+};

@@ -9,7 +9,6 @@ import {
   commonOptionsOf,
   examples,
   type Registration,
-  type Run,
   STACK_OPTIONS,
 } from "./options.ts";
 import { registerContract, registerLooking, registerOnce } from "./register/account.ts";
@@ -17,7 +16,7 @@ import { registerMain } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
 import type { GuardedIo } from "./terminal.ts";
-import { opened } from "./terminal.ts";
+import { type Action, opened } from "./terminal.ts";
 
 interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
@@ -58,7 +57,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const { print, source, stacks } = commonOptionsOf(command, io);
         await refuseUntrustedCommand(source, nameOf(command), stacks);
         const { terminal, project } = opened(io, print, source);
-        const run: Run = (await load())[name];
+        const run: Action<never, never[]> = (await load())[name];
         const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
         if (stacks === undefined) return finish(await work(project));
         const { runOnStacks } = await import("./stacks.ts");

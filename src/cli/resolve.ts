@@ -1,8 +1,7 @@
 import { fail } from "../core/model/index.ts";
 import { type Resolved, resolveCreates, type Settling } from "../project/resolve.ts";
-import type { Project } from "../project/source.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
-import { printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface ResolveFlags {
   /** The id of the object that the create made. */
@@ -21,12 +20,7 @@ const WAIT_MS = 600_000;
  * `hostform resolve [ADDRESS]`: shows what is known of pending creates, and settles one. Exit code 1 while any of those asked
  * about is not settled.
  */
-export async function runResolve(
-  terminal: Terminal,
-  project: Project,
-  flags: ResolveFlags,
-  address: string | undefined,
-): Promise<number> {
+export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const resolved = await resolveCreates(project, address, settlingOf(flags, address));
   if ("pending" in resolved) return printPending(terminal, resolved.pending);
   const { address: settled, settled: how } = resolved;
@@ -40,7 +34,7 @@ export async function runResolve(
     : "";
   print(terminal, { address: settled, settled: how, id }, `${settled} is ${noun} ${id}.${lost}`);
   return 0;
-}
+};
 
 /** @throws HostformError `usage` for options that do not go together. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {

@@ -5,9 +5,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { childEnvironment, errnoOf, fail, HostformError } from "../core/model/index.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
-import { revealJson, say, type Terminal } from "./terminal.ts";
+import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 import { writeWhole } from "./whole-file.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -34,12 +34,7 @@ interface SandboxFlags {
  * `hostform sandbox`: runs an implementation of the API on this machine until Ctrl-C and prints what to export. With
  * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
  */
-export async function runSandbox(
-  terminal: Terminal,
-  project: Project,
-  flags: SandboxFlags,
-  words: readonly string[],
-): Promise<number> {
+export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = async (terminal, project, flags, words) => {
   const sandbox = await start(project.source, flags);
   const exported = {
     HOSTING_BASE_URL: sandbox.url,
@@ -62,7 +57,7 @@ export async function runSandbox(
   } finally {
     await end(terminal, project.source, flags, sandbox);
   }
-}
+};
 
 /**
  * Nothing that opens the real account or its state. The key of the state stays: the command is hostform itself in most

@@ -10,7 +10,7 @@ import { type ProviderFlags, panelUrl, withProvider } from "../project/providers
 import type { Project, ProjectSource } from "../project/source.ts";
 import { readState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
-import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** A service that a command is about. */
 interface ServiceTarget {
@@ -89,12 +89,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
  * `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and
  * WordPress hosting take one; for Root VPS and Virtual Desktop the API makes one, which is printed and nothing else.
  */
-export async function runPassword(
-  terminal: Terminal,
-  project: Project,
-  flags: PasswordFlags,
-  target: string,
-): Promise<number> {
+export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
   learnValue(project.redaction, given);
   const { id, alias, productType } = await serviceTarget(project, target, flags.provider);
@@ -126,7 +121,7 @@ export async function runPassword(
   }
   say(terminal, "A password_version in the declaration is not touched: apply sets a password when it changes.");
   return 0;
-}
+};
 
 /** Once it has left it is awaited, Ctrl-C or not: the answer may be the only one to say the new password. */
 function reset(client: HostingClient, id: string, password: string | undefined, stop: AbortSignal) {
@@ -207,7 +202,7 @@ interface SsoFlags extends ProviderFlags {
 }
 
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
-export async function runSso(terminal: Terminal, project: Project, flags: SsoFlags, target: string): Promise<number> {
+export const runSso: Action<SsoFlags, [target: string]> = async (terminal, project, flags, target) => {
   const { id, alias } = await serviceTarget(project, target, flags.provider);
   const url = await panelUrl(project, alias, id);
   if (flags.open) {
@@ -217,4 +212,4 @@ export async function runSso(terminal: Terminal, project: Project, flags: SsoFla
   } else if (terminal.json) revealJson(terminal, { service_id: id, url });
   else terminal.reveal(`${url}\n`);
   return 0;
-}
+};

@@ -25,7 +25,7 @@ import { stateStore } from "../project/project.ts";
 import type { Project } from "../project/source.ts";
 import { forget, readState, resealState, secretNames, withState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { printJson, revealJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, revealJson, say } from "./terminal.ts";
 
 interface StateListFlags {
   /** With ids and providers, as a table. */
@@ -33,12 +33,12 @@ interface StateListFlags {
 }
 
 /** `hostform state list [ADDRESS-PREFIX]`: what is recorded. Takes no lock. */
-export async function runStateList(
-  terminal: Terminal,
-  project: Project,
-  flags: StateListFlags,
+export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
+  terminal,
+  project,
+  flags,
   prefix = "",
-): Promise<number> {
+) => {
   const { resources } = await readState(project);
   const rows = [...resources.values()]
     .filter(({ address }) => address.startsWith(prefix))
@@ -50,7 +50,7 @@ export async function runStateList(
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
   else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
-}
+};
 
 interface StateShowFlags {
   readonly reveal?: boolean;
@@ -59,12 +59,7 @@ interface StateShowFlags {
 const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
-export async function runStateShow(
-  terminal: Terminal,
-  project: Project,
-  flags: StateShowFlags,
-  address: string,
-): Promise<number> {
+export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
   const [resource, ...others] = selectResources(await readState(project), address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
@@ -91,7 +86,7 @@ export async function runStateShow(
   } else if (flags.reveal) terminal.reveal(textOf(resource, attributes, new Set()));
   else terminal.out(textOf(resource, attributes, secrets));
   return 0;
-}
+};
 
 function textOf(
   { address, provider, dependencies, private: mark }: ResourceState,
@@ -115,12 +110,7 @@ function textOf(
 }
 
 /** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
-export async function runStateRm(
-  terminal: Terminal,
-  project: Project,
-  _: object,
-  addresses: readonly string[],
-): Promise<number> {
+export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return withState(project, "state rm", async (store) => {
     const removed = await forget(store, addresses);
     if (terminal.json) printJson(terminal, { removed });
@@ -131,16 +121,10 @@ export async function runStateRm(
     }
     return 0;
   });
-}
+};
 
 /** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
-export async function runStateMv(
-  terminal: Terminal,
-  project: Project,
-  _: object,
-  from: string,
-  to: string,
-): Promise<number> {
+export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return withState(project, "state mv", async (store) => {
     const moved = await store.move(from, to);
     if (terminal.json) printJson(terminal, { moved });
@@ -149,27 +133,22 @@ export async function runStateMv(
     }
     return 0;
   });
-}
+};
 
 /** `hostform state pull`: the text of the state as it is stored, byte for byte, secrets included. Takes no lock. */
-export async function runStatePull(terminal: Terminal, project: Project): Promise<number> {
+export const runStatePull: Action = async (terminal, project) => {
   const text = await stateStore(project).pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
   else terminal.reveal(text);
   return 0;
-}
+};
 
 interface StatePushFlags {
   readonly force?: boolean;
 }
 
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
-export async function runStatePush(
-  terminal: Terminal,
-  project: Project,
-  flags: StatePushFlags,
-  file: string,
-): Promise<number> {
+export const runStatePush: Action<StatePushFlags, [file: string]> = async (terminal, project, flags, file) => {
   const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
     stateStore(project).push(text, {
@@ -182,7 +161,7 @@ export async function runStatePush(
   if (terminal.json) printJson(terminal, { pushed: true });
   else terminal.out("The state was replaced.\n");
   return 0;
-}
+};
 
 async function readText(file: string): Promise<string> {
   try {
@@ -199,7 +178,7 @@ async function readText(file: string): Promise<string> {
  * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left
  * in its journal is written into the state first.
  */
-export async function runStateEncrypt(terminal: Terminal, project: Project): Promise<number> {
+export const runStateEncrypt: Action = async (terminal, project) => {
   const key = stateEncryption(project).required();
   const { found, changed, backup } = await resealState(project, "state encrypt", { to: "sealed" });
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
@@ -216,10 +195,10 @@ export async function runStateEncrypt(terminal: Terminal, project: Project): Pro
     );
   }
   return 0;
-}
+};
 
 /** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
-export async function runStateDecrypt(terminal: Terminal, project: Project): Promise<number> {
+export const runStateDecrypt: Action = async (terminal, project) => {
   const { key } = stateEncryption(project);
   const { found, changed, backup, state } = await resealState(project, "state decrypt", { to: "clear" });
   const secrets = secretsIn(state);
@@ -233,7 +212,7 @@ export async function runStateDecrypt(terminal: Terminal, project: Project): Pro
     if (key !== undefined) terminal.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
   }
   return 0;
-}
+};
 
 interface Secret {
   readonly address: string;
@@ -266,7 +245,7 @@ function warning(secrets: readonly Secret[]): string {
  * `hostform state rotate-key`: encrypts the state and its backup with another key. The present one is where it always
  * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
  */
-export async function runStateRotateKey(terminal: Terminal, project: Project): Promise<number> {
+export const runStateRotateKey: Action = async (terminal, project) => {
   const old = stateEncryption(project).required();
   const encryption = stateEncryption(project, NEW_KEY_VARIABLES);
   const key = encryption.required();
@@ -291,7 +270,7 @@ export async function runStateRotateKey(terminal: Terminal, project: Project): P
     );
   }
   return 0;
-}
+};
 
 async function same(one: StateKey, other: StateKey): Promise<boolean> {
   return one.from === "key"
@@ -325,12 +304,7 @@ interface ForceUnlockFlags {
 }
 
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
-export async function runForceUnlock(
-  terminal: Terminal,
-  project: Project,
-  flags: ForceUnlockFlags,
-  id?: string,
-): Promise<number> {
+export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project);
   if (held === undefined) {
     if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
@@ -356,7 +330,7 @@ export async function runForceUnlock(
     if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   }
   return 0;
-}
+};
 
 /** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
 async function whoHolds(project: Project): Promise<string | undefined> {

@@ -77,6 +77,14 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly errLook: MessageLook;
 }
 
+/** What a command does: with its terminal, its project, its options and arguments. @returns the exit code. */
+export type Action<Flags = object, Words extends unknown[] = []> = (
+  terminal: Terminal,
+  project: Project,
+  flags: Flags,
+  ...words: Words
+) => Promise<number>;
+
 /** How a command was asked to print: `--json`, `--quiet`, `--verbose`, `--no-color`. */
 export interface PrintOptions {
   readonly json: boolean;

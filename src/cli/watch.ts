@@ -10,7 +10,7 @@ import type { Hint } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./options.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Action } from "./terminal.ts";
 import { TerminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
@@ -31,7 +31,7 @@ const INTERVAL_MS = 300_000;
  * @returns 0 after Ctrl-C that cut no apply short, or when the last look ended as an `apply` that succeeds does; else 1.
  * @throws HostformError what hinders it from the start.
  */
-export async function runWatch(terminal: Terminal, project: Project, flags: WatchFlags): Promise<number> {
+export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
   const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
@@ -55,7 +55,7 @@ export async function runWatch(terminal: Terminal, project: Project, flags: Watc
     endReload();
     end();
   }
-}
+};
 
 interface Listener {
   onHint(hint: Hint): void;

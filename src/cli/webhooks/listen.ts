@@ -17,8 +17,7 @@ import type { Redaction } from "../../project/redaction.ts";
 import type { Project } from "../../project/source.ts";
 import { plural, renderDiagnostics } from "../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
-import type { Terminal } from "../terminal.ts";
-import { say } from "../terminal.ts";
+import { type Action, say, type Terminal } from "../terminal.ts";
 import { type Forwarder, forwarderOf } from "./forward.ts";
 import { DeliveryLog, takeDelivery } from "./receive.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
@@ -52,7 +51,7 @@ const GRACE_MS = 15_000;
  * application: the same bytes, signed anew. What the application does not take, the sender is to send again.
  * @returns 0 after Ctrl-C; 1 when a subscription that was made could not be removed.
  */
-export async function runListen(terminal: Terminal, project: Project, flags: ListenFlags): Promise<number> {
+export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
   const { register, provider = "default" } = flags;
   if (register === undefined && !namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
@@ -69,7 +68,7 @@ export async function runListen(terminal: Terminal, project: Project, flags: Lis
   } finally {
     await forwarder?.close();
   }
-}
+};
 
 /** The account to subscribe in, for the time of the run. */
 interface Registering {

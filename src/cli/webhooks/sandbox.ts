@@ -7,8 +7,7 @@ import { interruptible } from "../../project/interrupt.ts";
 import type { Project } from "../../project/source.ts";
 import { escapeLine, escapeText, plural, renderTable } from "../../report/index.ts";
 import { serviceTarget } from "../service.ts";
-import type { Terminal } from "../terminal.ts";
-import { printJson, say } from "../terminal.ts";
+import { type Action, printJson, say, type Terminal } from "../terminal.ts";
 
 interface TriggerFlags extends ControlFlags {
   readonly service?: string;
@@ -20,12 +19,7 @@ interface TriggerFlags extends ControlFlags {
 const [LOOKS, LOOK_MS] = [200, 50];
 
 /** `hostform webhooks trigger EVENT`: has a sandbox send an event now, whether or not it has happened. */
-export async function runTrigger(
-  terminal: Terminal,
-  project: Project,
-  flags: TriggerFlags,
-  event: string,
-): Promise<number> {
+export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal, project, flags, event) => {
   const { invoice, webhook } = flags;
   const service = flags.service === undefined ? undefined : (await serviceTarget(project, flags.service, undefined)).id;
   const body = {
@@ -37,15 +31,10 @@ export async function runTrigger(
   const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path: "/events/trigger", body }));
   print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
   return 0;
-}
+};
 
 /** `hostform webhooks deliveries [ID]`: what a sandbox has sent, newest first, or one delivery with every attempt. */
-export async function runDeliveries(
-  terminal: Terminal,
-  project: Project,
-  flags: ControlFlags,
-  id?: string,
-): Promise<number> {
+export const runDeliveries: Action<ControlFlags, [id?: string]> = async (terminal, project, flags, id) => {
   if (id === undefined) {
     const all = deliveriesIn(await askControl(project, flags, { method: "GET", path: "/deliveries" }));
     print(
@@ -61,20 +50,15 @@ export async function runDeliveries(
   if (terminal.json) printJson(terminal, [delivery]);
   else terminal.out(inFull(terminal, delivery));
   return 0;
-}
+};
 
 /** `hostform webhooks replay ID`: has a sandbox send a delivery again, the same bytes, as one of its own. */
-export async function runReplay(
-  terminal: Terminal,
-  project: Project,
-  flags: ControlFlags,
-  id: string,
-): Promise<number> {
+export const runReplay: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
   const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path }));
   print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
   return 0;
-}
+};
 
 /** The same deliveries once each was attempted, so that what came back can be shown; as they are after a while. */
 async function attempted(

@@ -3,11 +3,9 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import { errnoOf, fail, type Remedy } from "../../core/model/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
-import type { Project } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
-import type { Terminal } from "../terminal.ts";
-import { printJson, say } from "../terminal.ts";
+import { type Action, printJson, say } from "../terminal.ts";
 import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
 import { summaryJson, summaryOf } from "./server.ts";
@@ -25,12 +23,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * Sends nothing.
  * @returns 0 when it fits. @throws HostformError `webhooks.bad_signature` when it does not.
  */
-export async function runVerify(
-  terminal: Terminal,
-  project: Project,
-  flags: VerifyFlags,
-  file: string,
-): Promise<number> {
+export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, project, flags, file) => {
   const secrets = await (await openSecrets(project, flags)).current();
   const body =
     file === "-" ? await terminal.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(project.source.cwd, file));
@@ -55,7 +48,7 @@ export async function runVerify(
   if ("problem" in event) say(terminal, `The body is not an event, though: ${event.problem}`);
   else if (!terminal.json) terminal.out(`${summaryOf(event)}\n`);
   return 0;
-}
+};
 
 function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly problem: string } {
   try {
