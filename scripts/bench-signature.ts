@@ -1,4 +1,4 @@
-// `npm run bench:signature [COMPARISONS]`: whether the time that a refusal takes tells where a forged signature goes wrong. Not
+// `npm run bench:signature [COMPARISONS]`: whether the time of a refusal shows where a forged signature differs. Not
 // a test: a busy machine is noise. It prints what it measured, and the same of a comparison that ends where texts differ.
 import process from "node:process";
 import { signatureOf, verifySignature } from "../src/webhooks/index.ts";

@@ -19,7 +19,7 @@ const file = path.join(folder, "hosting.yaml");
 const { control } = sandbox;
 
 let step = 0;
-const tell = (text: string) => console.log(`\n${bold(`${++step}. ${text}`)}`);
+const heading = (text: string) => console.log(`\n${bold(`${++step}. ${text}`)}`);
 const check = (truth: boolean, what: string) => {
   if (!truth) throw new Error(`expected: ${what}`);
 };
@@ -75,23 +75,23 @@ try {
   console.log(`A sandbox of the Hosting Automation API runs on ${sandbox.url}, with 60 requests a minute per token.`);
   console.log(dim(await readFile(file, "utf8")));
 
-  tell("What is declared, and does not exist yet");
+  heading("The plan: what is declared and does not exist yet");
   await hostform("plan");
 
-  tell("Apply: services are ordered, each with an invoice");
+  heading("Apply: services are ordered, each with an invoice");
   check((await hostform("apply", "--auto-approve")).includes("Invoices raised"), "invoices");
   check(services().length === 2, "two services ordered");
 
-  tell("A plan right after: nothing to do, although the services still wait for payment");
+  heading("A plan right after: nothing to do, although the services still wait for payment");
   check((await hostform("plan")).includes("No changes"), "no changes");
 
-  tell("The invoices are paid in the dashboard; the services go live");
+  heading("The invoices are paid in the dashboard; the services go live");
   for (const invoice of control.state().invoices) if (invoice.status === "unpaid") control.payInvoice(invoice.id);
   for (const service of services()) control.provisionService(service.id);
   check(status() === "active", "the service to be active");
   console.log("  paid and provisioned");
 
-  tell("Two minutes later, somebody deletes the webhook in the dashboard: drift, shown and repaired");
+  heading("Two minutes later, somebody deletes the webhook in the dashboard: drift, shown and repaired");
   // Lists may lag: what was created less than a minute ago is not missed yet.
   control.advanceClock({ minutes: 2 });
   for (const webhook of control.state().webhooks) control.remove("webhooks", webhook.id);
@@ -99,22 +99,22 @@ try {
   await hostform("apply", "--auto-approve");
   check(control.state().webhooks.length === 1, "the webhook to be back");
 
-  tell("A client does not pay: suspend (a queued job, waited for)");
+  heading("A client does not pay: suspend (a queued job, waited for)");
   await edit("    domain: www.acme.example\n", "    domain: www.acme.example\n    suspended: true\n");
   await hostform("apply", "--auto-approve");
   check(status() === "suspended", "the service to be suspended");
 
-  tell("… and pays: unsuspend");
+  heading("… and pays: unsuspend");
   await edit("suspended: true", "suspended: false");
   await hostform("apply", "--auto-approve");
   check(status() === "active", "the service to be active");
 
-  tell("The developer leaves: the grant is revoked");
+  heading("The developer leaves: the grant is revoked");
   await edit("    grants:\n      dev@acme.example: manage\n", "");
   await hostform("apply", "--auto-approve");
   check(control.state().grants.length === 0, "no grant to be left");
 
-  tell("Nothing is left to do");
+  heading("Nothing is left to do");
   check((await hostform("plan")).includes("No changes"), "no changes");
 
   const sent = control.requests();

@@ -92,7 +92,7 @@ an earlier one: an archive for each platform, the manifest of the registry, and 
   -h, --help  print this and write nothing
 `;
 
-/** What the command line asks for. @returns the folder; undefined: to be told how to use it. @throws Error otherwise. */
+/** What the command line asks for. @returns the folder; undefined: show the usage. @throws Error otherwise. */
 export function folderIn(args: readonly string[]): string | undefined {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -48,9 +48,9 @@ async function replay(seed: number): Promise<number> {
 function playMany(from: number, count: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const started = Date.now();
-  const progress = { given: 0, played: 0, runs: 0, told: started };
+  const progress = { given: 0, played: 0, runs: 0, reported: started };
   const workers = Array.from({ length: availableParallelism() }, () => new Worker(new URL(import.meta.url)));
-  const tell = () => {
+  const report = () => {
     const seconds = (Date.now() - started) / 1000;
     const speed = Math.round(progress.played / Math.max(1, seconds));
     const [played, all, runs] = [progress.played, count, progress.runs].map((number) => number.toLocaleString("en"));
@@ -76,12 +76,12 @@ function playMany(from: number, count: number): Promise<number> {
         return end(1);
       }
       if (progress.played === count) {
-        tell();
+        report();
         return end(0);
       }
-      if (Date.now() - progress.told > 10_000) {
-        progress.told = Date.now();
-        tell();
+      if (Date.now() - progress.reported > 10_000) {
+        progress.reported = Date.now();
+        report();
       }
       give(worker);
     });

@@ -32,7 +32,7 @@ function run(tests: readonly string[], env: Readonly<Record<string, string>>): b
   return status === 0;
 }
 
-// Where requests fail by chance (`weather=flaky`), one command is not enough, and journeys tell what one command does: that
+// Where requests fail by chance (`weather=flaky`), one command is not enough, and journeys promise what one command does: that
 // is left to the lives, which insist.
 const values = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
   name === "weather" ? [] : others.map((value) => `${name}=${value}`),

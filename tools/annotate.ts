@@ -33,7 +33,7 @@ export function annotate(text: string, library: string, shapes: ReadonlyMap<stri
     .join("");
 }
 
-/** A text that is changed at exactly one place at a time, so that no change is lost when a generator writes anew. */
+/** A text that is changed at exactly one place at a time, so that no change is lost when a generator writes it again. */
 class Edit {
   readonly text: string;
   readonly of: string;

@@ -46,6 +46,6 @@ function addNested(shapes: Map<string, Shape>, parent: string, attributes: Attri
   }
 }
 
-/** A secret that a configuration holds, in contrast to one that the API tells. */
+/** A secret that a configuration holds, in contrast to one that the API returns. */
 export const isGivenSecret = ({ sensitive, writeOnly, required, optional }: Attribute): boolean =>
   Boolean((sensitive || writeOnly) && (required || optional));

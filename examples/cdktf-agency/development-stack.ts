@@ -12,7 +12,7 @@ export class DevelopmentStack extends HostingStack {
     this.build = new HostedSite(this, "build", {
       planId: 31,
       currency: Currency.USD,
-      // The host makes its password and tells it once.
+      // The host generates its password and shows it once.
       password: Password.generated({ file: "build.password" }),
     });
     new HostedSite(this, "sandbox", {

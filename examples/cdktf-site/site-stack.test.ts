@@ -36,7 +36,7 @@ describe("the stack", () => {
   });
 });
 
-it("a mistake is told with the path of its construct", () => {
+it("an error names the path of its construct", () => {
   const stack = new SiteStack(Testing.app(), "site");
   new HostedSite(stack, "shop", { planId: 11, currency: "USD", domain: "acme" });
   expect(() => Testing.synth(stack, true)).toThrow('[site/shop] domain: "acme" is no domain name');

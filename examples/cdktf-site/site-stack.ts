@@ -2,7 +2,7 @@ import { TerraformOutput, TerraformStack } from "cdktf";
 import type { Construct } from "constructs";
 import { Currency, EventName, EventSubscription, HostedSite, HostingProvider, Permission, Term } from "hostform/cdktf";
 
-/** One site, shared with two people, and a webhook that tells when it is paid for. */
+/** One site, shared with two people, and a webhook that reports its payment. */
 export class SiteStack extends TerraformStack {
   constructor(scope: Construct, id: string) {
     super(scope, id);
@@ -22,7 +22,7 @@ export class SiteStack extends TerraformStack {
     new EventSubscription(this, "billing", {
       url: "https://hooks.acme.example/billing",
       events: [EventName.INVOICE_CREATED, EventName.INVOICE_PAID],
-      // The API tells the signing secret once: it goes to this line of this file, beside main.ts.
+      // The API shows the signing secret once: it goes to this line of this file, beside main.ts.
       secret: { envFile: { path: "hooks.env", name: "BILLING_SECRET" } },
     });
 

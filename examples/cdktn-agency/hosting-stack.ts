@@ -6,7 +6,7 @@ import { Grant, type HostedSite, HostingProvider, Permission } from "hostform/cd
 export class HostingStack extends TerraformStack {
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    // One project for all: orders are told apart by their domain, or by the path of their construct, which begins with the
+    // One project for all: an order is named by its domain, or by the path of its construct, which begins with the
     // name of the stack.
     new HostingProvider(this, "hosting", { project: "agency" });
   }

@@ -3,7 +3,7 @@ import { invoiceIdOf, serviceIdOf, type WebhookEvent } from "hostform/webhooks/f
 /**
  * What happens to an event, whichever server it came by. When it throws, the sender tries again.
  *
- * What `data` holds is not specified, so the event says what to look at, and no more: whoever needs the state of a service
+ * What `data` holds is not specified, so an event only says what to look at. A program that needs the state of a service
  * reads it through the API.
  */
 export async function onEvent(event: WebhookEvent): Promise<void> {

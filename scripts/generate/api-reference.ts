@@ -153,8 +153,8 @@ function schemaText(schema: Schema): string {
   if (fields.length > 0) lines.push("| field | type | |", "| --- | --- | --- |", ...fields, "");
   else if (base.length + alternatives.length === 0) lines.push(sentence(typeText(plain)), "");
   // Where there is a sentence for each value of the switch, the sentences say it better.
-  const told = schema["x-switch"] === undefined ? alternatives.filter((part) => whenText(part) !== undefined) : [];
-  if (told.length > 0) lines.push(...told.map((part) => `- ${alternativeText(part)}`), "");
+  const listed = schema["x-switch"] === undefined ? alternatives.filter((part) => whenText(part) !== undefined) : [];
+  if (listed.length > 0) lines.push(...listed.map((part) => `- ${alternativeText(part)}`), "");
   for (const [setting, against] of Object.entries(schema["x-contradicts"] ?? {})) {
     lines.push(`Some servers go against the specification (\`${setting}\`): ${alternativeText(against)}.`, "");
   }

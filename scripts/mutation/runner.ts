@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { type RunnerTestCase, TestRunner, type TestTryOptions } from "vitest";
 
-/** A test that takes longer by itself is not repeated for mutants. */
+/** A test that takes longer without mutations is not repeated for mutants. */
 const LONGEST_TEST_MS = 2_000;
 /** So long a mutant is tried with the tests of one file. */
 const ENOUGH_MS = 1_000;

@@ -21,7 +21,7 @@ resource "hosting_service" "shop" {
   domain   = "shop.acme.example"
 
   password         = var.shop_password
-  password_version = 1 # raise it to set the password anew
+  password_version = 1 # raise it to set the password again
 }
 
 # A server has no domain, so its order needs a name of its own.
@@ -30,7 +30,7 @@ resource "hosting_service" "build" {
   currency  = "EUR"
   reference = "build-1"
 
-  # The host makes the password and tells it once: it goes to this file.
+  # The host generates the password and shows it once: it goes to this file.
   password_version = 1
   secret_output    = { file = "build-1.password" }
 }

@@ -1,4 +1,4 @@
-# The signing secret is told once: an import does not learn it.
+# The API shows the signing secret once: an import cannot read it.
 import {
   to = hosting_webhook.billing
   id = "201"

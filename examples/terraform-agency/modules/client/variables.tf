@@ -37,6 +37,6 @@ variable "panel_password" {
 }
 
 variable "panel_password_version" {
-  description = "Raised when the password is to be set anew; null: passwords are not managed here."
+  description = "Raise it to set the password again; null: passwords are not managed here."
   type        = number
 }
