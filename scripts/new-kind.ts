@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import { exampleFiles, kindFile, namesOf } from "./new-kind/template.ts";
+import { exampleFiles, kindFile, namesOf, placesOf } from "./new-kind/template.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const [name, ...rest] = process.argv.slice(2);
@@ -31,14 +31,8 @@ const generated = spawnSync(process.execPath, [path.join(root, "scripts/generate
 });
 if (generated.status !== 0) process.exit(1);
 console.log(`
-Made src/core/kinds/${names.file}.ts. What is left to do:
-  1. src/core/kinds/${names.file}.ts: the attributes, how it is listed, and the request that creates it.
-  2. test/conformance/samples/${names.type}.ts: a sample; the conformance suite fails until it is there.
-  3. examples/resources/${names.type}: what its page for Terraform shows; the tests apply and import it.
-If the API has new endpoints for it, from the specification:
-  4. src/core/api/endpoints.ts: a row for each: method, path, ability, what may be repeated, the record in its answer.
-  5. src/core/api/records.ts: the record, and how it is recognised and read.
-  6. src/core/api/client.ts: the methods of HostingClient, and those that only read in Reader.
-  7. schemas/openapi.yaml: the paths and their schemas.
-  8. src/sandbox/routes: the same endpoints in the sandbox, which imports nothing of the rest.
+Made src/core/kinds/${names.file}.ts. What is left to do, 4 to 8 only if the API has new endpoints for it:
+${placesOf(names)
+  .map(([place, what], index) => `  ${index + 1}. ${place}: ${what}`)
+  .join("\n")}
 Then npm run generate, and npm test.`);

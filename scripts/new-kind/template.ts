@@ -76,3 +76,20 @@ export function exampleFiles({ type, noun }: KindNames): Readonly<Record<string,
     "import.sh": `# By the id of the ${noun}.\nterraform import ${type}.example 601\n`,
   };
 }
+
+/** Where a new kind is written by hand: the place, and what belongs there. The last five are for endpoints that are new. */
+export function placesOf({ file, type }: KindNames): readonly (readonly [place: string, what: string])[] {
+  return [
+    [`src/core/kinds/${file}.ts`, "the attributes, how it is listed, and the request that creates it"],
+    [`test/conformance/samples/${type}.ts`, "a sample; the conformance suite fails until it is there"],
+    [`examples/resources/${type}`, "what its page for Terraform shows; the tests apply and import it"],
+    [
+      "src/core/api/endpoints.ts",
+      "a row for each: method, path, ability, what may be repeated, the record in its answer",
+    ],
+    ["src/core/api/records.ts", "the record, and how it is recognised and read"],
+    ["src/core/api/client.ts", "the methods of HostingClient, and those that only read in Reader"],
+    ["schemas/openapi.yaml", "the paths and their schemas, from the specification"],
+    ["src/sandbox", "a name in operations.ts and the endpoint in routes; it imports nothing of the rest"],
+  ];
+}

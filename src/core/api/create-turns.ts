@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, type FileLock, stateFolder, takeFileLock } from "../local/index.ts";
 import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { removeUnused } from "./shared-ledger.ts";
+import { type LedgerOptions, removeUnused } from "./shared-ledger.ts";
 import { accountDigest } from "./token.ts";
 
 /** What is known of a create: it left and has no answer yet, its object was made, or its answer was lost. */
@@ -304,13 +304,8 @@ export class SharedCreateTurns implements CreateTurns {
 const countOf = ({ count }: Statements): number => Number(count.get()?.seq ?? 0);
 
 /** What {@link createTurnsFor} needs to know. */
-export interface CreateTurnsPlace {
-  readonly baseUrl: string;
-  readonly token: string;
-  /** Where HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home are read. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface CreateTurnsPlace extends LedgerOptions {
   readonly clock?: Clock | undefined;
-  readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
 /**

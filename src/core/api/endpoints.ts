@@ -156,7 +156,7 @@ export function describeEndpoint(name: EndpointName): string {
   return `${endpoint.method} /api/v1${endpoint.path}`;
 }
 
-/** How the record in the answers of an endpoint is recognised and read. */
+/** How the record in the answers of an endpoint is recognised and read. @internal */
 export function decoderOf<E extends RecordEndpoint>(endpoint: E): Decoder<RecordOf<E>> {
   return decoders[endpoints[endpoint].record] as Decoder<RecordOf<E>>;
 }

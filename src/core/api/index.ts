@@ -24,14 +24,6 @@ export {
 } from "./endpoints.ts";
 export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
 export type { Listing } from "./listing.ts";
-export type {
-  AccountRecord,
-  GrantRecord,
-  InvoiceRecord,
-  MigrationRequestRecord,
-  PlanRecord,
-  ServiceRecord,
-  WebhookRecord,
-} from "./records.ts";
+export type * from "./records.ts";
 export { type LedgerOptions, ledgerFor, SharedLedger } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

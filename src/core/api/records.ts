@@ -103,7 +103,7 @@ const DOMAIN_NAMES = [
   ...["target_domain", "site", "website", "name"],
 ];
 
-/** How each record is recognised and read. */
+/** How each record is recognised and read. @internal */
 export const decoders: { readonly [N in RecordName]: Decoder<Records[N]> } = {
   service: {
     noun: "a service",

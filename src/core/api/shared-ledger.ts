@@ -191,7 +191,7 @@ export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
   }
 }
 
-/** What a window is kept in. In a file of its own: the published types refer to it, and must not need `node:sqlite`. */
+/** What a window is kept in. The published types refer to it, and must not need `node:sqlite`. */
 interface WindowKeeper {
   /**
    * Reads the window, lets it be changed, and writes it down, in one step for all processes.

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,7 +7,7 @@ import { jsonSchema } from "../../../scripts/generate/json-schema.ts";
 import { kindPages } from "../../../scripts/generate/kind-pages.ts";
 import { registry } from "../../../scripts/generate/registry.ts";
 import { documented, registryPages } from "../../../scripts/generate/registry-docs.ts";
-import { exampleFiles, kindFile, namesOf } from "../../../scripts/new-kind/template.ts";
+import { exampleFiles, kindFile, namesOf, placesOf } from "../../../scripts/new-kind/template.ts";
 import type { Kinds } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -24,6 +25,13 @@ describe("namesOf", () => {
   it.each(["", "MailBox", "mail_box", "-a", "a-", "a--b", "1a", "../a"])("refuses %j", (name) => {
     expect(namesOf(name)).toBeUndefined();
   });
+});
+
+it("names the places of a kind, which are those of the kinds that there are", () => {
+  const names = { file: "grant", variable: "grant", type: "hosting_grant", section: "grants", noun: "grant" };
+  const places = placesOf(names).map(([place]) => place);
+  expect(places.length).toBeLessThanOrEqual(8);
+  expect(places.filter((place) => !existsSync(path.join(root, place)))).toEqual([]);
 });
 
 describe("a kind from the template", () => {
