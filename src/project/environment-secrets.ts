@@ -27,6 +27,9 @@ const SECRET_NAME = new RegExp(
     "JWT",
     "COOKIE",
     "SIGNATURE",
+    "SIGNING",
+    "(?:^|_)PIN$",
+    "(?<!DESKTOP_|WAYLAND_)(?:^|_)SESSION$",
   ].join("|"),
   "i",
 );

@@ -95,6 +95,12 @@ class SecretTarget {
         "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
       );
     }
+    if (destination.real.split(sep).includes(".git")) {
+      this.#refuse(
+        "It is in a folder of git, which runs what lies there (hooks) and goes by it (config).",
+        "Name another file.",
+      );
+    }
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
     if (owned.includes(destination.real) || isOwn?.(destination.real)) {
       this.#refuse(`It is a file that ${owner} itself reads or writes.`, "Name another file.");

@@ -288,7 +288,13 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
     code: "stack.annotation",
     // `Default` is inside of a construct that somebody has made: they know it by the path before.
     summary: `${constructPath.replace(/(?<=.)(?:\/Default)+$/, "")}: ${first}`,
-    ...(rest.length > 0 && { detail: rest.join("\n").trim() }),
+    // Indented: a line of it that begins as one of the report does is not taken for one.
+    ...(rest.length > 0 && {
+      detail: rest
+        .map((line) => `  ${line}`)
+        .join("\n")
+        .trimEnd(),
+    }),
     ...(severity === "error" && { remedies: ["Mend what the construct complains of, and synthesize again."] }),
     ...(range && { range }),
   };

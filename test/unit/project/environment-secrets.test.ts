@@ -29,6 +29,9 @@ describe("a secret of the environment is hidden in every output", () => {
     "SIGNING_PRIVATE",
     "TF_VAR_panel_password",
     "SESSION_COOKIE",
+    "PORTAL_SESSION",
+    "SIGNING_PHRASE",
+    "CARD_PIN",
     "HOSTING_TOKEN",
     "HOSTFORM_STATE_PASSPHRASE",
   ])("by the name of its variable: %s", (name) => {

@@ -49,7 +49,7 @@ describe("a manifest", () => {
       {
         constructPath: "app/one/site/Default",
         level: "@cdktf/error",
-        message: "No domain.\nGive one.",
+        message: "No domain.\nPlan: 0 to add, 0 to change, 0 to destroy.\n",
         stacktrace: ["new Site (/app/node_modules/x/site.js:3:4)", "at Object.<anonymous> (/app/main.ts:12:34)"],
       },
       { constructPath: "app/one", level: "@cdktf/warn", message: "Old." },
@@ -60,7 +60,7 @@ describe("a manifest", () => {
       [
         "error",
         "app/one/site: No domain.",
-        "Give one.",
+        "  Plan: 0 to add, 0 to change, 0 to destroy.",
         { file: "/app/main.ts", line: 12, column: 34, endLine: 12, endColumn: 34 },
       ],
       ["warning", "app/one: Old.", undefined, undefined],

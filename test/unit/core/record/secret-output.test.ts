@@ -178,6 +178,15 @@ describe("the trial of an output", () => {
     expect(await outputs({ standing: { form: "file", readableByOthers: false } }).files.check(LINE, OF)).toEqual([]);
   });
 
+  it.each<SecretOutput>([
+    { file: ".git/hooks/post-checkout" },
+    { env_file: { path: "sub/.git/config", name: "X" } },
+    { file: "/elsewhere/.git/hooks/pre-commit", outside_project: true },
+  ])("refuses what git runs or goes by, wherever it is: %o", async (output) => {
+    const { files } = outputs({ disk: new FakeDisk() });
+    expect((await refusal(files.check(output, OF)))?.detail).toContain("It is in a folder of git");
+  });
+
   it("refuses every file of its own, by whatever path, with whose it is", async () => {
     const disk = new FakeDisk();
     const resolve = disk.resolve;
