@@ -3,7 +3,7 @@ import { type Decimal, isWhole, toIndex } from "./number.ts";
 import { keyOf } from "./operators.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import {
-  attributesOf,
+  attributeType,
   elementType,
   isPrimitive,
   isSequence,
@@ -69,7 +69,7 @@ export function at(context: EvalContext, collection: Typed, key: Typed, offset: 
   if (isSequence(type)) return elementAt(context, collection, index.content as Decimal, offset, found);
 
   const name = String(index.content);
-  const expected = shape === "map" ? elementType(type) : attributesOf(type).get(name);
+  const expected = shape === "map" ? elementType(type) : attributeType(type, name);
   const item = content instanceof Map ? (content.get(name) as Typed | undefined) : expected && unknown(expected);
   if (item !== undefined) return found(item);
   const missing = shape === "map" ? "the map has no element with" : "the object has no";

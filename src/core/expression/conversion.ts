@@ -4,6 +4,7 @@ import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./
 import { guarded, Refusal } from "./refusal.ts";
 import {
   attributesOf,
+  attributeType,
   elementType,
   isPrimitive,
   isSequence,
@@ -335,7 +336,7 @@ function mapping(value: Typed, type: Type): Typed {
 /** The type that says what is left out of one element. */
 function partOf(type: Type, key: string | number): Type {
   if (shapeOf(type) === "tuple") return tupleTypes(type)[Number(key)] ?? "any";
-  return shapeOf(type) === "object" ? (attributesOf(type).get(String(key)) ?? "any") : elementType(type);
+  return shapeOf(type) === "object" ? (attributeType(type, String(key)) ?? "any") : elementType(type);
 }
 
 function hasDefaults(type: Type): boolean {

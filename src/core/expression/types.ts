@@ -41,7 +41,13 @@ export function attributeTypes(type: Type): Readonly<Record<string, Type>> {
   return typeof type === "object" && "object" in type ? type.object : {};
 }
 
-/** The same by name. */
+/** The type of one attribute of an object. */
+export function attributeType(type: Type, name: string): Type | undefined {
+  const types = attributeTypes(type);
+  return Object.hasOwn(types, name) ? types[name] : undefined;
+}
+
+/** All of them by name. */
 export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
 }
@@ -259,7 +265,7 @@ export function replaceAny(
   const replace = (part: Type | undefined, by: Type) => replaceAny(part, by, unify);
   const shape = shapeOf(given);
   if ("object" in wanted) {
-    const part = (name: string) => (shape === "map" ? elementType(given) : attributesOf(given).get(name));
+    const part = (name: string) => (shape === "map" ? elementType(given) : attributeType(given, name));
     const attributes = Object.entries(wanted.object).map(([name, type]) => [name, replace(part(name), type)] as const);
     return { object: Object.fromEntries(attributes) };
   }

@@ -1,7 +1,7 @@
 import { canConvert, convert, unify } from "../conversion.ts";
 import { equals, set } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
-import { attributesOf, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
+import { attributesOf, attributeType, elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import {
   compareText,
   elementsOf,
@@ -73,7 +73,7 @@ const lookup: Definition = {
     }
     if (shape !== "object") throw new ArgumentError(0, "lookup() requires a map as the first argument");
     if (!isKnown(key)) return "any";
-    const type = attributesOf(given.type).get(textOf(key)) ?? preset?.type;
+    const type = attributeType(given.type, textOf(key)) ?? preset?.type;
     if (type === undefined)
       throw new ArgumentError(0, `the given object has no attribute ${JSON.stringify(textOf(key))}`);
     return type;
