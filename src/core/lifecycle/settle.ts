@@ -41,6 +41,22 @@ export async function adopt(
   return { ...settled, attributes, private: { ...settled.private, ...(isOwn && { shown }) } };
 }
 
+/**
+ * The record of what a pending create has certainly made, as the account shows it by now. Sends GETs only.
+ * @returns undefined when the account shows nothing, or nothing that is certainly it.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function settledByAccount(
+  account: Account,
+  kind: Kind,
+  prior: PendingCreate,
+): Promise<ResourceState | undefined> {
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
+  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
+  if (made === undefined) return undefined;
+  return { ...prior, attributes: refreshed(kind, prior.attributes, made), private: settledMark(prior.private) };
+}
+
 /** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
 function refuseOther(kind: Kind, { address, attributes, private: { pending } }: PendingCreate, live: JsonObject): void {
   const id = String(live.id);

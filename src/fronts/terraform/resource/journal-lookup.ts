@@ -4,17 +4,14 @@
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
-  certainlyMade,
   isJustCreated,
   isPendingCreate,
-  newlyMade,
   observedMark,
   type PendingCreate,
   parentOf,
-  read,
   refreshed,
   sameValue,
-  settledMark,
+  settledByAccount,
 } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
@@ -194,12 +191,7 @@ export async function settledByNow(
   noted: PendingCreate,
   { account }: ProviderScope,
 ): Promise<ResourceState> {
-  if (kind.creation !== "keyed") return noted;
-  const observed = await read(account, { kind, prior: undefined, config: noted.attributes });
-  const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), account.hostNow());
-  if (made === undefined) return noted;
-  const attributes = refreshed(kind, noted.attributes, made);
-  return { ...noted, attributes, private: settledMark(noted.private) };
+  return (kind.creation === "keyed" ? await settledByAccount(account, kind, noted) : undefined) ?? noted;
 }
 
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;

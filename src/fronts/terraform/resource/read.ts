@@ -3,9 +3,7 @@ import type { Kind } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   billedTwice,
-  certainlyMade,
   isPendingCreate,
-  newlyMade,
   observedMark,
   type PendingCreate,
   parentOf,
@@ -13,6 +11,7 @@ import {
   refreshed,
   returnsSecretOnce,
   sameInUse,
+  settledByAccount,
   settledMark,
   unseenNames,
 } from "../../../core/lifecycle/index.ts";
@@ -201,14 +200,13 @@ async function readPending(
   const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
   if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
   const { account, session } = scope;
-  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
-  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
-  if (made === undefined) return left;
-  const attributes = refreshed(kind, prior.attributes, made);
-  const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;
+  const settled = await settledByAccount(account, kind, prior);
+  if (settled === undefined) return left;
+  const { attributes } = settled;
+  const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${String(attributes.id)}`;
   return {
     state: withProviderAttributes(kind, attributes, state) as JsonObject,
-    mark: { ...settledMark(prior.private), host: session.host },
+    mark: { ...settled.private, host: session.host },
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };
 }

@@ -17,7 +17,7 @@ import {
   type JsonObject,
   type ResourceState,
 } from "../../../core/model/index.ts";
-import { applyContext } from "./apply-context.ts";
+import { applyContext } from "./apply.ts";
 import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { otherHost } from "./notices.ts";
 import { effectNotices, settleFirst } from "./plan-notices.ts";
