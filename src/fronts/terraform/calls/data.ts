@@ -8,6 +8,7 @@ import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec
 import { type EphemeralResource, FunctionError } from "../contract.ts";
 import { type CheckedDataSource, dataSources, ephemeralResources, functions } from "../data/index.ts";
 import { terraformRemedies } from "../remedies.ts";
+import { refersToPending } from "../resource/notices.ts";
 import {
   CallFunction_RequestSchema,
   CallFunction_ResponseSchema,
@@ -26,7 +27,7 @@ import {
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
 import { type Calls, requireSession, unary } from "./call.ts";
-import { failureOf, pendingReferences, toDiagnostics } from "./diagnostics.ts";
+import { failureOf, toDiagnostics } from "./diagnostics.ts";
 
 export const calls: Calls = {
   ValidateDataResourceConfig: unary(
@@ -50,7 +51,7 @@ export const calls: Calls = {
         // Terraform reads once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
         // What was unknown when the configuration was checked is known by now.
-        const found = [...pendingReferences(known), ...(check?.(known) ?? [])];
+        const found = [...refersToPending(known), ...(check?.(known) ?? [])];
         if (!found.some(isError)) {
           state = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
         }
@@ -81,7 +82,7 @@ export const calls: Calls = {
         const { schema, open } = ephemeralOf(typeName);
         // Terraform opens once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-        const unsettled = pendingReferences(known);
+        const unsettled = refersToPending(known);
         if (unsettled.length === 0) {
           result = encodeDynamic(await open(known, requireSession(connection)), schema.attributes);
         }

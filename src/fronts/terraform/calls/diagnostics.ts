@@ -7,8 +7,6 @@ import {
   escapeText,
   HostformError,
   isCiLog,
-  type JsonObject,
-  PENDING_CREATE,
   type RemedyText,
 } from "../../../core/model/index.ts";
 import { terraformRemedies } from "../remedies.ts";
@@ -70,16 +68,4 @@ export function failureOf(error: unknown): Diagnostic[] {
       remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
     },
   ];
-}
-
-/** What is asked of an object whose creation has no known outcome cannot be answered. */
-export function pendingReferences(config: JsonObject): Diagnostic[] {
-  const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(PENDING_CREATE));
-  return names.map(([name]) => ({
-    severity: "error",
-    code: "plan.pending",
-    summary: `${name} refers to something of which it is not known whether it was made`,
-    remedies: ["Apply what it refers to again: that is settled first."],
-    attribute: [name],
-  }));
 }

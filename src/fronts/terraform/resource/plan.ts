@@ -34,8 +34,6 @@ import {
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { activeEntry } from "./journal-lookup.ts";
-import { shownLater } from "./notices.ts";
-import { checkOrder } from "./order-name.ts";
 import {
   deferred,
   effectNotices,
@@ -44,12 +42,14 @@ import {
   laterRefused,
   refersToPending,
   settleFirst,
+  shownLater,
   stillPending,
   strangers,
   twicePlanned,
   twoAddresses,
   willSettle,
-} from "./plan-notices.ts";
+} from "./notices.ts";
+import { checkOrder } from "./order-name.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import {
   immutableSinceCreate,
@@ -86,7 +86,7 @@ interface PlanQuestion {
  */
 export async function planDeclared(kind: Kind, question: PlanQuestion, scope: ProviderScope): Promise<PlanAnswer> {
   const { prior, config, mark } = question;
-  const inDoubt = refersToPending(kind, declaredIn(kind, config));
+  const inDoubt = refersToPending(declaredIn(kind, config), kind);
   if (inDoubt.length > 0) return { planned: config, mark, requiresReplace: [], diagnostics: inDoubt };
   const answer =
     prior === null

@@ -19,8 +19,7 @@ import {
 } from "../../../core/model/index.ts";
 import { applyContext } from "./apply.ts";
 import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
-import { otherHost } from "./notices.ts";
-import { effectNotices, settleFirst } from "./plan-notices.ts";
+import { effectNotices, otherHost, settleFirst } from "./notices.ts";
 import { type ProviderScope, unclaim } from "./provider-scope.ts";
 import { GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";

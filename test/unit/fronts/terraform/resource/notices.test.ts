@@ -2,8 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
 import { PENDING_CREATE, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
-import { different, notices, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
-import { deferred, heldByOther, refersToPending } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
+import {
+  deferred,
+  different,
+  heldByOther,
+  notices,
+  refersToPending,
+  waits,
+} from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { codesOf, surroundings } from "./front.ts";
 
 const service = terraformKind("hosting_service");
@@ -61,7 +67,7 @@ describe("what refers to something in doubt", () => {
     ["within a map", { questions: { service: PENDING_CREATE } }, [["questions"]]],
     ["not at all", { service_id: "1001" }, []],
   ])("%s", (_, declared, attributes) => {
-    const found = refersToPending(terraformKind("hosting_grant"), declared);
+    const found = refersToPending(declared, terraformKind("hosting_grant"));
     expect(found.map(({ attribute }) => attribute)).toEqual(attributes);
     for (const each of found) expect(codesOf([each])).toEqual(["error plan.pending"]);
   });

@@ -9,10 +9,12 @@ import {
   incomplete,
   notKnown,
   otherHost,
+  settleFirst,
+  stillPending,
   twice,
+  twoAddresses,
   waits,
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
-import { settleFirst, stillPending, twoAddresses } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
 import { immutableSinceCreate, prevented } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { asHeld } from "./front.ts";
