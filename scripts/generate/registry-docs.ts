@@ -3,7 +3,7 @@ import path from "node:path";
 import { type Kind, type Kinds, kinds } from "../../src/core/kinds/index.ts";
 import type { Schema } from "../../src/core/model/schema.ts";
 import { type Catalogue, catalogue } from "../../src/fronts/terraform/catalogue.ts";
-import type { ProviderFunction } from "../../src/fronts/terraform/contract.ts";
+import type { ProviderFunction } from "../../src/fronts/terraform/index.ts";
 import { schemaSection, typeName } from "./registry-schema.ts";
 
 /** What the pages are made from: what the provider offers, and what stands beside it. */

@@ -262,7 +262,7 @@ export async function panelUrl(project: Project, alias: string, id: string): Pro
   return url;
 }
 
-type DataSession = import("../fronts/terraform/contract.ts").DataSession;
+type DataSession = import("../fronts/terraform/index.ts").DataSession;
 
 /**
  * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.

@@ -11,7 +11,7 @@ import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
 import type { Diagnostic } from "../../src/core/model/index.ts";
 import { systemSecretFiles } from "../../src/core/record/secret-output.ts";
 import { type Connection, newConnection } from "../../src/fronts/terraform/calls/call.ts";
-import type { Journal, Note } from "../../src/fronts/terraform/contract.ts";
+import type { Journal, Note } from "../../src/fronts/terraform/index.ts";
 import { openJournal } from "../../src/fronts/terraform/journal.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { TestClock } from "./clock.ts";

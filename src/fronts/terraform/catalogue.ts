@@ -1,7 +1,7 @@
 import { kinds } from "../../core/kinds/index.ts";
 import { type Attribute, type Attributes, isNested, type Schema, typeJson } from "../../core/model/schema.ts";
-import type { ProviderFunction } from "./contract.ts";
 import { dataSources, ephemeralResources, functions } from "./data/index.ts";
+import type { ProviderFunction } from "./index.ts";
 import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";

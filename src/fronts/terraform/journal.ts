@@ -5,7 +5,7 @@ import { normalizeBaseUrl } from "../../core/api/address.ts";
 import { accountDigest } from "../../core/api/token.ts";
 import { DatabaseFile } from "../../core/local/index.ts";
 import type { Clock, Diagnostic } from "../../core/model/index.ts";
-import type { Journal, Note } from "./contract.ts";
+import type { Journal, Note } from "./index.ts";
 
 /** Where the journal is, whose it is, and who is told when it cannot be kept. */
 export interface JournalOptions {

@@ -7,7 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { type Diagnostic, fail } from "../../../core/model/index.ts";
-import type { Session } from "../contract.ts";
+import type { Session } from "../index.ts";
 import type { Environment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
 

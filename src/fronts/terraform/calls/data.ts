@@ -5,8 +5,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
-import { type EphemeralResource, FunctionError } from "../contract.ts";
 import { type CheckedDataSource, dataSources, ephemeralResources, functions } from "../data/index.ts";
+import { type EphemeralResource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { refersToPending } from "../resource/notices.ts";
 import {

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../../core/model/index.ts";
 import type { Schema } from "../../../core/model/schema.ts";
 import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
-import type { ProviderFunction } from "../contract.ts";
+import type { ProviderFunction } from "../index.ts";
 import { validateProviderConfig } from "../provider/config.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";

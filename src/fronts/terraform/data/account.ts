@@ -5,7 +5,7 @@ import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
 import type { JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession } from "../contract.ts";
+import type { DataSession } from "../index.ts";
 import {
   allOf,
   amountText,

@@ -9,7 +9,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes } from "../../../core/model/schema.ts";
-import type { DataSession, DataSource } from "../contract.ts";
+import type { DataSession, DataSource } from "../index.ts";
 import { collectionsOf } from "../resource/provider-scope.ts";
 
 /** A data source that can refuse a configuration before it is read. Values may be unknown; null where nothing is given. */

@@ -1,6 +1,6 @@
 /** What Terraform reads through the provider: data sources, ephemeral resources, functions. */
 import { signatureOf } from "../../../webhooks/index.ts";
-import { type EphemeralResource, FunctionError, type ProviderFunction } from "../contract.ts";
+import { type EphemeralResource, FunctionError, type ProviderFunction } from "../index.ts";
 import { hostingClientAccounts, hostingInvoice, hostingInvoices, hostingWebhooks } from "./account.ts";
 import type { CheckedDataSource } from "./define.ts";
 import { hostingDomainAvailability, hostingPlan, hostingPlans } from "./offers.ts";

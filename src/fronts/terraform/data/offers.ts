@@ -14,7 +14,7 @@ import {
   type Value,
 } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession } from "../contract.ts";
+import type { DataSession } from "../index.ts";
 import {
   amountText,
   type CheckedDataSource,

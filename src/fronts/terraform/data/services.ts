@@ -5,7 +5,7 @@ import { foldedDomain, type Remote } from "../../../core/kinds/index.ts";
 import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
 import { fail, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession, EphemeralResource } from "../contract.ts";
+import type { DataSession, EphemeralResource } from "../index.ts";
 import {
   allOf,
   amountText,

@@ -19,7 +19,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { appFolder, systemSecretFiles } from "../../../core/record/secret-output.ts";
-import type { Session } from "../contract.ts";
+import type { Session } from "../index.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 

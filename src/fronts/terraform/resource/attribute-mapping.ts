@@ -16,7 +16,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../contract.ts";
+import type { Session } from "../index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**

@@ -25,7 +25,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Note, Session } from "../contract.ts";
+import type { Note, Session } from "../index.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 

@@ -11,7 +11,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Note } from "../contract.ts";
+import type { Note } from "../index.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 

@@ -6,7 +6,7 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../contract.ts";
+import type { Session } from "../index.ts";
 import { type Mark, nameOf } from "./attribute-mapping.ts";
 
 /**

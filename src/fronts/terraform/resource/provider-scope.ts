@@ -5,7 +5,7 @@
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import { type Account, JobWatch } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
-import type { DataSession, Session } from "../contract.ts";
+import type { DataSession, Session } from "../index.ts";
 import { keyOf, labelOf, nameOf } from "./attribute-mapping.ts";
 
 /** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */

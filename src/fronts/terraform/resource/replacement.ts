@@ -14,7 +14,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../contract.ts";
+import type { Session } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
 import { checkOrder } from "./order-name.ts";
 import type { ProviderScope } from "./provider-scope.ts";

@@ -7,7 +7,7 @@ import { type Connection, newConnection } from "../../../../src/fronts/terraform
 import { calls } from "../../../../src/fronts/terraform/calls/data.ts";
 import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
 import { decodeDynamic, encodeDynamic } from "../../../../src/fronts/terraform/codec/dynamic.ts";
-import type { Session } from "../../../../src/fronts/terraform/contract.ts";
+import type { Session } from "../../../../src/fronts/terraform/index.ts";
 import { openSession } from "../../../../src/fronts/terraform/provider/session.ts";
 import {
   type Diagnostic as Message,

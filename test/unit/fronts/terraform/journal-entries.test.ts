@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
-import type { Note } from "../../../../src/fronts/terraform/contract.ts";
+import type { Note } from "../../../../src/fronts/terraform/index.ts";
 import { JournalFile, openJournal } from "../../../../src/fronts/terraform/journal.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Diagnostic, JsonObject } from "../../../../src/core/model/index.ts";
-import type { Note } from "../../../../src/fronts/terraform/contract.ts";
+import type { Note } from "../../../../src/fronts/terraform/index.ts";
 import { type JournalOptions, openJournal } from "../../../../src/fronts/terraform/journal.ts";
 import { testClock } from "../../../support/clock.ts";
 import fc from "../../../support/fc.ts";

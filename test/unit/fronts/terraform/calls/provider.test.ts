@@ -13,7 +13,7 @@ import { newConnection, requireSession } from "../../../../../src/fronts/terrafo
 import { calls, createProvider, type Provider } from "../../../../../src/fronts/terraform/calls/index.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
-import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Session } from "../../../../../src/fronts/terraform/index.ts";
 import { STATUS } from "../../../../../src/fronts/terraform/wire/grpc.ts";
 import {
   ConfigureProvider_RequestSchema,

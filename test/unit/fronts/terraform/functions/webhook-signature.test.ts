@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { newConnection } from "../../../../../src/fronts/terraform/calls/call.ts";
 import { calls } from "../../../../../src/fronts/terraform/calls/data.ts";
 import { decodeValue, encodeValue } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
-import { FunctionError } from "../../../../../src/fronts/terraform/contract.ts";
 import { webhookSignature } from "../../../../../src/fronts/terraform/data/index.ts";
+import { FunctionError } from "../../../../../src/fronts/terraform/index.ts";
 import {
   CallFunction_RequestSchema,
   CallFunction_ResponseSchema,

@@ -1,7 +1,7 @@
 /** What Terraform asks to have applied, of an account that is a map; and the answers of a host to it. */
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Note } from "../../../../../src/fronts/terraform/index.ts";
 import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";

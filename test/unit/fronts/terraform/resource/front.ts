@@ -2,7 +2,7 @@
 import type { HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/index.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { ProviderScope } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Session } from "../../../../../src/fronts/terraform/index.ts";
 import {
   dropReplacing,
   isToReplace,

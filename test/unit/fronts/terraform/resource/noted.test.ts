@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import type { Intent, JsonObject, Phase, PrivateMark } from "../../../../../src/core/model/index.ts";
-import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Note } from "../../../../../src/fronts/terraform/index.ts";
 import { type Mark, terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import {
   activeEntry,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fail } from "../../../../../src/core/model/index.ts";
-import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
+import type { Session } from "../../../../../src/fronts/terraform/index.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { surroundings } from "./front.ts";
 
