@@ -25,12 +25,11 @@ import {
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
-import { NotLiveYet, whyWaiting } from "./not-live-yet.ts";
 import { isJustCreated, settledMark } from "./pending-create.ts";
 import { ownForm } from "./refusals.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { withdraw } from "./settle.ts";
-import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
+import { NotLiveYet, observedMark, unclearEnd, unknownAtOnce, whyWaiting } from "./status.ts";
 
 /**
  * Applies one change. Each request's result is recorded before the next is sent, so a failure in between loses nothing.

@@ -17,8 +17,8 @@ import {
   usesUpKey,
   wasRefused,
 } from "./creating.ts";
-import { lookalikesOf } from "./lookalike.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
+import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */

@@ -27,10 +27,10 @@ import {
   subjectOf,
   wasRefused,
 } from "./creating.ts";
-import { mayPass, notLiveYet } from "./not-live-yet.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { collection, likeness } from "./read.ts";
 import { existing, pending, unreadable } from "./refusals.ts";
+import { mayPass, notLiveYet } from "./status.ts";
 
 /**
  * Sends a create, in the way of its class, and says what was made. That it was begun is durable before it leaves, and

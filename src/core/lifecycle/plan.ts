@@ -12,7 +12,6 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { attributesOf, refreshed, sameValue } from "./attributes.ts";
-import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import {
   certainlyMade,
   isPendingCreate,
@@ -24,6 +23,7 @@ import {
   strangers,
 } from "./pending-create.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
+import { lookalikesOf, renamedFrom } from "./read.ts";
 import {
   existing,
   gone,

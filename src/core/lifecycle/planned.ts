@@ -13,8 +13,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { attributesOf, sensitiveNames } from "./attributes.ts";
-import type { Others } from "./lookalike.ts";
-import type { Observation } from "./read.ts";
+import type { Observation, Others } from "./read.ts";
 
 /** What the plan of one declared resource is made from. */
 export interface PlanInput extends Others {

@@ -1,6 +1,21 @@
-import type { Kind } from "../kinds/kind.ts";
-import type { Diagnostic, Job, Json, JsonObject, Phase, PrivateMark, Remedy } from "../model/index.ts";
-import { attributesOf } from "./attributes.ts";
+/**
+ * What a status means for what is to be done: one that is not understood is never acted upon, and a service that is not live yet
+ * refuses much of what belongs to it.
+ */
+import type { Kind, Remote } from "../kinds/kind.ts";
+import {
+  ApiError,
+  type Diagnostic,
+  HostformError,
+  type Job,
+  type Json,
+  type JsonObject,
+  type Phase,
+  type PrivateMark,
+  type Remedy,
+} from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { attributesOf, parentOf } from "./attributes.ts";
 import { settledMark } from "./pending-create.ts";
 
 /** What is said and remembered where a status word is not understood (§2 Gaps): it is named, and never acted upon. */
@@ -109,4 +124,113 @@ function remedy(word: Json | undefined, provider: string, job: Job | undefined):
     return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
   }
   return { ...map, phases: /suspen|paus/i.test(String(word)) ? ["suspended", "live"] : ["live", "suspended"] };
+}
+
+/**
+ * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429
+ * are about the token, and never a matter of time alone.
+ */
+const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
+
+/** Whether a refusal may be over when the service is live. One of values that were sent (§7, 422) is not. */
+export function mayPass(error: unknown, kind?: Kind): error is ApiError {
+  if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
+  if (error.diagnostics[0]?.code === "api.malformed") return false;
+  const sent = new Set(kind === undefined ? [] : attributesOf(kind).map(([name]) => name));
+  return !Object.keys(error.fieldErrors).some((field) => sent.has(field.split(".")[0] ?? field));
+}
+
+/** The API refused something of a service that is not live yet (§3: it is provisioned when it is paid). Nothing was done. */
+export class NotLiveYet extends HostformError {
+  readonly kind: Kind;
+  readonly service: Remote;
+  readonly refusal: ApiError;
+  readonly #what: string;
+
+  /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
+  constructor(kind: Kind, service: Remote, what: string, refusal: ApiError, why?: string) {
+    const { noun } = kind;
+    const summary = `${what} waits until ${noun} ${service.id} is live${why === undefined ? "" : `: ${why}`}`;
+    const [said] = refusal.diagnostics;
+    const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
+    const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
+    super([{ severity: "error", code: "apply.waiting", summary, detail, remedies: [fix] }], { cause: refusal });
+    this.kind = kind;
+    this.service = service;
+    this.#what = what;
+    this.refusal = refusal;
+  }
+
+  because(why: string | undefined): NotLiveYet {
+    return new NotLiveYet(this.kind, this.service, this.#what, this.refusal, why);
+  }
+
+  /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
+  notUnderstood(): HostformError {
+    const { attributes, id } = this.service;
+    const word = attributes.status == null ? undefined : JSON.stringify(attributes.status);
+    const what = word === undefined ? "not shown" : `${word}, which is not understood`;
+    const unclear = `The status of ${this.kind.noun} ${id} is ${what}: it may not be live yet.`;
+    const say =
+      word === undefined
+        ? "Look in the dashboard whether it is live."
+        : `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
+    const diagnostics = this.refusal.diagnostics.map((each) => ({
+      ...each,
+      detail: [each.detail, unclear].filter(Boolean).join(" "),
+      remedies: [say, ...(each.remedies ?? [])],
+    }));
+    return new HostformError(diagnostics, { cause: this.refusal });
+  }
+}
+
+/**
+ * What a refused create is that is only early: what the object belongs to is not live yet, has a status that is not
+ * understood, or was made in this run and has become live just now. Undefined for any other failure. Sends one GET, and none
+ * for what time alone does not change.
+ */
+export async function notLiveYet(
+  kind: Kind,
+  what: string,
+  planned: JsonObject,
+  error: unknown,
+  { account, parentKind }: { readonly account: Account; readonly parentKind?: Kind | undefined },
+): Promise<NotLiveYet | undefined> {
+  const id = parentOf(kind, planned);
+  if (parentKind === undefined || id === undefined || !mayPass(error, kind)) return undefined;
+  return early(account, parentKind, id, what, error);
+}
+
+async function early(account: Account, kind: Kind, id: string, what: string, error: ApiError) {
+  const service = await account.get(kind, id).catch(() => undefined);
+  const { phase } = service ?? {};
+  const isEarly = phase === "pending" || phase === "unknown" || (phase === "live" && account.isNew(id));
+  return service && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
+}
+
+/** A single sign-on that was refused: in other words where the service is not live yet, else as it came. */
+export async function signOnRefused(account: Account, kind: Kind, id: string, error: unknown): Promise<unknown> {
+  const found = mayPass(error) ? await early(account, kind, id, "The single sign-on", error) : undefined;
+  return found?.because(await whyWaiting(account, found)) ?? error;
+}
+
+/**
+ * Why a service cannot become live without the user; undefined when its invoices are paid. One whose status is not understood
+ * counts as not live while it is not paid.
+ * @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
+ */
+export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
+  const isPaid = await isPaidFor(account, early.service.id);
+  if (early.service.phase === "unknown" && isPaid !== false) throw early.notUnderstood();
+  if (isPaid === true) return undefined;
+  return isPaid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+}
+
+/** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
+async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
+  // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
+  const invoices = await account.invoices().catch(() => []);
+  const own = invoices.filter(({ order_id: order }) => order === id);
+  const isPaid = own.map(({ paid_at, status }) => paid_at !== null || /^(?:paid|settled)$/i.test(status ?? ""));
+  return own.length === 0 ? undefined : isPaid.every(Boolean);
 }

@@ -1,8 +1,8 @@
 // Servers without a name: which live ones may be the declared one, and which are explained by others.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lifecycle/lookalike.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
+import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lifecycle/read.ts";
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, recorded, remote } from "../../../support/subjects.ts";
 

@@ -11,9 +11,8 @@ import {
   wasRefused,
 } from "../../../../src/core/lifecycle/creating.ts";
 import { type Observation, parentOf, read, validate } from "../../../../src/core/lifecycle/index.ts";
-import { billedTwice, sameInUse } from "../../../../src/core/lifecycle/lookalike.ts";
-import { mayPass, notLiveYet, signOnRefused } from "../../../../src/core/lifecycle/not-live-yet.ts";
-import { likeness } from "../../../../src/core/lifecycle/read.ts";
+import { billedTwice, likeness, sameInUse } from "../../../../src/core/lifecycle/read.ts";
+import { mayPass, notLiveYet, signOnRefused } from "../../../../src/core/lifecycle/status.ts";
 import {
   ApiError,
   type Change,
