@@ -8,7 +8,6 @@ export * from "./apply.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, refuseStopped, type SecretOutputs } from "./context.ts";
 export { idempotencyKey } from "./creating.ts";
-export { explain } from "./explain.ts";
 export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";

@@ -41,8 +41,7 @@ import {
 import { checkOrder, generationOf, noteRefused } from "./order-name.ts";
 import { claimOf, type ProviderScope, unclaim } from "./provider-scope.ts";
 import { dropReplacing, isToReplace, wasReleased } from "./replacement.ts";
-import { stoppable } from "./stoppable.ts";
-import { timeoutOf } from "./timeouts.ts";
+import { stoppable, timeoutOf } from "./timeouts.ts";
 
 export interface ApplyAnswer {
   /** Null: nothing was made. */
