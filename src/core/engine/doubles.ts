@@ -1,5 +1,5 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { billedTwice, parentOf, sameInUse } from "../lifecycle/index.ts";
+import { billedTwice, duplicate, parentOf, sameInUse } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -41,7 +41,7 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
       makes && kind ? sameThing(provider, kind, join(after ?? {}, after_unknown) as ValueObject) : undefined;
     if (!kind || thing === undefined) continue;
     const other = making.get(thing);
-    if (other !== undefined) diagnostics.push(twice(address, other, kind));
+    if (other !== undefined) diagnostics.push(duplicate(kind, address, other));
     making.set(thing, address);
     const holder = recorded.get(thing);
     if (kind.list === undefined && holder !== undefined && holder !== address)
@@ -63,17 +63,6 @@ export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: r
       return kind && own ? [billedTwice(kind, same, own.remote, own.address)] : [];
     });
   });
-}
-
-export function twice(address: string, other: string, { noun }: Pick<Kind, "noun">): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${address} and ${other} would be the same ${noun}`,
-    detail: "What tells one from another has the same value in both; it would be made twice.",
-    remedies: ["Remove one of the two, or correct what it refers to."],
-    address,
-  };
 }
 
 function renamed(address: string, holder: string, { noun }: Kind): Diagnostic {

@@ -2,6 +2,7 @@ import type { Kinds } from "../kinds/kind.ts";
 import {
   isPendingCreate,
   type Observation,
+  orderNameErrors,
   type PlanInput,
   type Planned,
   planResource,
@@ -26,7 +27,6 @@ import { addressIndex, dependenciesOf } from "./graph.ts";
 import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
 import { kindOf } from "./kinds.ts";
 import { heeding, orderKept } from "./lifecycle.ts";
-import { checkOrderName } from "./order-name.ts";
 import type { PlanOptions } from "./plan-options.ts";
 import { declaredAttributes } from "./sources.ts";
 
@@ -115,7 +115,10 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
     changes.set(resource.address, planned.change);
     if (!isNoOp(planned.change)) changing.add(resource.address);
     diagnostics.push(...orderKept(kind, resource, planned.change));
-    diagnostics.push(...checkOrderName(kind, resource, planned.change, config, desired));
+    if (desired.ordersNamedBy === "domain" && planned.change.actions.includes("create")) {
+      const unnamed = orderNameErrors(kind, config, desired.project);
+      diagnostics.push(...unnamed.map((each) => located({ ...each, address: resource.address }, resource.locate([]))));
+    }
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
   }
   return { changes, diagnostics, scope };

@@ -6,7 +6,6 @@ import {
   ApiError,
   type Change,
   type Diagnostic,
-  fail,
   HostformError,
   type Intent,
   isReplacement,
@@ -29,7 +28,7 @@ import {
 } from "./creating.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { collection, likeness } from "./read.ts";
-import { existing, pending, unreadable } from "./refusals.ts";
+import { duplicate, existing, pending, unreadable } from "./refusals.ts";
 import { mayPass, notLiveYet } from "./status.ts";
 
 /**
@@ -51,11 +50,7 @@ export async function create(
 ): Promise<Created> {
   const other = context.claim?.(kind, planned);
   if (other !== undefined) {
-    fail("config.duplicate", `${change.address} would be the same ${kind.noun} as ${other}`, {
-      detail: "What tells one from another came to the same value in both; nothing was sent.",
-      remedies: ["Remove one of the two, or correct what it refers to."],
-      address: change.address,
-    });
+    throw new HostformError([duplicate(kind, change.address, other)]);
   }
   return createInTurn(kind, change, planned, context, (inTurn) => {
     switch (kind.creation) {

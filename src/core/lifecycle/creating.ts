@@ -5,7 +5,16 @@
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import { ApiError, type Change, type Diagnostic, HostformError, type Intent, type JsonObject } from "../model/index.ts";
+import {
+  ApiError,
+  type Change,
+  type Diagnostic,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  UNKNOWN,
+  type ValueObject,
+} from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
 import {
@@ -186,6 +195,38 @@ export function idempotencyKey(project: string, name: string, generation: number
     .update(JSON.stringify([project, name, generation]))
     .digest("hex");
   return `hostform-1-${digest.slice(0, 35)}`;
+}
+
+/**
+ * What an order lacks where nothing but its attributes names it: a project, or a name of its own. From the two its
+ * Idempotency-Key is made (§4), which is all that keeps it from being placed twice when a run is killed before it is recorded.
+ * @param project undefined or empty: none is named.
+ */
+export function orderNameErrors(kind: Kind, config: ValueObject, project: string | undefined): Diagnostic[] {
+  if (kind.creation !== "keyed") return [];
+  const found: Diagnostic[] = [];
+  if (!project) {
+    found.push({
+      severity: "error",
+      code: "terraform.project",
+      summary: "The provider needs `project` to order a service",
+      detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
+      remedies: [{ do: "name_project" }],
+    });
+  }
+  const isOpen = config.reference === UNKNOWN || config.domain === UNKNOWN;
+  if (!isOpen && kind.orderReference?.(config) === undefined) {
+    found.push({
+      severity: "error",
+      code: "terraform.reference",
+      summary: `A ${kind.noun} without a domain needs \`reference\``,
+      detail:
+        "Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
+      remedies: ["Add `reference`: a name that is this order's alone in the project, and stays."],
+      attribute: ["reference"],
+    });
+  }
+  return found;
 }
 
 /** A request takes its time to arrive. Of a lifetime that is short it is the half. */

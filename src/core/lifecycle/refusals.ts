@@ -71,6 +71,18 @@ export function mismatch(
   };
 }
 
+/** Two declarations came to the same thing; which values they have may be known only now. */
+export function duplicate({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `${address} and ${other} would be the same ${noun}`,
+    detail: "Both have the same natural key. No request was sent.",
+    remedies: ["Remove one of the two, or correct what it refers to."],
+    address,
+  };
+}
+
 export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const full = importIdOfFirst(kind, matches);

@@ -107,7 +107,7 @@ export function twice(kind: Kind, other: string): Diagnostic {
     severity: "error",
     code: "config.duplicate",
     summary: `Another resource is the same ${kind.noun}: ${other}`,
-    detail: "What tells one from another came to the same value in both; nothing was sent for this one.",
+    detail: "Both have the same natural key. No request was sent for this one.",
     remedies: ["Remove one of the two, or correct what it refers to."],
   };
 }

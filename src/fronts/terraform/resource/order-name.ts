@@ -1,4 +1,5 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
+import { orderNameErrors } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
   type PrivateMark,
@@ -9,36 +10,12 @@ import {
 import type { Session } from "../index.ts";
 import { type Mark, nameOf } from "./attribute-mapping.ts";
 
-/**
- * What an order needs beside its attributes: a project and a name of its own. From the two its Idempotency-Key is made
- * (§4), which is all that keeps the order from being placed twice when a process is killed before Terraform has written
- * its state.
- */
+/** What an order needs beside its attributes: a project and a name of its own; a replacement, another than the old one has. */
 export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mark, session: Session): Diagnostic[] {
   if (kind.creation !== "keyed") return [];
-  const found: Diagnostic[] = [];
-  if (session.project === undefined) {
-    found.push({
-      severity: "error",
-      code: "terraform.project",
-      summary: "The provider needs `project` to order a service",
-      detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
-      remedies: ['Set `project = "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.'],
-    });
-  }
+  const found = orderNameErrors(kind, declared, session.project);
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
   const name = nameOf(kind, declared);
-  if (name === undefined && !open) {
-    found.push({
-      severity: "error",
-      code: "terraform.reference",
-      summary: `A ${kind.noun} without a domain needs \`reference\``,
-      detail:
-        "Terraform tells the provider no resource address. Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
-      remedies: ['Add `reference = "…"`: a name that is this order\'s alone in the project, and stays.'],
-      attribute: ["reference"],
-    });
-  }
   if (replacing !== undefined && name === undefined && open) {
     found.push({
       severity: "error",
