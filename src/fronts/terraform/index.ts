@@ -21,7 +21,7 @@ import type {
 import type { Schema, Type } from "../../core/model/schema.ts";
 
 /** One provider configuration, opened: the account that it is about and how to deal with it. */
-export interface Session {
+export interface ProviderSession {
   /** False while a part of the configuration is unknown: nothing of the account can be used then. */
   readonly isOpen: boolean;
   readonly client: HostingClient;
@@ -53,9 +53,9 @@ export interface Session {
  * state folder, mode 0600; nothing in it outlives the moment in which Terraform shows that it has recorded the object.
  */
 export interface Note extends ResourceState {
-  /** Where Terraform ran, as {@link Session.place} has it. */
+  /** Where Terraform ran, as {@link ProviderSession.place} has it. */
   readonly place?: string;
-  /** The process that wrote it, as {@link Session.self} has it. */
+  /** The process that wrote it, as {@link ProviderSession.self} has it. */
   readonly owner?: string;
   /** Terraform went on after the answer, to the ordered end of the process: its state has the object, or had it. */
   readonly answered?: true;
@@ -78,7 +78,7 @@ export interface Journal {
 }
 
 /** What data sources need of a session. */
-export interface DataSession extends Pick<Session, "client" | "account" | "moneyScale" | "clock" | "stop"> {
+export interface DataSession extends Pick<ProviderSession, "client" | "account" | "moneyScale" | "clock" | "stop"> {
   /** The collections as their readers share them; default: those of the session. */
   readonly collections?: {
     isAlone(kind: Kind, parent: string | undefined): Promise<boolean>;
@@ -103,7 +103,7 @@ export interface EphemeralResource {
   readonly name: string;
   readonly schema: Schema;
   /** @throws HostformError. */
-  open(config: JsonObject, session: Session): Promise<JsonObject>;
+  open(config: JsonObject, session: ProviderSession): Promise<JsonObject>;
 }
 
 /** `provider::hosting::…`. Runs without a configuration. */

@@ -7,8 +7,8 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { type Diagnostic, fail } from "../../../core/model/index.ts";
-import type { Session } from "../index.ts";
-import type { Environment } from "../wire/handshake.ts";
+import type { ProviderSession } from "../index.ts";
+import type { ProcessEnvironment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
 
 /**
@@ -17,7 +17,7 @@ import type { Log } from "../wire/log.ts";
  */
 export interface Connection {
   /** What ConfigureProvider opened; undefined before it (validation and functions run without a configuration). */
-  session: Session | undefined;
+  session: ProviderSession | undefined;
   /** Terraform gave up a call: what it answered is in nobody's state. */
   unheard: boolean;
   /** As ConfigureProvider gave it ("1.11.4"); undefined before it. */
@@ -27,7 +27,7 @@ export interface Connection {
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
   /** The environment of the process. */
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** Terraform's log (TF_LOG). Nothing secret may be given to it. */
   readonly log: Log;
 }
@@ -55,7 +55,7 @@ export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Co
 }
 
 /** @throws HostformError when the provider is not configured. */
-export function requireSession(connection: Connection): Session {
+export function requireSession(connection: Connection): ProviderSession {
   return (
     connection.session ??
     fail("internal", "The provider is not configured", {

@@ -19,7 +19,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { appFolder, systemSecretFiles } from "../../../core/record/secret-output.ts";
-import type { Session } from "../index.ts";
+import type { ProviderSession } from "../index.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf, validateProviderConfig } from "./config.ts";
 
@@ -82,7 +82,7 @@ function refuseUntrusted(env: SessionOptions["env"]): void {
  * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
  * @throws HostformError at the setting that is missing or wrong; a token is in no message. `trust.untrusted` where HOSTFORM_UNTRUSTED is set.
  */
-export async function openSession(config: ValueObject, options: SessionOptions): Promise<Session> {
+export async function openSession(config: ValueObject, options: SessionOptions): Promise<ProviderSession> {
   refuseUntrusted(options.env);
   const wrong = validateProviderConfig(config);
   if (wrong.length > 0) throw new HostformError(wrong);
@@ -96,7 +96,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     owner: "Terraform",
     projects: [appFolder(folder)],
   });
-  const secretDestination: Session["secretDestination"] = (output, of) => secretOutputs.destination(output, of);
+  const secretDestination: ProviderSession["secretDestination"] = (output, of) => secretOutputs.destination(output, of);
   const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
   const needed = open.filter((name) => name !== "project");
   if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs, secretDestination });
@@ -129,7 +129,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   });
   const reading = readingSettings(settings);
   let journal: OpenJournal | undefined;
-  const session: Session = {
+  const session: ProviderSession = {
     client,
     account: new Account(client, reading, stop, turns),
     isOpen: true,
@@ -204,8 +204,8 @@ function notKnown(settings: readonly string[]): never {
 /** The session of a configuration that is not known as a whole: whatever needs the account throws {@link notKnown}. */
 function waitingSession(
   settings: readonly string[],
-  parts: Pick<Session, "clock" | "stop" | "secretOutputs" | "secretDestination">,
-): Session {
+  parts: Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">,
+): ProviderSession {
   const needed = () => notKnown(settings);
   return {
     ...parts,

@@ -16,7 +16,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../index.ts";
+import type { ProviderSession } from "../index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**
@@ -138,7 +138,7 @@ export interface Replaced {
 export interface Mark extends PrivateMark {
   /** Of what the provider has made: the name that it was made under (of an order, that of its Idempotency-Key). */
   readonly made?: string;
-  /** The host whose ids are meant ({@link Session.host}). */
+  /** The host whose ids are meant ({@link ProviderSession.host}). */
   readonly host?: string;
   /** Its one-time secret did not come with its creation: Terraform has it marked as tainted, unless its user took that back. */
   readonly lost?: true;

@@ -25,7 +25,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Note, Session } from "../index.ts";
+import type { Note, ProviderSession } from "../index.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -54,7 +54,7 @@ export async function activeEntry(kind: Kind, name: string | undefined, scope: P
 }
 
 /** Why a note may not be used here and now. */
-function refusalOf(kind: Kind, note: Note, { place, self }: Session): Diagnostic | undefined {
+function refusalOf(kind: Kind, note: Note, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = note;
   if (answered || (note.place !== undefined && note.place !== place)) return foreign(kind, note);
   return owner !== self.mark && self.isRunning(owner) ? busy(note) : undefined;

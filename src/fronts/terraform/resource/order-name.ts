@@ -7,11 +7,16 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../index.ts";
+import type { ProviderSession } from "../index.ts";
 import { type Mark, nameOf } from "./attribute-mapping.ts";
 
 /** What an order needs beside its attributes: a project and a name of its own; a replacement, another than the old one has. */
-export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mark, session: Session): Diagnostic[] {
+export function checkOrder(
+  kind: Kind,
+  declared: ValueObject,
+  { replacing }: Mark,
+  session: ProviderSession,
+): Diagnostic[] {
   if (kind.creation !== "keyed") return [];
   const found = orderNameErrors(kind, declared, session.project);
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
@@ -43,12 +48,12 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
 const refused = (kind: Kind) => `${kind.type} refused`;
 
 /** Notes that the key of an order is used up: it was refused, and a host may repeat that for the corrected order (§4). */
-export function noteRefused(kind: Kind, name: string, order: ResourceState, { journal, place }: Session): void {
+export function noteRefused(kind: Kind, name: string, order: ResourceState, { journal, place }: ProviderSession): void {
   journal.put(refused(kind), name, { ...order, place });
 }
 
 /** The generation of the next order of this name, for its mark; nothing where none was refused. */
-export function generationOf(kind: Kind, name: string | undefined, { journal }: Session): PrivateMark {
+export function generationOf(kind: Kind, name: string | undefined, { journal }: ProviderSession): PrivateMark {
   const note = name === undefined ? undefined : journal.get(refused(kind), name);
   return { generation: note?.private.generation };
 }

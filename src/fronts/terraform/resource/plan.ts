@@ -22,7 +22,7 @@ import {
   UNKNOWN,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../index.ts";
+import type { ProviderSession } from "../index.ts";
 import {
   conform,
   declaredIn,
@@ -261,7 +261,7 @@ async function secretPlaceNotices(
   kind: Kind,
   config: ValueObject,
   isNew: boolean,
-  { secretDestination }: Pick<Session, "secretDestination">,
+  { secretDestination }: Pick<ProviderSession, "secretDestination">,
 ): Promise<readonly Diagnostic[]> {
   const [output, attribute] = [fileOutputIn(config), oneTimeSecretName(kind)];
   if (output === undefined || attribute === undefined) return [];

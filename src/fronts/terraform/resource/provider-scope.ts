@@ -5,7 +5,7 @@
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import { type Account, JobWatch } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
-import type { DataSession, Session } from "../index.ts";
+import type { DataSession, ProviderSession } from "../index.ts";
 import { keyOf, labelOf, nameOf } from "./attribute-mapping.ts";
 
 /** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
@@ -13,7 +13,7 @@ const JOB_MS = 300_000;
 
 /** What the resources of one provider configuration share while the process lives. */
 export class ProviderScope {
-  readonly session: Session;
+  readonly session: ProviderSession;
   readonly collections: Collections;
   readonly jobs: JobWatch;
   /** Things that are made, or are being made, in this process: type and name -> what it is called. */
@@ -32,7 +32,7 @@ export class ProviderScope {
   readonly #said = new Set<string>();
 
   /** @param coalesce false: every object is read by itself (for comparison). */
-  constructor(session: Session, coalesce = true) {
+  constructor(session: ProviderSession, coalesce = true) {
     this.session = session;
     this.collections = beginCollections(session, coalesce);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
@@ -172,11 +172,11 @@ export function unclaim(kind: Kind, name: string | undefined, attributes: ValueO
   scope.unclaim(kind, keyOf(kind, attributes));
 }
 
-const scopes = new WeakMap<Session, ProviderScope>();
+const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
 /** The scope of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
 export function scopeOf(
-  session: Session,
+  session: ProviderSession,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ProviderScope {
   const known = scopes.get(session);

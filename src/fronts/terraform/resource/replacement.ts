@@ -14,7 +14,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Session } from "../index.ts";
+import type { ProviderSession } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
 import { checkOrder } from "./order-name.ts";
 import type { ProviderScope } from "./provider-scope.ts";
@@ -37,7 +37,7 @@ export function planReplacement(
     readonly config: ValueObject;
     readonly mark: Mark;
     readonly diagnostics: readonly Diagnostic[];
-    readonly session: Session;
+    readonly session: ProviderSession;
   },
 ): PlannedReplacement {
   const { prior, config, mark, diagnostics, session } = question;
@@ -134,7 +134,12 @@ export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, sco
  * A create is planned in the place of an object: with create_before_destroy it is applied, by a process of its own, while
  * the old one stands. What is noted holds for this run of Terraform alone.
  */
-export function noteReplacing(kind: Kind, name: string | undefined, old: Replaced | undefined, session: Session): void {
+export function noteReplacing(
+  kind: Kind,
+  name: string | undefined,
+  old: Replaced | undefined,
+  session: ProviderSession,
+): void {
   if (name === undefined || old === undefined) return;
   // One name is one order; of what can be deleted there may be two of a name for a moment.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
@@ -150,12 +155,12 @@ export function isToReplace(kind: Kind, name: string | undefined, remote: Remote
 }
 
 /** It is there. */
-export function dropReplacing(kind: Kind, name: string | undefined, session: Session): void {
+export function dropReplacing(kind: Kind, name: string | undefined, session: ProviderSession): void {
   if (name !== undefined) session.journal.remove(replacing(kind), name);
 }
 
 /** What the state has again (by an import) was not let go of. */
-export function unmarkReleased(kind: Kind, { id }: JsonObject, session: Session): void {
+export function unmarkReleased(kind: Kind, { id }: JsonObject, session: ProviderSession): void {
   if (kind.creation === "keyed" && typeof id === "string") session.journal.remove(released(kind), id);
 }
 

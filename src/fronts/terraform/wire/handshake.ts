@@ -10,7 +10,7 @@ const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2
 const HANDSHAKE = 1;
 const PROTOCOL = 6;
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Where the provider listens. */
 export interface Address {
@@ -25,7 +25,7 @@ type Invitation =
   | { readonly from: "terraform"; readonly refusal: string }
   | { readonly from: "person" };
 
-export function invitation(env: Environment): Invitation {
+export function invitation(env: ProcessEnvironment): Invitation {
   if (env.TF_PLUGIN_MAGIC_COOKIE !== COOKIE) return { from: "person" };
   const versions = env.PLUGIN_PROTOCOL_VERSIONS?.split(",").map(Number) ?? [PROTOCOL];
   if (!versions.includes(PROTOCOL)) {

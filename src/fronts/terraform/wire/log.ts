@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import process from "node:process";
-import type { Environment } from "./handshake.ts";
+import type { ProcessEnvironment } from "./handshake.ts";
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
@@ -15,7 +15,7 @@ interface LogOutput {
 }
 
 /** Whether anybody reads the log; Terraform itself drops what is below the level that was asked for. */
-export function isLogged(env: Environment): boolean {
+export function isLogged(env: ProcessEnvironment): boolean {
   return [env.TF_LOG, env.TF_LOG_PROVIDER].some((level) => level !== undefined && !/^(?:|off)$/i.test(level));
 }
 

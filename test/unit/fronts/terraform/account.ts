@@ -7,7 +7,7 @@ import { type Connection, newConnection } from "../../../../src/fronts/terraform
 import { calls } from "../../../../src/fronts/terraform/calls/data.ts";
 import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
 import { decodeDynamic, encodeDynamic } from "../../../../src/fronts/terraform/codec/dynamic.ts";
-import type { Session } from "../../../../src/fronts/terraform/index.ts";
+import type { ProviderSession } from "../../../../src/fronts/terraform/index.ts";
 import { openSession } from "../../../../src/fronts/terraform/provider/session.ts";
 import {
   type Diagnostic as Message,
@@ -43,11 +43,11 @@ export function toldOf(diagnostics: readonly Message[]): string[] {
 
 export class OpenAccount {
   readonly sandbox: Sandbox;
-  readonly session: Session;
+  readonly session: ProviderSession;
   readonly warnings: readonly Diagnostic[];
   readonly connection: Connection;
 
-  constructor(sandbox: Sandbox, session: Session, warnings: readonly Diagnostic[]) {
+  constructor(sandbox: Sandbox, session: ProviderSession, warnings: readonly Diagnostic[]) {
     this.sandbox = sandbox;
     this.session = session;
     this.warnings = warnings;

@@ -13,7 +13,7 @@ import { newConnection, requireSession } from "../../../../../src/fronts/terrafo
 import { calls, createProvider, type Provider } from "../../../../../src/fronts/terraform/calls/index.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
 import { encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
-import type { Session } from "../../../../../src/fronts/terraform/index.ts";
+import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { STATUS } from "../../../../../src/fronts/terraform/wire/grpc.ts";
 import {
   ConfigureProvider_RequestSchema,
@@ -174,7 +174,7 @@ describe("ConfigureProvider", () => {
   it("closes the account that was open before", async () => {
     const closed: string[] = [];
     const connection = newConnection({ env, log });
-    connection.session = { close: async () => void closed.push("the first") } as unknown as Session;
+    connection.session = { close: async () => void closed.push("the first") } as unknown as ProviderSession;
     await call(
       async (r) => (await calls.ConfigureProvider?.(r, connection)) ?? r,
       ConfigureProvider_RequestSchema,

@@ -1,7 +1,7 @@
 /** Opens sessions of the provider, in whatever surroundings a test says. */
 import { expect, onTestFinished } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
-import type { Session } from "../../../../../src/fronts/terraform/index.ts";
+import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { providerSchema } from "../../../../../src/fronts/terraform/provider/schema.ts";
 import { openSession, type SessionOptions } from "../../../../../src/fronts/terraform/provider/session.ts";
 import type { Sandbox } from "../../../../../src/sandbox/index.ts";
@@ -22,7 +22,7 @@ export async function sandboxed(): Promise<Sandbox> {
 export async function open(
   given: ValueObject,
   over: Partial<SessionOptions> = {},
-): Promise<{ session: Session; warnings: readonly Diagnostic[] }> {
+): Promise<{ session: ProviderSession; warnings: readonly Diagnostic[] }> {
   const warnings: Diagnostic[] = [];
   const session = await openSession(complete(providerSchema.attributes, given), {
     stop: new AbortController().signal,

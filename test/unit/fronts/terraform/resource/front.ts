@@ -2,7 +2,7 @@
 import type { HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
-import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/index.ts";
+import type { Journal, Note, ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { ProviderScope } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
@@ -11,7 +11,7 @@ import { complete, type FakeAccount, fakeAccount, fakeWriter } from "../../../..
 
 export interface Surroundings {
   readonly front: ProviderScope;
-  readonly session: Session;
+  readonly session: ProviderSession;
   readonly kind: Kind;
   readonly fake: FakeAccount;
   readonly clock: TestClock;
@@ -24,7 +24,7 @@ export interface Options {
   readonly objects?: readonly Remote[];
   /** What the API answers to a change; default: nothing is expected to be sent. */
   answer?(mutation: Mutation, nth: number): unknown;
-  readonly session?: Partial<Session>;
+  readonly session?: Partial<ProviderSession>;
   readonly coalesce?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function surroundings(type: string, { objects = [], answer, session, coal
   );
   const clock = testClock();
   const journal = memoryJournal();
-  const whole: Session = {
+  const whole: ProviderSession = {
     isOpen: true,
     client: writer as unknown as HostingClient,
     account: fake.account,

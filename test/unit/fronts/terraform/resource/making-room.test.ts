@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Session } from "../../../../../src/fronts/terraform/index.ts";
+import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import {
   dropReplacing,
   isToReplace,
@@ -74,7 +74,7 @@ describe("a create that was planned in the place of an object", () => {
     expect(isToReplace(kind, "second", live, front)).toBe(false);
   });
 
-  it.each<[string, Partial<Session>]>([
+  it.each<[string, Partial<ProviderSession>]>([
     [
       "by another run of Terraform",
       { self: { mark: "another process", parent: "another terraform", isRunning: () => false } },

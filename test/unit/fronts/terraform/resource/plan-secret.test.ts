@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fail } from "../../../../../src/core/model/index.ts";
-import type { Session } from "../../../../../src/fronts/terraform/index.ts";
+import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { surroundings } from "./front.ts";
 
@@ -8,7 +8,10 @@ const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const output = (file: string) => ({ file, env_file: null, command: null, outside_project: null });
 
 /** What Terraform's plan of a new webhook says. */
-async function said(secretDestination: Session["secretDestination"], secret_output: object | null = output("hook")) {
+async function said(
+  secretDestination: ProviderSession["secretDestination"],
+  secret_output: object | null = output("hook"),
+) {
   const { front, kind } = surroundings("hosting_webhook", { session: { secretDestination } });
   const question = { prior: null, config: { ...WEBHOOK, secret_output }, mark: {} } as never;
   return (await planDeclared(kind, question, front)).diagnostics;
