@@ -189,7 +189,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     }
     const said = unreadable ? [] : [expect.stringContaining("no longer")];
     expect(outcome.warnings.map(({ summary, detail }) => `${summary} ${detail}`)).toEqual(
-      said.map(() => expect.stringContaining("not ordered again by itself")),
+      said.map(() => expect.stringContaining("not ordered again automatically")),
     );
     expect(subject.changesSent()).toEqual([]);
     expect(subject.core.attributes(subject.address).id).toBeDefined();

@@ -237,13 +237,14 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
     : `A request for this ${kind.noun} left and its answer was lost.`;
   const why = whyUndecided(kind, sent, candidates);
+  const object = importIdOfFirst(kind, candidates);
   return {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
-    ...(one && { object: importIdOfFirst(kind, candidates) }),
-    remedies: [{ do: "resolve" }],
+    ...(one && { object }),
+    remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
     address,
   };
 }
