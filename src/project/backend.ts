@@ -32,6 +32,7 @@ import {
   type KeyCommand,
   type KeyVariables,
   nameOfServer,
+  parsedJson,
   parsePgServer,
   readOldKeys,
   readStateKey,
@@ -309,10 +310,6 @@ function wordsOf(command: string, variable: string): [string, ...string[]] {
 }
 
 function listed(command: string): string[] {
-  try {
-    const list: unknown = JSON.parse(command);
-    return Array.isArray(list) && list.every((word) => typeof word === "string") ? list : [];
-  } catch {
-    return [];
-  }
+  const list = parsedJson(command);
+  return Array.isArray(list) && list.every((word) => typeof word === "string") ? list : [];
 }

@@ -7,6 +7,7 @@
 import { kinds } from "../core/kinds/index.ts";
 import { attributesOf } from "../core/lifecycle/index.ts";
 import { isObject, SHORTEST_SECRET_PART } from "../core/model/index.ts";
+import { parsedJson } from "../core/record/index.ts";
 import type { ProjectSource } from "./source.ts";
 
 /** Names of variables, of parameters of a query and of keys in JSON whose values are secrets. */
@@ -82,7 +83,7 @@ function credentialsIn(text: string): string[] {
 const isSecretName = (name: string) => SECRET_NAME.test(name) && !ABOUT_A_SECRET.test(name);
 
 function secretsOf(name: string, value: string): string[] {
-  const json = parsed(value);
+  const json = /^[{[]/.test(value) ? parsedJson(value) : undefined;
   if (json !== undefined) return partsOf(json, isSecretName(name));
   const inside = credentialsIn(value);
   if (/proxy/i.test(name)) inside.push(...(/^[^\s:@/]+:([^\s@/]+)@/.exec(value)?.slice(1) ?? []));
@@ -151,15 +152,6 @@ function partOf(name: string, value: string, whole: boolean): string[] {
   if (isSecretName(name)) return secretsOf(name, value.trim());
   const isSecret = whole && value.length >= SHORTEST_SECRET_PART && !isOpenAddress("", value, []);
   return [...(isSecret ? [value] : []), ...credentialsIn(value)];
-}
-
-function parsed(value: string): unknown {
-  if (!/^[{[]/.test(value)) return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
 }
 
 function decoded(text: string): string {

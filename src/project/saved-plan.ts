@@ -12,7 +12,7 @@ import {
   type OutputChange,
   type Plan,
 } from "../core/model/index.ts";
-import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
+import { type Encryption, parsedJson, type Seal, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { stateEncryption } from "./backend.ts";
@@ -141,7 +141,7 @@ interface DecodedPlan extends SavedPlan {
 
 /** The inverse. @throws HostformError `plan.saved`. */
 export function decodeSavedPlan(text: string, file: string): DecodedPlan {
-  const json = parsed(text);
+  const json = parsedJson(text);
   if (json === undefined && beginsAsPlan(text)) {
     refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is no JSON any more.");
   }
@@ -170,14 +170,6 @@ export function decodeSavedPlan(text: string, file: string): DecodedPlan {
 /** The addresses that a plan changes. */
 export function changedAddresses({ changes }: Plan): string[] {
   return changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a body has the form and the checksum that the file states. */

@@ -14,6 +14,7 @@ import {
   type Json,
   type SourceRange,
 } from "../../core/model/index.ts";
+import { parsedJson } from "../../core/record/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
 import { type Ownership, requireOwnFile, requireOwnFolder } from "../trust.ts";
@@ -319,7 +320,7 @@ type Body = Readonly<Record<string, Json>>;
  * What cannot be understood is passed over here; the reading itself tells of it.
  */
 export function outlineOf(files: readonly SourceFile[]): Outline {
-  const roots = files.flatMap(({ text }) => bodies(parsed(text)));
+  const roots = files.flatMap(({ text }) => bodies(parsedJson(text.replace(/^\uFEFF/, "")) as Json | undefined));
   const blocks = (name: string) => roots.flatMap((root) => bodies(root[name]));
   const named = (name: string) => blocks(name).flatMap((block) => Object.entries(block));
   const [backend] = blocks("terraform").flatMap(({ backend }) => bodies(backend).flatMap((one) => Object.entries(one)));
@@ -340,12 +341,4 @@ export function outlineOf(files: readonly SourceFile[]): Outline {
 function bodies(value: Json | undefined): Body[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return all.filter(isObject).map((one) => one as Body);
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, "")) as Json;
-  } catch {
-    return undefined;
-  }
 }
