@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Limiter, PauseTooLong } from "../../../../src/core/api/limiter.ts";
+import { Limiter, PauseTooLong, rateHints } from "../../../../src/core/api/limiter.ts";
 import fc from "../../../support/fc.ts";
 import { LEDGERS } from "../../../support/ledgers.ts";
 import { FakeClock } from "./support.ts";
@@ -228,5 +228,31 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
         expect(await left(headers)).toBe(expected);
       });
     }
+  });
+});
+
+describe("what an answer says of the limit: no header is specified (§8), so what makes no sense is left out", () => {
+  const NOW = Date.UTC(2026, 10, 21, 10, 0, 0);
+  const AT_NOW = "Sat, 21 Nov 2026 10:00:00 GMT";
+  const reset = (value: string | number) => ({ "x-ratelimit-reset": String(value) });
+  it.each([
+    [{}, {}],
+    [{ "x-ratelimit-limit": "1" }, { limit: 1 }],
+    [{ "x-ratelimit-limit": "0", "x-ratelimit-remaining": "1.5" }, {}],
+    [{ "x-ratelimit-limit": "many", "x-ratelimit-remaining": "0" }, { remaining: 0 }],
+    [reset(0), { resetMs: 0 }],
+    [reset(3600), { resetMs: 3_600_000 }],
+    [reset(3601), {}],
+    [reset("1e3"), {}],
+    [reset(NOW / 1000), { resetMs: 0 }],
+    [reset(NOW), { resetMs: 0 }],
+    [reset(NOW - 1), {}],
+    [reset(NOW + 3_600_000), { resetMs: 3_600_000 }],
+    [reset(NOW + 3_600_001), {}],
+    [{ "retry-after": AT_NOW }, { retryAfterMs: 0 }],
+    [{ "retry-after": AT_NOW, date: "Sat, some day" }, { retryAfterMs: 0 }],
+    [{ "retry-after": AT_NOW, date: "10" }, { retryAfterMs: 0 }],
+  ])("%o is %o", (headers, hints) => {
+    expect(rateHints(headers, NOW)).toStrictEqual(hints);
   });
 });
