@@ -195,7 +195,7 @@ function explained<T>(path: string, action: () => T): T {
   } catch (error) {
     if (error instanceof HostformError) throw error;
     if (error instanceof NotALockFile) {
-      fail("state.lock_file", "The lock file of the state is none", {
+      fail("state.lock_file", "Something else stands in place of the state's lock file", {
         detail: `${path}: ${error.message}. It was not opened.`,
         remedies: [
           "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
