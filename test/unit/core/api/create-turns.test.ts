@@ -53,7 +53,7 @@ function start(file: string, owner = "") {
         if (answer !== "waiting") return answer;
       }
     },
-    tell: (line: string) => void child.stdin?.write(`${line}\n`),
+    signal: (line: string) => void child.stdin?.write(`${line}\n`),
     next,
   };
 }
@@ -506,11 +506,11 @@ describe("processes that create with one token", () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");
-    b.tell("enter");
+    b.signal("enter");
     expect(await b.next()).toBe("waiting");
     expect(await a.ask(`begin hook ${AT}`)).toBe("begun");
     expect(await a.ask("end made")).toBe("ended");
-    a.tell("leave");
+    a.signal("leave");
     expect(await b.ask("")).toBe("entered");
     expect(await b.ask("others 0")).toEqual({ changed: true });
     expect(existsSync(`${file}.lock`)).toBe(true);
@@ -523,7 +523,7 @@ describe("processes that create with one token", () => {
     expect(await a.ask(`begin hook ${AT}`)).toBe("begun");
     // The list is read while the request is under way: it may or may not show what comes of it.
     const count = await b.ask("count");
-    b.tell("enter");
+    b.signal("enter");
     expect(await b.next()).toBe("waiting");
     await a.kill();
     expect(await b.ask("")).toBe("entered");

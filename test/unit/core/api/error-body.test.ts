@@ -116,7 +116,7 @@ describe("the words", () => {
     expect(textOf(failure)).not.toContain(TOKEN);
   });
 
-  it("that mean later are heeded: a GET and an order with its key are sent again", async () => {
+  it("that mean later are respected: a GET and an order with its key are sent again", async () => {
     const later = { success: false, message: "Too many requests" };
     api().get("/services/7").reply(200, later).get("/services/7").reply(200, { data: service() });
     api().post("/services").reply(200, later).post("/services").reply(201, { data: service() });

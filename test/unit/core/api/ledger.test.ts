@@ -13,7 +13,7 @@ async function bookAll(ledger: Ledger, now: number, limit: number): Promise<numb
   for (let booked = 0; ; booked++) if ((await ledger.reserve(now, limit)).waitMs > 0) return booked;
 }
 
-/** Processes that want to send so many requests each, and wait as they are told; who sent when. */
+/** Processes that each send a number of requests and wait as long as the ledger says; who sent when. */
 async function runAll(token: Token, limit: number, wanted: readonly { count: number; from: number }[]) {
   const sent: { who: number; at: number }[] = [];
   const waiting = wanted.map(({ count, from }, who) => ({
@@ -41,7 +41,7 @@ function busiest(sent: readonly { readonly at: number }[]): number {
 }
 
 describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
-  it("books as many as may be sent in a minute, and tells when the next may be", async () => {
+  it("books as many as may be sent in a minute, and says when the next may be", async () => {
     const ledger = newToken()("a");
     expect(await ledger.reserve(START, 3)).toEqual({ waitMs: 0, left: 2 });
     expect(await ledger.reserve(START + 1_000, 3)).toEqual({ waitMs: 0, left: 1 });
@@ -138,7 +138,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
 
   if (name === "on disk") {
     it("gives each process its part of the minute, however much another wants to send", async () => {
-      // Whoever has most left to send asks first, each time: the worst that can happen to the others.
+      // The process with most left to send asks first, each time: the worst that can happen to the others.
       const sent = await runAll(newToken(), 60, [
         { count: 300, from: 0 },
         { count: 30, from: 1_000 },

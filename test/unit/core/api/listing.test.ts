@@ -186,7 +186,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
       else expect(found, `${count}`).toEqual(all.map(({ id }) => id));
       const pages = Math.max(1, Math.ceil(count / SIZE));
       if (host.first === 1 && whole) expect(asked).toEqual(Array.from({ length: pages }, (_, at) => at + 1));
-      // One page to see the end, page 0, one to tell an end from a repetition, and the first again after an error without words.
+      // One page to see the end, page 0, one to distinguish an end from a repetition, and the first again after an error without words.
       expect(asked.length).toBeLessThanOrEqual(pages + 4);
       // What was learned is right, and spares the next listing the question.
       expect([undefined, host.first]).toContain(numbering.first);
@@ -263,7 +263,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
     expect(all.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
-  it("fetches a page only when it is needed, and anew for each iteration", async () => {
+  it("fetches a page only when it is needed, and again for each iteration", async () => {
     const { listing, asked } = listingOf((page) => ({ data: records(2, page * 2), has_more: true }));
     for await (const { id } of listing) if (id === "4") break;
     expect(asked).toEqual([1, 2]);
@@ -507,7 +507,7 @@ describe("signs of the end", () => {
       asks: 2,
     },
     {
-      why: "a total alone tells the end",
+      why: "a total alone shows the end",
       pages: [
         { data: records(2), total: 3 },
         { data: records(1, 3), total: 3 },

@@ -1,4 +1,4 @@
-/** One-time secrets in answers of every shape: each is told once, so that one which is not found is lost. */
+/** One-time secrets in answers of every shape: the API shows each once, so one that is not found is lost. */
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 

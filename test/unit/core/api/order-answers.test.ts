@@ -63,7 +63,7 @@ describe("a refusal about the key of an order", () => {
 });
 
 describe("a signing secret", () => {
-  it("is kept when the answer names no id: it is told only this once", async () => {
+  it("is kept when the answer names no id: the API shows it only this once", async () => {
     answers("/webhooks", { data: { url: "https://a.example", events: ["invoice.paid"], secret: "whsec_once" } });
     const { client } = setUp();
     expect(await client.webhooks.create({})).toMatchObject({ id: null, secret: "whsec_once" });

@@ -64,7 +64,7 @@ describe("a probe", () => {
     expect(answer.refusal?.diagnostics[0]?.code).toBe("api.malformed");
   });
 
-  it("goes without the token, or with one that is nobody's, when it is told to", async () => {
+  it("sends no token, or a token that is nobody's, when asked to", async () => {
     const { prober, tokens } = await probing(() => ({}));
     await prober.probe({ endpoint: "listServices" });
     await prober.probe({ endpoint: "listServices", as: "none" });

@@ -47,7 +47,7 @@ describe("the base URL", () => {
     });
   }
 
-  it("accepts plain http elsewhere when told to, and names the switch when not", () => {
+  it("accepts plain http elsewhere when allowed, and names the switch when not", () => {
     expect(normalizeBaseUrl("http://a.example", true).href).toBe("http://a.example/api/v1");
     const error = (() => {
       try {
@@ -165,7 +165,7 @@ describe("options", () => {
 
   it("an empty token is refused", () => expect(() => setUp({ token: " " })).toThrow("The API token is empty"));
 
-  it("requestsPerMinute slows requests down, and each request is told with what is left", async () => {
+  it("requestsPerMinute slows requests down, and each request is reported with what is left", async () => {
     api().get("/services/7").times(3).reply(200, { data: service() });
     const { client, events } = setUp({ requestsPerMinute: 2 });
     for (let i = 0; i < 3; i++) await client.services.get("7");

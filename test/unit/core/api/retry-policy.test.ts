@@ -1,4 +1,4 @@
-// The policy of repetition by itself: how often, how long in between, and what is said in the end.
+// The retry policy alone: how often, how long in between, and what is said in the end.
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
 import { FailedAttempt } from "../../../../src/core/api/errors.ts";
@@ -195,7 +195,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
     expect(attempts, "4.8 s in line, and again 0.5 s after it left; by then it is too late").toBe(2);
   });
 
-  it("tells who carries it out until when it may leave", async () => {
+  it("passes the time until which the request may leave", async () => {
     const clock = new FakeClock();
     const until: (number | undefined)[] = [];
     const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {

@@ -35,7 +35,7 @@ function start(...args: readonly (string | number)[]) {
   const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
   return {
     next: async () => String((await lines.next()).value),
-    tell: () => void child.stdin?.write("\n"),
+    signal: () => void child.stdin?.write("\n"),
     kill: async () => {
       child.kill("SIGKILL");
       await ended;
@@ -58,13 +58,13 @@ describe("several processes", () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const children = ["a", "b", "c"].map((who) => start(file, who, START, 60, 40));
     expect(await Promise.all(children.map((child) => child.next()))).toEqual(["ready", "ready", "ready"]);
-    for (const child of children) child.tell();
+    for (const child of children) child.signal();
     const booked = await Promise.all(children.map(async (child) => Number(await child.next())));
     expect(booked.reduce((sum, count) => sum + count)).toBe(60);
     expect(await ledgerOn(file).reserve(START, 60)).toEqual({ waitMs: FULL_WINDOW_MS, left: 0 });
   });
 
-  it("are told to ask again while one is at the file, and go on when it is killed", async () => {
+  it("ask again while one holds the file, and go on when it is killed", async () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const warnings: unknown[] = [];
     const ledger = ledgerOn(file, warnings);
@@ -209,7 +209,7 @@ describe("when the file cannot be used, requests are counted in this process, an
 });
 
 describe("a damaged file", () => {
-  it("is begun anew, with nothing to say about it", async () => {
+  it("is replaced by a new one, without a warning", async () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const warnings: unknown[] = [];
     const ledger = ledgerOn(file, warnings);
@@ -241,7 +241,7 @@ describe("the ledger of an account", () => {
     expect(files(folder)).toHaveLength(3);
   });
 
-  it("has a name and a content that tell nothing of the token, and is for its owner alone", async () => {
+  it("has a name and a content that reveal nothing of the token, and is for its owner alone", async () => {
     const { folder, ledger } = inFolder();
     await ledger.reserve(START, 60);
     const [file = ""] = files(folder);

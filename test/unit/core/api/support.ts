@@ -11,7 +11,7 @@ export const ORIGIN = "https://api.hosting.example";
 export const TOKEN = "7|canary-token-Zq81xYp4";
 
 /**
- * A clock that moves on by itself as soon as everyone waits, so that no test does. A wait of TIME_LIMIT (the
+ * A clock that advances as soon as everyone waits, so that no test does. A wait of TIME_LIMIT (the
  * time limit of a request) ends only by `advance`.
  */
 export class FakeClock implements Clock {

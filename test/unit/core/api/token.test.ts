@@ -28,7 +28,7 @@ describe("a token", () => {
     expect(await read({ file: path.join(dir, "token") })).toEqual(found);
   });
 
-  it.skipIf(process.platform === "win32")("is told to lie open when others may read its file", async () => {
+  it.skipIf(process.platform === "win32")("is reported as readable when others may read its file", async () => {
     expect(await read({ file: path.join(dir, "open") })).toEqual({ token: TOKEN, readableByOthers: true });
   });
 

@@ -50,8 +50,8 @@ async function run(
     await new Promise(setImmediate);
     open -= 1;
     const body = mutation.body as { url: string };
-    const told = answer(body.url.replace(/^https:\/\/|\.example$/g, ""), mutation);
-    if (told !== undefined) return told;
+    const given = answer(body.url.replace(/^https:\/\/|\.example$/g, ""), mutation);
+    if (given !== undefined) return given;
     last += 1;
     return { id: String(last), raw: {}, created_at: null, secret: "whsec", ...body };
   });
@@ -176,14 +176,14 @@ describe("an apply", () => {
     expect(result.interrupted).toBe(true);
   });
 
-  it("fails the one whose result cannot be recorded, and whoever depends on it", async () => {
+  it("fails the one whose result cannot be recorded, and those that depend on it", async () => {
     const { outcomes } = await run([hook("a"), hook("b", ["hosting_webhook.a"]), hook("c")], undefined, {
       failPut: (address) => address.endsWith(".a"),
     });
     expect(outcomes).toEqual({ a: "failed", b: "skipped", c: "done" });
   });
 
-  it("tells of the start and the end of each change, and counts its requests", async () => {
+  it("reports the start and the end of each change, and counts its requests", async () => {
     const { events, result } = await run([hook("a"), hook("b")], (name) => {
       if (name === "b") throw failure("answered", 422);
     });

@@ -90,7 +90,7 @@ describe("data sources", () => {
     await data.ensure([refersTo(GRANTS)], known);
     expect(asked).toEqual([GRANTS]);
     expect(data.value(GRANTS, known)).toMatchObject({ service_id: "1001" });
-    // What it told is no answer to another question.
+    // Its answer does not answer another question.
     expect(data.value(GRANTS, scope({ "hosting_service.acme": { id: "1002" } }))).toBe(UNKNOWN);
   });
 

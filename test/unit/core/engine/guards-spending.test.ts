@@ -38,7 +38,7 @@ const resource = ({ name, most, currency = "USD" }: Ordered, at: number): Desire
     ? declared(`hosting_domain.${name}`, { domain: `${name}.example`, ...registration, currency })
     : declared(`hosting_service.${name}`, { plan_id: at + 1, currency, domain: `${name}.example` });
 
-/** What an answer need not tell. */
+/** What an answer may leave out. */
 const blank = {
   raw: {},
   plan: null,
@@ -146,7 +146,16 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
   const nameOf = (address: string) => address.slice(address.indexOf(".") + 1);
   const outcomes = Object.fromEntries(result.outcomes.map((outcome) => [nameOf(outcome.address), outcome.result]));
   const said = result.outcomes.flatMap(({ diagnostics }) => diagnostics);
-  return { outcomes, said, told: result.diagnostics, sent: writer.sent.length, ordered, billed, most, read: read - 1 };
+  return {
+    outcomes,
+    said,
+    reported: result.diagnostics,
+    sent: writer.sent.length,
+    ordered,
+    billed,
+    most,
+    read: read - 1,
+  };
 }
 
 const service = (name: string, most: number, total: number | null = most): Ordered => ({ name, most, fate: { total } });
@@ -375,7 +384,7 @@ describe("while a plan is applied", () => {
   });
 
   it("what a limit that is exceeded already stops says so", async () => {
-    const { said, told } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
+    const { said, reported } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
     expect(said).toEqual([
       {
         severity: "error",
@@ -386,19 +395,19 @@ describe("while a plan is applied", () => {
         address: "hosting_service.b",
       },
     ]);
-    expect(told).toMatchObject([{ severity: "error", code: "guard.spend" }]);
+    expect(reported).toMatchObject([{ severity: "error", code: "guard.spend" }]);
   });
 
-  it("invoices that name no currency are told as what they can be at most", async () => {
+  it("invoices that name no currency are reported as the most that they can be", async () => {
     const unnamed = (name: string, most: number, total: number) => ({
       ...service(name, most),
       fate: { total, currency: null },
     });
     const orders = [unnamed("a", 100, 300), { ...service("b", 200), fate: { total: 200, currency: "GEL" } }];
-    const { told } = await run(orders, { limits: { maxSpend: { USD: 300, GEL: 400 } }, concurrency: 1 });
-    expect(told).toMatchObject([]);
+    const { reported } = await run(orders, { limits: { maxSpend: { USD: 300, GEL: 400 } }, concurrency: 1 });
+    expect(reported).toMatchObject([]);
     const more = await run([unnamed("a", 100, 500)], { limits: { maxSpend: { USD: 300, GEL: 400 } } });
-    expect(more.told.map(({ summary, detail }) => [summary, detail])).toEqual([
+    expect(more.reported.map(({ summary, detail }) => [summary, detail])).toEqual([
       [
         "The orders of this run may have cost 500 USD; max_spend allows 300 USD",
         "hosting_service.a at most 500 (its invoice names no currency).\nAmounts are in the API's own unit.",
@@ -421,11 +430,11 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("invoices that exceed a limit all the same are told at the end", async () => {
+  it("invoices that still exceed a limit are reported at the end", async () => {
     const lost: Ordered = { ...service("b", 200), fate: { lost: true, total: 0 } };
     const orders = [service("a", 300), lost, service("c", 300, 900), domain("d", 1)];
-    const { told } = await run(orders, { limits: USD(900) });
-    expect(told).toEqual([
+    const { reported } = await run(orders, { limits: USD(900) });
+    expect(reported).toEqual([
       {
         severity: "error",
         code: "guard.spend",
@@ -437,8 +446,8 @@ describe("while a plan is applied", () => {
         ),
       },
     ]);
-    expect((await run(orders, { limits: USD(1400) })).told).toEqual([]);
-    expect((await run(orders, {})).told).toEqual([]);
+    expect((await run(orders, { limits: USD(1400) })).reported).toEqual([]);
+    expect((await run(orders, {})).reported).toEqual([]);
   });
 
   it("one order too many says so", async () => {
@@ -475,7 +484,7 @@ describe("the price of an order", () => {
     expect((await run([domain("d", 1)])).read).toBe(0);
   });
 
-  it("that is another one by then, even a lower one, is told, and nothing is ordered for it", async () => {
+  it("that has changed by then, even to a lower one, is reported, and nothing is ordered for it", async () => {
     const { said, outcomes, sent } = await run(orders, { later: changed });
     expect(outcomes).toEqual({ a: "done", b: "failed" });
     expect(sent).toBe(1);
@@ -492,7 +501,7 @@ describe("the price of an order", () => {
     ]);
   });
 
-  it("of a plan that is not offered any more is told", async () => {
+  it("of a plan that is no longer offered is reported", async () => {
     const { said } = await run(orders, { later: catalogued([service("a", 500)]) });
     expect(said).toMatchObject([{ code: "apply.price", detail: expect.stringContaining("Now: no price.") }]);
   });
@@ -549,15 +558,15 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed it by what one invoice is above its bound at most, and that is told", async () => {
+  it("they exceed it at most by the amount of one invoice above its bound, and that is reported", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(taxed, { minLength: 1, maxLength: 8 }) }),
       async ({ orders, limit, concurrency, picks }) => {
         const limits = USD(limit);
-        const { billed, told } = await run(named(orders), { limits, concurrency, next: pick(picks) });
+        const { billed, reported } = await run(named(orders), { limits, concurrency, next: pick(picks) });
         const above = Math.max(0, ...orders.map(({ most, fate }) => fate.total - most));
         expect(billed).toBeLessThanOrEqual(limit + above);
-        expect(told).toHaveLength(billed > limit ? 1 : 0);
+        expect(reported).toHaveLength(billed > limit ? 1 : 0);
       },
     );
     await fc.assert(property, { numRuns: 150 });
@@ -603,7 +612,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
       async ({ orders, maxSpend, allowUnknownPrices, concurrency, picks }) => {
         const all = named(orders as Omit<Ordered, "name">[]);
         const limits = { maxSpend, allowUnknownPrices };
-        const { ordered, told } = await run(all, { limits, concurrency, next: pick(picks) });
+        const { ordered, reported } = await run(all, { limits, concurrency, next: pick(picks) });
         const invoiceIn = ({ fate, currency = "USD" }: Ordered): string | null => {
           const word = (fate as { currency?: string | null }).currency;
           return word === undefined ? currency : (word?.toUpperCase() ?? null);
@@ -613,13 +622,13 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
             .filter(({ name }) => ordered.includes(name))
             .map((order) => {
               const { most, unnamed, currency, fate } = order;
-              const told = invoiceIn(order);
-              const here = told === of || told === null || !currencies.includes(told);
+              const named = invoiceIn(order);
+              const here = named === of || named === null || !currencies.includes(named);
               const total = here ? ((fate as { total: number | null }).total ?? 0) : 0;
               const known = most === null || unnamed ? null : most;
               return {
                 total,
-                certain: told === of,
+                certain: named === of,
                 above: total - (currency === of ? (known ?? 0) : 0),
                 known,
                 currency,
@@ -629,7 +638,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
           const above = Math.max(0, ...bills.map((bill) => bill.above));
           expect(billed).toBeLessThanOrEqual(limit + above);
           const surely = bills.reduce((sum, { total, certain }) => sum + (certain ? total : 0), 0);
-          if (surely > limit) expect(told.some(({ summary }) => summary.includes(` ${of};`))).toBe(true);
+          if (surely > limit) expect(reported.some(({ summary }) => summary.includes(` ${of};`))).toBe(true);
           if (!allowUnknownPrices)
             expect(bills.filter(({ known, currency }) => known === null && currency === of)).toEqual([]);
         }

@@ -49,14 +49,14 @@ describe("max_orders", () => {
   const adoption = change("hosting_service.old", { actions: ["no-op"], importing: { id: "1" } });
   const webhook = change("hosting_webhook.w", { actions: ["create"] });
   const pending = { ...order("again"), private: { pending: { since: "", operation: "createService" } } } as Change;
-  const anew = { ...order("anew"), reasons: [{ why: "reorder", text: "" }] } as Change;
+  const reordered = { ...order("reordered"), reasons: [{ why: "reorder", text: "" }] } as Change;
 
   it.each([
     ["as many as allowed", [order("a"), order("b")], 2, []],
     ["one more", [order("a"), order("b"), order("c")], 2, ["The plan makes 3 orders; max_orders allows 2"]],
     ["none at all", [order("a")], 0, ["The plan makes 1 order; max_orders allows 0"]],
     ["a domain is an order", [order("a"), domain("b")], 1, ["The plan makes 2 orders; max_orders allows 1"]],
-    ["so is one anew", [anew], 0, ["The plan makes 1 order; max_orders allows 0"]],
+    ["so is a service that is ordered again", [reordered], 0, ["The plan makes 1 order; max_orders allows 0"]],
     [
       "so is one sent again: its first sending may have failed",
       [pending],
@@ -106,7 +106,7 @@ describe("max_spend", () => {
     ],
     ["free of charge as nothing", [order("a", { most: 0 })], { USD: 0 }, []],
     [
-      "each currency by itself",
+      "each currency separately",
       [order("a"), order("b", { currency: "GEL", most: 1300 })],
       { USD: 450, GEL: 1000 },
       ["may cost 1300 GEL; max_spend allows 1000 GEL"],
@@ -256,7 +256,7 @@ describe("removals", () => {
       ["The plan removes 1 of 3 recorded resources (33.4%); max_removals_percent allows 20%"],
     ],
     [
-      "both limits, each told",
+      "both limits, each reported",
       6,
       { maxRemovals: 5, maxRemovalsPercent: 20 },
       {},

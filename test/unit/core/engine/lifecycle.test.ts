@@ -143,14 +143,14 @@ describe("removed", () => {
   });
 });
 
-it("an order is named by its address, or by its domain where nothing tells the address", () => {
+it("an order is named by its address, or by its domain where the address is not known", () => {
   const named = (by: "address" | "domain") =>
     kindsOf({ ordersNamedBy: by }, kinds).get("hosting_service")?.orderReference?.({ domain: "www.acme.example" });
   expect(named("address")).toBeUndefined();
   expect(named("domain")).toBe("www.acme.example");
 });
 
-describe("an order that nothing tells the address of", () => {
+describe("an order whose address is not known", () => {
   const order = (config: JsonObject, project: string) =>
     planOf(
       { ...desiredOf(declared(WWW, { plan_id: 31, currency: "USD", ...config })), project, ordersNamedBy: "domain" },

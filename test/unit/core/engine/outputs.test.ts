@@ -74,7 +74,7 @@ describe("planned outputs", () => {
     ).toEqual([]);
   });
 
-  it("tell what cannot be evaluated", () => {
+  it("report what cannot be evaluated", () => {
     const bad = output("id", "x", {
       evaluate: () => {
         throw new ExpressionError("there is no such thing", 0);

@@ -112,7 +112,7 @@ const situations: readonly {
     says: [`plan.gone ${WWW}`],
   },
   {
-    what: "a gone service, ordered anew on purpose: its grant goes with it",
+    what: "a gone service, ordered again on purpose: its grant is replaced with it",
     options: optionsOf(
       desiredOf(service, grant),
       known,
@@ -163,7 +163,7 @@ describe("the plan of many", () => {
     expect(JSON.parse(JSON.stringify(first))).toEqual(first);
   });
 
-  it("tells what a reference will be known as only after apply", () => {
+  it("names what a reference depends on that is known only after apply", () => {
     const { changes } = plan(situations[0]?.options ?? optionsOf(desiredOf(), stateOf(), new Map()));
     const change = changes.find(({ address }) => address === GRANT);
     expect(change).toMatchObject({

@@ -40,7 +40,7 @@ describe("a thing", () => {
     expect(claim(records, "b", "x.example")).toBe("hosting_service.a");
   });
 
-  it("that nothing tells from others is had by nobody", () => {
+  it("that nothing distinguishes from others belongs to no address", () => {
     const { records } = recordsOf();
     expect(claim(records, "a", null)).toBeUndefined();
     expect(claim(records, "b", null)).toBeUndefined();

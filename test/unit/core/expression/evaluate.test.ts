@@ -355,7 +355,7 @@ describe("what is known later", () => {
     expect([value(expression), type(expression)]).toEqual([expected, wanted]);
   });
 
-  it("still tells what can never be right", () => {
+  it("still reports what can never be right", () => {
     expect(fails("var.later.x")).toContain("a string has no indexes");
     expect(fails("null + tonumber(var.later)")).toContain("is null");
     expect(template("%{ if tobool(var.later) }x%{ endif }")).toBe("(later)");

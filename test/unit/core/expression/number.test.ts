@@ -49,7 +49,7 @@ describe("numbers", () => {
     expect(() => parseNumber(text)).toThrow(Refusal);
   });
 
-  // Each as Terraform 1.11.4 prints it: binary numbers of 512 bits, shown with as few digits as tell them apart.
+  // Each as Terraform 1.11.4 prints it: binary numbers of 512 bits, shown with as few digits as distinguish them.
   it.each<[string, Decimal, string]>([
     ["0.1 + 0.2", add(of("0.1"), of("0.2")), "0.3"],
     ["1 / 3", divide(of("1"), of("3")), `0.${"3".repeat(154)}5`],

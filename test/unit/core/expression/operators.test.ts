@@ -20,7 +20,7 @@ const OF_NUMBERS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!="];
 const OF_BOOLS = ["&&", "||", "==", "!="];
 
 describe("an operator", () => {
-  // A comparison tells a bit of what it compares.
+  // A comparison reveals a bit of what it compares.
   it.each([
     ...OF_NUMBERS.flatMap((sign) => [`secret.n ${sign} open.n`, `open.n ${sign} secret.n`]),
     ...OF_BOOLS.flatMap((sign) => [`secret.b ${sign} open.b`, `open.b ${sign} secret.b`]),

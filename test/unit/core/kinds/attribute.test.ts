@@ -22,7 +22,7 @@ describe("sameInstant", () => {
     ["2027-01-31T00:00:00Z", "2027-01-31T00:00:00.000000Z", true, "microseconds"],
     ["2027-01-31T04:00:00+04:00", "2027-01-31T00:00:00+00:00", true, "another offset"],
     ["2027-01-31", "2027-02-01", false, "another day"],
-    ["2027-01-31T18:30:00Z", "2027-01-31", true, "a server that tells the day alone"],
+    ["2027-01-31T18:30:00Z", "2027-01-31", true, "a server that shows the day alone"],
     ["2027-01-31T18:30:00Z", "2027-02-01", false, "the day after"],
     ["2027-01-31T02:00:00+04:00", "2027-01-30", true, "the day in UTC"],
     ["2027-01-31T18:30:00Z", "2027-01-31T18:31:00Z", false, "a minute later"],

@@ -192,7 +192,7 @@ describe("update of a service", () => {
     expect(suspended.map(({ endpoint }) => endpoint)).toEqual(["resetPassword", "suspendService"]);
   });
 
-  it("fails when a generated password did not come: it is told only once", () => {
+  it("fails when a generated password did not come: the API shows it only once", () => {
     const [step] = service.update?.({ ...live, product_type: "vps" }, { ...live, password_version: 1 }, {}) ?? [];
     expect(step?.accept({ password: null, names: "data.login, data.code" } as never)).toMatchObject({
       // The version is recorded: nothing resets a live server once more.
@@ -279,7 +279,7 @@ describe("the natural key", () => {
   it.each([
     ["services: domains in any case", service, { domain: "WWW.acme.example" }, { domain: "www.acme.example" }, true],
     ["services: none have none", service, { domain: null }, { domain: null }, false],
-    ["services: an unknown one is not told", service, { domain: UNKNOWN }, { domain: "a.example" }, false],
+    ["services: an unknown one is not compared", service, { domain: UNKNOWN }, { domain: "a.example" }, false],
     [
       "grants: the same person on the same service",
       grant,
@@ -309,7 +309,7 @@ describe("the natural key", () => {
       false,
     ],
     [
-      "webhooks: unknown events are not told",
+      "webhooks: unknown events are not compared",
       webhook,
       { url: "https://a.example", events: [UNKNOWN] },
       { url: "https://a.example", events: ["y"] },

@@ -1,4 +1,4 @@
-/** Whether a live service may be the declared one where no natural key tells: never when it is certainly another product. */
+/** Whether a live service may be the declared one where no natural key decides: never when it is certainly another product. */
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import { service } from "../../../../src/core/kinds/service/index.ts";
@@ -56,7 +56,7 @@ it.each([31, 32])(
   },
 );
 
-it("declared hosting, and a live service that shows no domain yet: the product tells them apart", () => {
+it("declared hosting, and a live service that shows no domain yet: the product distinguishes them", () => {
   const site = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
   const may = (live: object) => service.mayMatch?.(site, live as never, CATALOGUE);
   expect(may({ plan: "Old", product_type: "shared", domain: null })).toBe(true);

@@ -79,7 +79,7 @@ describe("the phase of a status word", () => {
     expect(phaseOfWord("suspended", settings)).toBe("suspended");
   });
 
-  it("does not hang on case, joints and surroundings", () => {
+  it("does not depend on case, separators and surrounding words", () => {
     const known = fc.constantFrom("pending", "active", "suspended", "terminated");
     const cased = (word: string) => fc.constantFrom(word, word.toUpperCase(), word[0]?.toUpperCase() + word.slice(1));
     fc.assert(

@@ -33,7 +33,7 @@ describe("what is planned", () => {
 
   it.each<[string, string, JsonObject, unknown]>([
     ["known by now is as declared", "domain", { domain: "b.example" }, "b.example"],
-    ["not declared either is what an answer tells", "domain", {}, null],
+    ["not declared either is what an answer shows", "domain", {}, null],
     ["of an attribute that is changed later is null: that change sets it", "suspended", { suspended: true }, null],
     ["of a secret that is only written is never recorded", "password", { password: "hunter2" }, null],
   ])("unknown in the plan and %s", (_, name, config, expected) => {
@@ -82,8 +82,8 @@ describe("what only the state knows", () => {
       { deletion_policy: "prevent", plan_id: 1, currency: "USD" },
       { deletion_policy: "forget" },
     ],
-    ["is what the API does not tell of what cannot change", { plan_id: 11 }, { plan_id: null }, { plan_id: 11 }],
-    ["and did not tell at all", { plan_id: 11 }, {}, { plan_id: 11 }],
+    ["is what the API does not show of what cannot change", { plan_id: 11 }, { plan_id: null }, { plan_id: 11 }],
+    ["and did not show at all", { plan_id: 11 }, {}, { plan_id: 11 }],
   ])("%s", (_, after, current, expected) => expect(only(after, current)).toMatchObject(expected));
 
   it("is not what the account shows, nor what a request changes", () => {
@@ -97,7 +97,7 @@ describe("what only the state knows", () => {
     expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
   });
 
-  it("is what is no longer declared of what a request has set, and what the API shows by itself is not", () => {
+  it("is what is no longer declared of what a request has set, and what the API shows unasked is not", () => {
     const found = only({ password_version: null, suspended: null }, { password_version: 3, suspended: true });
     expect(found).toHaveProperty("password_version", null);
     expect(found).not.toHaveProperty("suspended");
@@ -109,7 +109,7 @@ describe("what a create made", () => {
   const created = (attributes: JsonObject, id: string | null = "1"): Created => ({ id, attributes, invoice: null });
   const hooks = kindOf("hosting_webhook");
 
-  it("is as planned, with what the answer tells, and the secret that it alone tells", () => {
+  it("is as planned, with what the answer shows, and the secret that only the answer contains", () => {
     const planned = { url: "https://a.example", events: ["b", "a"], secret: null };
     const made = createdAttributes(
       hooks,
@@ -130,8 +130,8 @@ describe("what a create made", () => {
 
 describe("what is adopted", () => {
   it.each<[string, JsonObject, JsonObject, string, unknown]>([
-    ["is what the API told", { plan_id: 11 }, { plan_id: 12 }, "plan_id", 11],
-    ["is as declared, where it told nothing of what cannot change", {}, { plan_id: 12 }, "plan_id", 12],
+    ["is what the API showed", { plan_id: 11 }, { plan_id: 12 }, "plan_id", 11],
+    ["is as declared, where it showed nothing of what cannot change", {}, { plan_id: 12 }, "plan_id", 12],
     [
       "is as declared, where it concerns hostform alone",
       {},
@@ -144,8 +144,8 @@ describe("what is adopted", () => {
     ["is as declared, where no object can be without it", {}, { plan_id: 11 }, "plan_id", 11],
     ["is not what is not known yet", {}, { plan_id: UNKNOWN as never }, "plan_id", null],
     ["is nothing, where neither says anything", {}, {}, "plan_id", null],
-  ])("%s", (_, told, config, name, expected) => {
-    expect(adoptedAttributes(kind, told, config)[name]).toEqual(expected);
+  ])("%s", (_, shown, config, name, expected) => {
+    expect(adoptedAttributes(kind, shown, config)[name]).toEqual(expected);
   });
 });
 

@@ -94,8 +94,8 @@ async function trace(one: Case) {
     },
     save: async ({ attributes, private: saved }: ResourceState) => {
       const { id, status, suspended, secret, generated_password } = attributes;
-      const told = { status, suspended, secret, generated_password };
-      const shown = Object.entries(told).flatMap(([name, value]) => (value == null ? [] : [`${name}=${value}`]));
+      const values = { status, suspended, secret, generated_password };
+      const shown = Object.entries(values).flatMap(([name, value]) => (value == null ? [] : [`${name}=${value}`]));
       const isMade = saved.pending ?? saved.generation;
       if (isMade) shown.push(...Object.keys(config).flatMap((name) => (name in attributes ? [] : [`lacks ${name}`])));
       lines.push(`save ${[id ?? "-", ...shown].join(" ")}${markText(saved)}`);
@@ -104,9 +104,9 @@ async function trace(one: Case) {
     wait: async (_kind, waited, id, parent, done) => {
       lines.push(`wait ${waited} ${id}${parent === undefined ? "" : ` of ${parent}`}`);
       if (shows === undefined) return undefined;
-      const { suspended: _, ...told } = liveService;
+      const { suspended: _, ...others } = liveService;
       const suspended: JsonObject = shows.phase === "unknown" ? {} : { suspended: shows.phase === "suspended" };
-      const found = remote({ ...told, status: shows.status, ...suspended }, shows.phase);
+      const found = remote({ ...others, status: shows.status, ...suspended }, shows.phase);
       expect(done({ ...found, phase: "pending" }), "a pending one is never done").toBe(false);
       return found;
     },
@@ -896,7 +896,7 @@ describe("a grant", () => {
   });
 });
 
-describe("an answer without what it alone tells", () => {
+describe("an answer without what only it contains", () => {
   const RESET = { password_version: 2 };
   const nothing = () => ({ password: null });
 
@@ -917,7 +917,7 @@ describe("an answer without what it alone tells", () => {
       "[emptied resetPassword]",
     ],
     [
-      "is forgotten once one tells it",
+      "is forgotten once an answer contains it",
       RESET,
       { emptied: "resetPassword" },
       () => ({ password: "made-up" }),

@@ -78,7 +78,7 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(refreshed(grant, recorded, remote({ ...liveGrant, permission: "manage" })).permission).toBe("manage");
   });
 
-  it("keeps what the API never tells, even when it says something of that name", () => {
+  it("keeps what the API never shows, even when it has something of that name", () => {
     const recorded = complete(webhook, { ...liveWebhook, secret: "whsec_1" });
     expect(refreshed(webhook, recorded, remote({ ...liveWebhook, secret: "" })).secret).toBe("whsec_1");
     const ordered = complete(service, { ...liveService, invoice_id: "5001", plan_id: 11 });
@@ -93,24 +93,24 @@ describe("what is recorded, refreshed by what is live", () => {
     ["hosting_service", { ...liveService }, "currency", null],
   ])(
     "of a %s with %j keeps %s, without which there is none, when the server says %j",
-    (type, attributes, name, told) => {
+    (type, attributes, name, shown) => {
       const recorded = complete(kindOf(type), attributes);
-      expect(refreshed(kindOf(type), recorded, remote({ ...attributes, [name]: told }))).toEqual(recorded);
+      expect(refreshed(kindOf(type), recorded, remote({ ...attributes, [name]: shown }))).toEqual(recorded);
     },
   );
 
   it("believes the server that there is none of what there may be none of", () => {
-    const told = refreshed(
+    const after = refreshed(
       service,
       complete(service, liveService),
       remote({ ...liveService, next_due_date: null, status: null }),
     );
-    expect(told).toMatchObject({ next_due_date: null, status: null });
+    expect(after).toMatchObject({ next_due_date: null, status: null });
   });
 
   it("takes silence about what cannot change for silence", () => {
-    const told = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
-    expect(told.domain).toBe(liveService.domain);
+    const after = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
+    expect(after.domain).toBe(liveService.domain);
   });
 
   it("believes the billing cycle of a service that is adopted, and not against the term of the order", () => {
@@ -123,7 +123,7 @@ describe("what is recorded, refreshed by what is live", () => {
   it("never holds what is write-only", () => {
     const recorded = complete(service, { ...liveService, password: "left by an older version" });
     expect(
-      refreshed(service, recorded, remote({ ...liveService, password: "told by a strange server" })).password,
+      refreshed(service, recorded, remote({ ...liveService, password: "shown by a strange server" })).password,
     ).toBeNull();
   });
 

@@ -1,4 +1,4 @@
-// A create that nothing shows, by itself: whoever plans it, it is not sent while an earlier one is open.
+// A blind create, alone: whatever plans it, it is not sent while an earlier one is pending.
 import { describe, expect, it } from "vitest";
 import { createBlind } from "../../../../src/core/lifecycle/create.ts";
 import type { CreateContext } from "../../../../src/core/lifecycle/creating.ts";
@@ -46,7 +46,7 @@ describe("a create that nothing shows", () => {
     expect(await run(() => MADE)).toEqual({ happened: SENT, ended: expect.any(String) });
   });
 
-  it("is never sent while an earlier one has no known outcome, whoever asks for it", async () => {
+  it("is never sent while an earlier one is pending, whatever requests it", async () => {
     const pending = { since: "2020-01-01T00:00:00Z", operation: "registerDomain" } as const;
     expect(await run(() => MADE, { private: { pending } } as Partial<Change>)).toEqual({
       happened: [],

@@ -173,7 +173,7 @@ describe("the answer to an order", () => {
     expect(happened).toEqual(["marked -3600000 again 0", "sent"]);
   });
 
-  it("that says it is old, and of which a GET does not tell, is recorded: it was answered", async () => {
+  it("that claims to be old, and that a GET does not show, is recorded: it was answered", async () => {
     const get = async () => {
       throw failure("answered", 500);
     };

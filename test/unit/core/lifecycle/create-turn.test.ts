@@ -160,7 +160,7 @@ describe("a run that is stopped", () => {
     expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
   });
 
-  it("is told so only if that is why it has no turn", async () => {
+  it("gets that reason only if it is why it has no turn", async () => {
     const { begin } = machine("hosting_webhook");
     const run = begin({ stop: new AbortController().signal });
     Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
@@ -373,7 +373,7 @@ describe("how long another run is waited for", () => {
     expect([made(), clock.slept]).toEqual([2, waits ? 80_000 : 0]);
   });
 
-  it("is not for what nothing tells from others: it may be any", async () => {
+  it("excludes objects that nothing distinguishes: it may be any of them", async () => {
     const { begin, clock, made } = machine("hosting_webhook", false, { naturalKey: () => undefined });
     await begin({ owner: "one" }).end();
     await begin({ owner: "two" }).end();

@@ -294,7 +294,7 @@ describe("a listable create", () => {
     if (known === undefined) expect(records[0]).not.toHaveProperty("private.pending.known");
   });
 
-  it("whose secret was lost with the answer is deleted and made anew, with a word", async () => {
+  it("whose secret was lost with the answer is deleted and created again, with a warning", async () => {
     let made = 200;
     const result = await run("hosting_webhook", HOOK, ({ endpoint }, nth, fake) => {
       if (endpoint === "deleteWebhook") return void fake.objects.clear();
@@ -404,7 +404,7 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 1, id: "301" });
   });
 
-  it("whose answers never hold the secret is made anew once, and then recorded with an error", async () => {
+  it("whose answers never hold the secret is created again once, and then recorded with an error", async () => {
     let made = 200;
     const result = await run("hosting_webhook", HOOK, ({ endpoint, params }, _, fake) => {
       if (endpoint === "deleteWebhook") return void fake.objects.delete(String(params?.id));
@@ -617,7 +617,7 @@ describe("a keyed create", () => {
 
   it.each([
     ["of the same domain", ORDER, liveService, "plan.exists"],
-    ["of the same plan, where no domain tells", SERVER, { ...liveServer }, "plan.lookalike"],
+    ["of the same plan, where no domain decides", SERVER, { ...liveServer }, "plan.lookalike"],
   ])("that finds a service %s which the plan did not see sends nothing", async (_, config, live, code) => {
     const result = await run("hosting_service", config, () => ordered(), { live: [live] });
     expect(result).toMatchObject({ sent: 0, codes: [code] });
@@ -851,7 +851,7 @@ describe("a create that is answered with a job", () => {
     });
   });
 
-  it("that names the new service by its id alone is that service, also where no domain tells", async () => {
+  it("that names the new service by its id alone is that service, also where no domain decides", async () => {
     const result = await run("hosting_service", SERVER, (_m, _n, fake) => {
       fake.objects.set("1002", remote({ ...liveServer, id: "1002" }));
       return bare("1002");
@@ -869,13 +869,13 @@ describe("a create that is answered with a job", () => {
     ["hosting_grant", GRANT, { ...grantRecord, email: null, permission: null }, liveGrant],
     ["hosting_client_account", { name: "Acme" }, { name: null }, { id: "301", name: "Acme" }],
     ["hosting_migration_request", { domain: "a.example" }, { domain: null }, { id: "301", domain: "a.example" }],
-  ] as const)("%s: its id is that of the list, not of the job", async (type, config, told, live) => {
-    const answer = { ...told, id: "job-7", order_id: null, status: "queued", raw: {} };
+  ] as const)("%s: its id is that of the list, not of the job", async (type, config, given, live) => {
+    const answer = { ...given, id: "job-7", order_id: null, status: "queued", raw: {} };
     const result = await run(type, config, () => answer, { appears: after(20_000, live) });
     expect(result).toMatchObject({ sent: 1, id: "301", pending: undefined });
   });
 
-  it("of a webhook keeps the secret that it told", async () => {
+  it("of a webhook keeps the secret that it contained", async () => {
     const answer = { ...hookRecord, id: "job-7", url: null, events: [] };
     const result = await run("hosting_webhook", HOOK, () => answer, { appears: after(20_000, liveWebhook) });
     expect(result).toMatchObject({ sent: 1, id: "201" });

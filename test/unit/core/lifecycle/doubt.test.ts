@@ -1,4 +1,4 @@
-// What may have come of a request whose answer was lost: by time, by id, by name, and by what the API tells only once.
+// What may have come of a request whose answer was lost: by time, by id, by name, and by what the API shows only once.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type AttributeMeta, attribute } from "../../../../src/core/kinds/attribute.ts";
@@ -199,8 +199,8 @@ describe("what a request has certainly made", () => {
   });
 });
 
-describe("what the API tells only once", () => {
-  const secretOf = (kind: Kind, told?: JsonObject) => returnsSecretOnce(kind, told);
+describe("what the API shows only once", () => {
+  const secretOf = (kind: Kind, shown?: JsonObject) => returnsSecretOnce(kind, shown);
 
   it("is the secret of a webhook, as long as it is not known", () => {
     expect(secretOf(kindOf("hosting_webhook"))).toBe(true);

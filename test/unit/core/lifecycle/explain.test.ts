@@ -51,9 +51,14 @@ describe("explain", () => {
     expect(fixOf(diagnostic)).toContain(attribute === undefined ? "Correct the attributes" : attribute.join("."));
   });
 
-  it("tells every field", () => {
-    const told = explain(kindOf("hosting_service"), "hosting_service.a", {}, refused({ plan_id: ["a"], term: ["b"] }));
-    expect(told.map(({ attribute }) => attribute)).toEqual([["plan_id"], ["term"]]);
+  it("reports every field", () => {
+    const reported = explain(
+      kindOf("hosting_service"),
+      "hosting_service.a",
+      {},
+      refused({ plan_id: ["a"], term: ["b"] }),
+    );
+    expect(reported.map(({ attribute }) => attribute)).toEqual([["plan_id"], ["term"]]);
   });
 
   it("leaves a refusal that names no field as it is, with the address", () => {

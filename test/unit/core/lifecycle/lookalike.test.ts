@@ -6,7 +6,7 @@ import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lif
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, recorded, remote } from "../../../support/subjects.ts";
 
-/** Alike is what has the same plan; a name tells, where both have one. */
+/** Two services of the same plan are alike; a name decides where both have one. */
 const kind: Kind = {
   ...kindOf("hosting_service"),
   mayMatch: ({ plan_id }, live) => plan_id === live.plan_id,

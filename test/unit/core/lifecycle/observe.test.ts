@@ -126,7 +126,7 @@ describe("a recorded resource", () => {
       { status: "present" },
     ],
     [
-      "is another one by its name where no time is told",
+      "is another one by its name where no time is shown",
       { objects: [service({ created_at: null, domain: "b.example" })], prior: { ...prior, created_at: null } },
       { status: "state.stranger", detail: "It is b.example; the recorded one was www.acme.example." },
     ],
@@ -213,7 +213,7 @@ describe("what is to be adopted", () => {
       { attributes: { plan_id: 5 } },
     ],
     [
-      "has its plan as it is told",
+      "has its plan as it is shown",
       "hosting_service",
       {
         objects: [remote({ ...liveService, plan_id: 6 })],

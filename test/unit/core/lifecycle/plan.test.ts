@@ -406,7 +406,7 @@ const cases: readonly Case[] = [
     after: { plan_id: 11 },
   },
   {
-    why: "two immutable changes are both told",
+    why: "two immutable changes are both reported",
     config: { ...order, plan_id: 12, currency: "EUR" },
     prior: service,
     actions: ["no-op"],
@@ -435,7 +435,7 @@ const cases: readonly Case[] = [
     after: { coupon_code: "TEN" },
   },
   {
-    why: "what the API does not tell and nobody recorded is believed",
+    why: "a value that the API does not show and nobody recorded is taken from the declaration",
     config: { ...order, coupon_code: "TEN" },
     prior: service,
     actions: ["update"],
@@ -524,7 +524,7 @@ const cases: readonly Case[] = [
     remembers: {},
   },
   {
-    why: "a grant that is gone is made anew",
+    why: "a grant that is gone is created again",
     type: "hosting_grant",
     config: grant,
     prior: liveGrant,
@@ -569,7 +569,7 @@ const cases: readonly Case[] = [
     actions: ["no-op"],
   },
   {
-    why: "its service is made anew: where it goes is not known yet",
+    why: "its service is replaced: its new service is not known yet",
     type: "hosting_grant",
     config: { ...grant, service_id: UNKNOWN },
     prior: liveGrant,
@@ -854,7 +854,7 @@ const cases: readonly Case[] = [
     says: ["warning plan.pending"],
   },
   {
-    why: "an order without answer, yesterday, and its domain is there; all that is told is the day: adopted",
+    why: "an order without answer, yesterday, and its domain is there; the API shows only the day: adopted",
     config: { ...order, plan_id: 11 },
     prior: { ...order, id: null, deletion_policy: "prevent" },
     mark: { pending: { since: "2026-11-20T09:00:00Z", operation: "createService" } },
@@ -883,7 +883,7 @@ const cases: readonly Case[] = [
     says: [],
   },
   {
-    why: "an order without answer, an hour ago, and its domain has come and gone: not ordered again by itself",
+    why: "an order without answer, an hour ago, and its domain has come and gone: not ordered again automatically",
     config: order,
     prior: { ...order, id: null },
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
@@ -941,7 +941,7 @@ const cases: readonly Case[] = [
     says: [],
   },
   {
-    why: "a webhook without answer that is there: its secret is lost, it is made anew",
+    why: "a webhook without answer that is there: its secret is lost, it is recreated",
     type: "hosting_webhook",
     config: hook,
     prior: { ...hook, id: null } as JsonObject,
@@ -1067,7 +1067,7 @@ const cases: readonly Case[] = [
     says: ["error plan.lookalike"],
   },
   {
-    why: "gone, to be ordered anew, and one of its plan is there that nobody holds",
+    why: "gone, to be ordered again, and one of its plan is there that no address has",
     config: server,
     prior: { ...server, id: "1000" },
     live: {
@@ -1314,7 +1314,7 @@ describe("the plan of a resource", () => {
     ]);
   });
 
-  it("orders a gone service anew under the next generation", () => {
+  it("orders a gone service again under the next generation", () => {
     const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
     expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });
     expect(planResource(inputOf({ ...one, mark: { generation: 2 } })).change.private).toEqual({ generation: 3 });

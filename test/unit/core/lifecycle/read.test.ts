@@ -269,7 +269,7 @@ describe("reading", () => {
       });
   });
 
-  it("takes what has no price for no stranger by its name: it is made anew in any case", async () => {
+  it("accepts a free object under another name: it is recreated in any case", async () => {
     const { account, kind } = fakeAccount(
       grant,
       remote({ ...liveGrant, created_at: null, email: "boss@acme.example" }),
@@ -314,7 +314,7 @@ describe("reading", () => {
       expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "gone" });
     });
 
-    it("has the phase that its recorded status tells", async () => {
+    it("has the phase of its recorded status", async () => {
       for (const [status, phase] of [
         ["pending", "pending"],
         ["active", "live"],

@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     says: ["warning plan.pending"],
   },
   {
-    why: "a server without known outcome is not forgotten because no list shows it: nothing tells it from others",
+    why: "a server with a pending create is not forgotten because no list shows it: nothing distinguishes it from others",
     policy: "forget",
     attributes: { domain: null },
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },

@@ -122,12 +122,12 @@ describe("a reading", () => {
     ["a webhook", webhook, liveWebhook, "secret", "secret_fingerprint"],
     ["a service", service, liveService, "generated_password", "generated_password_fingerprint"],
   ] as const)(
-    "of %s touches neither its secret nor the fingerprint, whatever it tells",
+    "of %s touches neither its secret nor the fingerprint, whatever it shows",
     (_, kind, live, name, print) => {
       for (const recorded of [{ [name]: SECRET }, { [print]: PRINT }]) {
         const before = complete(kind, { ...live, ...recorded });
-        for (const told of ["another", "", null]) {
-          const after = refreshed(kind, before, remote({ ...live, [name]: told, [print]: told }));
+        for (const shown of ["another", "", null]) {
+          const after = refreshed(kind, before, remote({ ...live, [name]: shown, [print]: shown }));
           expect(after).toEqual(before);
         }
       }
@@ -168,16 +168,16 @@ async function run(
   });
   const change = changeOf(webhook.type, config, { address: HOOK, sensitive: ["secret"], ...over });
   const ended = await outcomeOf({ ...webhook, list: async function* () {} }, change, context);
-  const said = ended.diagnostics.map(told);
+  const said = ended.diagnostics.map(format);
   const outcome = ended instanceof HostformError ? ["failed", ...said] : said;
   return { steps, outcome, last: records.at(-1)?.attributes };
 }
 
-const told = ({ severity, code, detail }: Diagnostic) => [severity, code, detail].filter(Boolean).join(" ");
+const format = ({ severity, code, detail }: Diagnostic) => [severity, code, detail].filter(Boolean).join(" ");
 const declared = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null, secret_output: FILE };
 const TRIAL = `check {"file":"hook"} for secret of ${HOOK}`;
 
-describe("a secret that an answer tells", () => {
+describe("a secret that an answer contains", () => {
   it("is recorded, then written, and only then taken out of the state", async () => {
     const { steps, outcome, last } = await run(declared);
     expect(steps).toEqual([TRIAL, "save -", "createWebhook", `save ${SECRET}`, `write ${SECRET}`, `save ${PRINT}`]);
@@ -297,7 +297,7 @@ describe("a secret that a change in place brings", () => {
   });
 });
 
-describe("a secret that only its maker was told", () => {
+describe("a secret that only its creator got", () => {
   it.each([
     ["of a webhook is said to be unknown", webhook, {}, "To have another one, make it anew."],
     ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],

@@ -53,7 +53,7 @@ describe("an object that the user names", () => {
     ]);
   });
 
-  it("keeps what the API never tells", async () => {
+  it("keeps what the API never shows", async () => {
     const found = await adopted(doubtful("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
     expect(found).toMatchObject({ attributes: { secret: "whsec" } });
   });
@@ -85,7 +85,7 @@ describe("an object that the user names", () => {
     ]);
   });
 
-  it("may be any where no natural key tells: a server without a domain", async () => {
+  it("may be any where no natural key decides: a server without a domain", async () => {
     const server = { plan_id: 11, currency: "USD", domain: null };
     const found = await adopted(doubtful("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
     expect(found).toMatchObject({ attributes: { id: "1001" } });

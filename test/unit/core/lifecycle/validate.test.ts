@@ -161,7 +161,7 @@ describe("validate", () => {
     ]);
   });
 
-  it("asks for what attributes mean together only when each is right by itself", () => {
+  it("asks for what attributes mean together only when each is valid alone", () => {
     expect(said("hosting_service", { ...order, currency: "usd", password: "long enough" })).toHaveLength(1);
   });
 

@@ -75,7 +75,7 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(20_000);
   });
 
-  it("looks at a single one by itself", async () => {
+  it("reads a single one directly", async () => {
     const { wait, asked } = watched(3, 2_000);
     expect((await wait("1"))?.id).toBe("1");
     expect(new Set(asked)).toEqual(new Set(["get 1"]));
@@ -172,7 +172,7 @@ describe("waiting for queued jobs", () => {
     expect(asked).toEqual(["list", "get 1"]);
   });
 
-  it("asks for one by itself once when it is gone", async () => {
+  it("reads one directly once when it is gone", async () => {
     const { wait, objects, asked } = watched(1, Number.POSITIVE_INFINITY);
     objects.clear();
     await wait("0");
@@ -270,7 +270,7 @@ describe("waiting for queued jobs", () => {
     ]);
   });
 
-  it("takes on whoever comes later", async () => {
+  it("includes jobs that come later", async () => {
     const { wait, asked } = watched(2, 4_000);
     const first = wait("0");
     await new Promise(setImmediate);

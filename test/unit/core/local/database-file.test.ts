@@ -83,7 +83,7 @@ describe("a database file", () => {
   });
 });
 
-describe("a file that is not what it should be is begun anew, and kept beside", () => {
+describe("a file with unexpected content is replaced by a new one, and kept beside it", () => {
   const table: [what: string, spoil: (place: string) => void][] = [
     ["text", (place) => writeFileSync(place, "This is not a database.\n".repeat(100))],
     ["zeroes", (place) => writeFileSync(place, Buffer.alloc(8192))],
@@ -163,7 +163,7 @@ describe("a file that goes away under the feet of those who have it open", () =>
     ["moved", (place) => renameSync(place, `${place}.elsewhere`)],
     ["deleted with its folder", (place) => rmSync(path.dirname(place), { recursive: true })],
   ];
-  test.each(table)("is made anew for all: %s", (_, take) => {
+  test.each(table)("is recreated for all: %s", (_, take) => {
     const one = numbers();
     const other = numbers(one.place);
     one.add(1);

@@ -7,7 +7,7 @@ describe("a command of the user's own", () => {
   const node = (script: string): [string, ...string[]] => [process.execPath, "-e", script];
   const options = { cwd: import.meta.dirname, env: {}, input: SECRET, timeoutMs: 20_000 };
 
-  it("gets its input, its folder and its environment; what it says is told", async () => {
+  it("gets its input, its folder and its environment; its output is returned", async () => {
     const script = `console.error(process.cwd(), process.env.A); process.stdin.pipe(process.stdout)`;
     const end = await captureCommand(node(script), { ...options, env: { A: "b" } });
     expect(end).toEqual({ stdout: SECRET, stderr: `${import.meta.dirname} b\n` });

@@ -74,7 +74,7 @@ describe("an encrypted state file", () => {
     expect(problem?.detail).toContain("The key is the right one");
   });
 
-  test("may be printed anew by another program", async () => {
+  test("may be formatted again by another program", async () => {
     const { data, serial, ...rest } = JSON.parse(sealState(plain, await quick(rawKey).fresh()));
     expect(await read(JSON.stringify({ data, serial, ...rest }))).toBe(plain);
   });

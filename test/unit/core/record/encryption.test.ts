@@ -122,7 +122,7 @@ describe("the way it is sealed", () => {
     );
   });
 
-  test("takes 600,000 rounds and a salt of 32 bytes unless told otherwise", async () => {
+  test("takes 600,000 rounds and a salt of 32 bytes by default", async () => {
     expect(PBKDF2_ITERATIONS).toBe(600_000);
     const seal = await new Encryption({ key: passphraseKey, random: countingBytes() }).fresh();
     expect(seal.header).toMatchObject({ iterations: 600_000 });

@@ -20,7 +20,7 @@ describe("an assignment in an env file", () => {
     ["it has space around its sign", "KEY = old\n", "KEY=new\n"],
     ["it is quoted, with a remark", "KEY='a b' # old\n", "KEY=new\n"],
     ["its value has several lines", 'KEY="a\nb"\nB=2\n', "KEY=new\nB=2\n"],
-    ["it is given twice: whoever reads the first or the last has the new one", "KEY=1\nKEY=2\n", "KEY=new\nKEY=new\n"],
+    ["it is given twice: the first and the last have the new value", "KEY=1\nKEY=2\n", "KEY=new\nKEY=new\n"],
     ["another begins like it", "KEY2=1\nMY_KEY=2\n", "KEY2=1\nMY_KEY=2\nKEY=new\n"],
     ["it is commented out", "# KEY=old\n", "# KEY=old\nKEY=new\n"],
     ["it stands in the value of another", "A='x\nKEY=old\n'\n", "A='x\nKEY=old\n'\nKEY=new\n"],

@@ -90,7 +90,7 @@ describe("encoding", () => {
 `);
   });
 
-  test("a pending create lives in the mark of its instance, which is not tainted: Terraform would make it anew", () => {
+  test("a pending create lives in the mark of its instance, which is not tainted: Terraform would replace it", () => {
     const pending = { since: "2026-01-02T03:04:05Z", operation: "create", idempotencyKey: "k" };
     const document = withResource(emptyDocument(), resource("hosting_service.acme", null, { private: { pending } }));
     const text = encodeState({ ...document, state: { ...document.state, lineage: "l-1" } });
@@ -273,7 +273,7 @@ describe("what Terraform's provider recorded before it was done", () => {
     expect(read?.private).toEqual({ generation: 2 });
   });
 
-  test("and the note of it goes with the next write, so that it is not taken so for ever", () => {
+  test("and the next write removes its note, so that it does not count indefinitely", () => {
     const document = decoded(text);
     const read = document.state.resources.get("hosting_service.acme");
     if (read === undefined) throw new Error("the resource is missing");

@@ -191,7 +191,7 @@ test("a state that is there although its write failed is known to hold the journ
     const diagnostic = await diagnosticOf(() => state.move("hosting_service.a", "hosting_service.b"));
     expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("EIO") });
     expect(await idsOn(disk)).toEqual({ "hosting_service.b": "1" });
-    // The next attempt crashes: the journal is written anew by then or not, the state that is there or the next one.
+    // The next attempt crashes: the journal is written again by then or not, the state that is there or the next one.
     disk.crashAt = disk.operations.length + later;
     await state.put(resource("hosting_service.c", "2")).catch(() => undefined);
     const kept = await idsOn(disk.afterPowerFailure({ content: "kept", names: "kept" }));

@@ -61,7 +61,7 @@ describe("a journal that a crash cut off", () => {
     expect(await idsOn(left(holed(head, 30)))).toEqual(after[0]);
   });
 
-  test("is told of once, as a warning that says what was left out", async () => {
+  test("is reported once, as a warning that says what was left out", async () => {
     const { warnings } = await openOn(left(journal.subarray(0, -3)));
     expect(warnings).toEqual([
       {
@@ -158,7 +158,7 @@ describe("a journal that was changed", () => {
     expect(disk.text(journalPath)).toBe(changed.toString("utf8"));
   });
 
-  test("is told from one of a newer version", async () => {
+  test("is distinguished from one of a newer version", async () => {
     const { chainLine } = await import("../../../../src/core/record/journal-lines.ts");
     const head = chainLine("", '{"journal":2,"lineage":"l","serial":1}');
     const text = head.line + chainLine(head.sum, '{"put":[]}').line;

@@ -52,35 +52,38 @@ describe("the order of what is done", () => {
     expect([asked, disk.operations.length - before]).toEqual([[before, before + 2], 2]);
   });
 
-  test.each(["before", "after"])("a writer that lost its lock %s the line was written is told so", async (moment) => {
-    const disk = new FakeDisk();
-    let lost = false;
-    const lock = () => ({
-      ...freeLock(),
-      acquire: async () => ({
-        verify: () => (lost ? fail("state.lost_lock", "The lock was taken over") : undefined),
-        release: () => undefined,
-      }),
-    });
-    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
-    await state.put(resource(A, "1"));
-    const text = disk.text(journalPath);
-    if (moment === "before") lost = true;
-    disk.before = (operation) => {
-      if (operation === `sync ${journalPath}`) lost = true;
-    };
-    expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
-      code: "state.lost_lock",
-      // Where is not said: the run that took over may have taken the journal over as well.
-      detail:
-        "Not recorded: hosting_service.b (id 2).\nWhat was recorded before is kept, and the next run goes on from there.",
-    });
-    expect(disk.text(journalPath) === text).toBe(moment === "before");
-    // Nothing of this run goes to disk any more, the state and its journal included.
-    const before = disk.text(journalPath);
-    expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
-    expect([disk.text(journalPath), disk.text(statePath)]).toEqual([before, undefined]);
-  });
+  test.each(["before", "after"])(
+    "a writer that lost its lock %s the line was written gets an error",
+    async (moment) => {
+      const disk = new FakeDisk();
+      let lost = false;
+      const lock = () => ({
+        ...freeLock(),
+        acquire: async () => ({
+          verify: () => (lost ? fail("state.lost_lock", "The lock was taken over") : undefined),
+          release: () => undefined,
+        }),
+      });
+      const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
+      await state.put(resource(A, "1"));
+      const text = disk.text(journalPath);
+      if (moment === "before") lost = true;
+      disk.before = (operation) => {
+        if (operation === `sync ${journalPath}`) lost = true;
+      };
+      expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
+        code: "state.lost_lock",
+        // Where is not said: the run that took over may have taken the journal over as well.
+        detail:
+          "Not recorded: hosting_service.b (id 2).\nWhat was recorded before is kept, and the next run goes on from there.",
+      });
+      expect(disk.text(journalPath) === text).toBe(moment === "before");
+      // Nothing of this run goes to disk any more, the state and its journal included.
+      const before = disk.text(journalPath);
+      expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
+      expect([disk.text(journalPath), disk.text(statePath)]).toEqual([before, undefined]);
+    },
+  );
 
   test.each([
     ["lost its lock", (disk: FakeDisk) => void disk, true],
@@ -166,7 +169,7 @@ describe("a journal that cannot be written", () => {
     expect([...stateOn(disk).resources.keys()]).toEqual([A, B]);
   });
 
-  test("because it was moved away, is written anew with everything", async () => {
+  test("because it was moved away, is written again with everything", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -333,7 +336,7 @@ describe("the journal of an encrypted state", () => {
   );
 });
 
-test("a store opened anew by each operation finds the journal of the one before", async () => {
+test("a store that each operation opens again finds the journal of the one before", async () => {
   const disk = new FakeDisk();
   const store = storeOn(disk);
   await (await store.open(request)).put(resource(A, "1"));

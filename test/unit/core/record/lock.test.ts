@@ -44,7 +44,7 @@ describe("the lock of a state file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("tells the second who has it, since when, and how to go on", async () => {
+  test("shows the second who has it, since when, and how to go on", async () => {
     const held = await lockOf("ana").acquire(request);
     const diagnostic = await diagnosticOf(() => lockOf("bo").acquire(request));
     expect(diagnostic).toMatchObject({
@@ -56,7 +56,7 @@ describe("the lock of a state file", () => {
     await held.release();
   });
 
-  test("waits as long as it is told, on the injected clock", async () => {
+  test("waits as long as the timeout, on the injected clock", async () => {
     const held = await lockOf("ana").acquire(request);
     let slept = 0;
     const clock = manualClock(() => void slept++);
@@ -182,7 +182,7 @@ describe("the lock of a state file", () => {
     if (replaced) writeFileSync(lockFile(), "");
     expect(await diagnosticOf(() => held.verify())).toMatchObject({ code: "state.lost_lock" });
     await held.release();
-    // The file of whoever has the lock now is not the old holder's to remove.
+    // The old holder may not remove the file of the process that has the lock now.
     expect(existsSync(lockFile())).toBe(replaced);
   });
 
@@ -256,14 +256,14 @@ describe("the lock of a state file", () => {
 
     test.each([
       ["removed", false],
-      ["removed and made anew by a third", true],
-    ])("%s: the contender holds what nobody looks at, and does not take it for the lock", (_reason, anew) => {
+      ["removed and created again by a third", true],
+    ])("%s: the contender holds what nobody looks at, and does not take it for the lock", (_reason, again) => {
       const interfere = () => {
         rmSync(lockFile());
-        if (anew) writeFileSync(lockFile(), "");
+        if (again) writeFileSync(lockFile(), "");
       };
       expect(takeFileLock(lockFile(), openAfter(interfere))).toBeUndefined();
-      expect(existsSync(lockFile())).toBe(anew);
+      expect(existsSync(lockFile())).toBe(again);
       takeFileLock(lockFile())?.free();
       expect(existsSync(lockFile())).toBe(false);
     });

@@ -30,10 +30,10 @@ describe("the outputs of a state", () => {
 
   test("are written as Terraform writes them, byte for byte", () => {
     const rest = new Map([...(state.outputs ?? [])].filter(([name]) => name !== "bignum").reverse());
-    const anew = encodeState(withOutputs(emptyDocument(), rest));
+    const fresh = encodeState(withOutputs(emptyDocument(), rest));
     const section = (text: string) => text.slice(text.indexOf('  "outputs"'), text.indexOf('  "resources"'));
     const bignum = '    "bignum": {\n      "value": 12345678901234567890,\n      "type": "number"\n    },\n';
-    expect(section(anew)).toBe(section(written).replace(bignum, ""));
+    expect(section(fresh)).toBe(section(written).replace(bignum, ""));
   });
 
   test("keep their bytes when others change, digits too that no JavaScript number has", () => {

@@ -1,4 +1,4 @@
-// What a recorder leaves on the disk when one write of it fails: each case by itself, beside the crashes at any operation.
+// What a recorder leaves on the disk when one write of it fails: each case alone, beside the crashes at any operation.
 import { describe, expect, test } from "vitest";
 import { decodeState } from "../../../../src/core/record/index.ts";
 import { diagnosticOf, resource } from "./builders.ts";

@@ -89,7 +89,7 @@ describe("a secret that is written to a file", () => {
   });
 
   it.each(["create", "write", "sync", "rename", "syncFolder"])(
-    "is told when %s fails, and nothing is left",
+    "is reported when %s fails, and nothing is left",
     async (operation) => {
       const { files, disk } = outputs();
       disk.failures.push({ operation, code: "ENOSPC" });
@@ -157,8 +157,8 @@ describe("the trial of an output", () => {
   it.each(["create", "write", "sync"])("finds that %s fails", async (operation) => {
     const { files, disk } = outputs();
     disk.failures.push({ operation, code: "EROFS" });
-    const told = await refusal(files.check(FILE, OF));
-    expect(told?.summary).toBe("The secret of hosting_webhook.billing cannot be written to the file hook");
+    const refused = await refusal(files.check(FILE, OF));
+    expect(refused?.summary).toBe("The secret of hosting_webhook.billing cannot be written to the file hook");
     expect(disk.names.size).toBe(0);
   });
 
@@ -276,7 +276,7 @@ describe("a place that refuses", () => {
 });
 
 describe("a command that takes a secret", () => {
-  it("gets nothing in the trial, the secret in earnest, and is told what it is", async () => {
+  it("gets nothing in the test, the secret in the write, and variables that describe it", async () => {
     const { files, runs } = outputs();
     await files.check(COMMAND, OF);
     await files.write(COMMAND, OF, SECRET);
@@ -287,7 +287,7 @@ describe("a command that takes a secret", () => {
     ]);
   });
 
-  it("that fails is told with the end of what it said, the secret blotted out", async () => {
+  it("that fails is reported with the end of its output, the secret masked", async () => {
     const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
     const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
     expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
@@ -295,7 +295,7 @@ describe("a command that takes a secret", () => {
     );
   });
 
-  it("that fails in the trial is told to be that", async () => {
+  it("that fails in the test is reported as such", async () => {
     const { files } = outputs({ end: { failure: "could not be found" } });
     expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
       detail:
@@ -304,7 +304,7 @@ describe("a command that takes a secret", () => {
     });
   });
 
-  it("runs in the project's folder, with the environment that is given and what it is told", async () => {
+  it("runs in the project's folder, with the given environment and the variables that describe the secret", async () => {
     const folder = temporaryFolder();
     const script = `require("fs").writeFileSync("got", process.env.A + process.env.HOSTFORM_ADDRESS + require("fs").readFileSync(0))`;
     const files = systemSecretFiles({ folder, own: [], env: { A: "b " } });

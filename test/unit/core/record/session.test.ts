@@ -35,7 +35,7 @@ describe("an open state", () => {
     const killed = await opened(disk);
     await killed.put(resource("hosting_service.a", "1"));
     disk.before = (operation) => {
-      // Killed in the sync: what was written can be read by whoever comes next, and is lost with the power.
+      // Killed in the sync: the next process can read what was written, and a loss of power loses it.
       if (operation.startsWith("sync")) throw new Error("killed");
     };
     await killed.put(resource("hosting_service.b", "2")).catch(() => undefined);

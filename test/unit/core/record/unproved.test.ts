@@ -119,7 +119,7 @@ describe("with a key", () => {
   });
 });
 
-describe("whoever knows the form and not the key", () => {
+describe("an attacker who knows the format and not the key", () => {
   /** A journal of these payloads, with checksums as they should be: anyone can compute those. */
   const chained = (payloads: readonly string[]) => {
     let [text, sum] = ["", CHAIN_START];

@@ -75,7 +75,7 @@ describe("the providers of a stack", () => {
     expect(linesOf(provider({ project: "agency", ...settings }))).toEqual([expect.stringMatching(words)]);
   });
 
-  it("cannot hang on resources", () => {
+  it("cannot depend on resources", () => {
     const stack = provider(
       { project: "agency", base_url: "${hosting_client_account.c.id}" },
       { resource: { hosting_client_account: { c: { name: "x", currency: "USD" } } } },

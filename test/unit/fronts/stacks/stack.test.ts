@@ -95,7 +95,7 @@ describe("a synthesized stack", () => {
     });
   });
 
-  it("knows what each instance hangs on: of an iterator over a resource, the one instance", () => {
+  it("knows what each instance depends on: with an iterator over a resource, only that instance", () => {
     const references = (address: string) =>
       resource(address).references.map(({ reference, path }) => [
         path.join("."),
@@ -150,7 +150,7 @@ describe("a synthesized stack", () => {
 });
 
 describe("names", () => {
-  it("reach through locals, also those that hang on resources", () => {
+  it("reach through locals, also those that depend on resources", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       locals: { ids: "${{for key, one in hosting_service.all : key => one.id}}", first: '${local.ids["a"]}' },
@@ -197,7 +197,7 @@ describe("names", () => {
     expect(grant?.evaluate("service_id", changing)).toBe("2");
   });
 
-  it("of a part of an object hang on what stands in that part alone", () => {
+  it("of a part of an object depend only on that part", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       resource: {

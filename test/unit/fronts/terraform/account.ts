@@ -33,8 +33,8 @@ export function complete(attributes: Attributes, given: ValueObject): ValueObjec
   return { ...Object.fromEntries(Object.keys(attributes).map((name) => [name, null])), ...given };
 }
 
-/** `error terraform.lookup at name: There is no plan "x"`, without the code, which Terraform is not told. */
-export function toldOf(diagnostics: readonly Message[]): string[] {
+/** `error terraform.lookup at name: There is no plan "x"`, without the code, which Terraform does not get. */
+export function reportedBy(diagnostics: readonly Message[]): string[] {
   return diagnostics.map(({ severity, summary, attribute }) => {
     const steps = attribute?.steps.map(({ selector }) => String(selector.value)) ?? [];
     return `${severity === 1 ? "error" : "warning"}${steps.length > 0 ? ` at ${steps.join(".")}` : ""}: ${summary}`;
@@ -74,7 +74,7 @@ export class OpenAccount {
   /** The same; it must end well. */
   async read(typeName: string, given: ValueObject = {}): Promise<JsonObject> {
     const { state, diagnostics } = await this.tryRead(typeName, given);
-    expect(toldOf(diagnostics)).toEqual([]);
+    expect(reportedBy(diagnostics)).toEqual([]);
     if (state === null) throw new Error("no state and no diagnostics");
     return state;
   }
@@ -93,7 +93,7 @@ function schemaOf(typeName: string) {
   return schema;
 }
 
-/** What `terraform validate` is told of a data source. */
+/** What `terraform validate` reports for a data source. */
 export async function validated(typeName: string, given: ValueObject): Promise<string[]> {
   const { attributes } = schemaOf(typeName);
   const config = encodeDynamic(complete(attributes, given), attributes);
@@ -102,7 +102,7 @@ export async function validated(typeName: string, given: ValueObject): Promise<s
     toBinary(ValidateDataResourceConfig_RequestSchema, request),
     newConnection({ env: {}, log: () => {} }),
   );
-  return toldOf(fromBinary(ValidateDataResourceConfig_ResponseSchema, bytes ?? new Uint8Array()).diagnostics);
+  return reportedBy(fromBinary(ValidateDataResourceConfig_ResponseSchema, bytes ?? new Uint8Array()).diagnostics);
 }
 
 /** A sandbox without rate limit whose orders are paid and provisioned at once, and a session on it. */

@@ -157,7 +157,7 @@ describe("an entry goes", () => {
     expect(names(journal)).toEqual(["acme"]);
   });
 
-  it("after ninety days, whoever's it is", () => {
+  it("after ninety days, whichever process wrote it", () => {
     const folder = temporaryFolder();
     const clock = testClock();
     open({ folder, clock, project: "given up" }).put("hosting_service", "old", noted({ id: "1", secret: SECRET }));
@@ -195,14 +195,14 @@ describe("the file", () => {
     for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  it("tells nothing of the token", () => {
+  it("reveals nothing of the token", () => {
     const folder = temporaryFolder();
     open({ folder }).put("hosting_service", "acme", noted({ id: "1" }));
     const text = readdirSync(folder).map((name) => name + readFileSync(path.join(folder, name), "latin1"));
     expect(text.join()).not.toContain("canary-token");
   });
 
-  it("that was damaged is begun anew, with a warning, and kept", () => {
+  it("that was damaged is replaced by a new one, with a warning, and kept", () => {
     const folder = temporaryFolder();
     writeFileSync(fileIn(folder), `not a database, but ${SECRET}\n`.repeat(200));
     const journal = open({ folder });
@@ -262,7 +262,7 @@ describe("without a file that can be used, this process remembers, and says that
 });
 
 describe("two processes at once", () => {
-  /** Notes as told, and is killed with nothing closed. */
+  /** Writes the given notes, and is killed with nothing closed. */
   async function note(folder: string, prefix: string, count: number): Promise<string> {
     const child = spawn(process.execPath, [PROCESS, folder, "acme", prefix, String(count)], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -19,17 +19,17 @@ const SCHEMA = "/tfplugin6.Provider/GetProviderSchema";
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 const own = selfSigned(Date.now());
 
-/** Marks that zod and undici leave behind, told at the handshake, when the provider is stopped, and at the end. */
+/** Marks that zod and undici leave behind, printed at the handshake, when the provider is stopped, and at the end. */
 const TELL_WHAT_IS_LOADED = `
   import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   const { writeSync } = fs;
-  const tell = () => writeSync(2, Reflect.ownKeys(globalThis).map(String).filter((key) => /zod|undici/.test(key)).join() + "\\n");
+  const print = () => writeSync(2, Reflect.ownKeys(globalThis).map(String).filter((key) => /zod|undici/.test(key)).join() + "\\n");
   const abort = AbortController.prototype.abort;
-  AbortController.prototype.abort = function () { tell(); AbortController.prototype.abort = abort; abort.call(this); };
-  fs.writeSync = (...args) => { fs.writeSync = writeSync; syncBuiltinESMExports(); tell(); return writeSync(...args); };
+  AbortController.prototype.abort = function () { print(); AbortController.prototype.abort = abort; abort.call(this); };
+  fs.writeSync = (...args) => { fs.writeSync = writeSync; syncBuiltinESMExports(); print(); return writeSync(...args); };
   syncBuiltinESMExports();
-  process.once("exit", tell);
+  process.once("exit", print);
 `;
 
 let home: string;

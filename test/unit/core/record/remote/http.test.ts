@@ -108,7 +108,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     await open.close();
   });
 
-  test("a second run is refused, told who holds it, and does not write", async () => {
+  test("a second run is refused with the name of the holder, and does not write", async () => {
     const server = await start({ flavour });
     const first = await storeAt(server, { pid: 1 }).open({ ...request, write: true });
     const diagnostic = await diagnosticOf(() => storeAt(server, { pid: 2 }).open({ ...request, write: true }));
@@ -186,7 +186,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(server.lock).toBeUndefined();
   });
 
-  test("the lost answer to an unlock is not told as a failure", async () => {
+  test("the lost answer to an unlock is not reported as a failure", async () => {
     const server = await start({ flavour });
     const unlock = flavour === "gitlab" ? "DELETE" : "UNLOCK";
     let broken = 0;
@@ -562,7 +562,7 @@ describe("a server that fails for a while", () => {
     expect(idIn(server)).toBe("1");
   });
 
-  test("a lock that cannot be freed is told", async () => {
+  test("a lock that cannot be freed is reported", async () => {
     const server = await start();
     const warnings: Diagnostic[] = [];
     const open = await storeAt(server, { warnings }).open({ ...request, write: true });

@@ -134,7 +134,7 @@ describe.skipIf(noPostgres !== undefined)(
       await again.close();
     });
 
-    test.each(["no row", "a row"])("a second run is refused and told who holds it (%s)", async (before) => {
+    test.each(["no row", "a row"])("a second run is refused with the name of the holder (%s)", async (before) => {
       if (before === "a row") await write({}, "1");
       const first = await open({ pid: 12 });
       const diagnostic = await diagnosticOf(() => open({ pid: 13 }));
@@ -302,7 +302,7 @@ describe.skipIf(noPostgres !== undefined)(
         await postgres.query(await postgres.database(), "CREATE ROLE reader LOGIN PASSWORD 'reader'");
       });
 
-      test("without rights is told which", async () => {
+      test("without rights gets an error that names them", async () => {
         await write({}, "1");
         const diagnostic = await diagnosticOf(() => storeAt({ connection: asReader() }).pull());
         expect(diagnostic).toMatchObject({

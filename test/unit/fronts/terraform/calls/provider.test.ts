@@ -59,7 +59,7 @@ const configure = (one: Provider, config: ValueObject) =>
   });
 
 describe("what there is", () => {
-  it("is told in schemas, one for each type and function", async () => {
+  it("is described by schemas, one for each type and function", async () => {
     const schema = await call(
       (r) => provider().handle("GetProviderSchema", r),
       GetProviderSchema_RequestSchema,

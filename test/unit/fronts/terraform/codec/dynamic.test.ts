@@ -50,7 +50,7 @@ describe("what comes from Terraform", () => {
     expect(decodeDynamic(sent({ id: "7", colour: "red" }), service)).toEqual({ ...empty, id: "7" });
   });
 
-  it("has unknown parts, whatever Terraform tells of them", () => {
+  it("has unknown parts, whatever Terraform says about them", () => {
     const refined = new ExtData(12, new Uint8Array([0x81, 0x01, 0xc3]));
     const long = new ExtData(12, new Uint8Array(300));
     const timestamp = new ExtData(-1, new Uint8Array(4));
@@ -118,16 +118,16 @@ describe("what comes from Terraform", () => {
       "found[0].available",
     ],
   ])("is refused at the attribute: %s", (_, value, path, words) => {
-    const told = refusal(() =>
+    const refused = refusal(() =>
       decodeDynamic({ ...sent(null), msgpack: encode(value, { useBigInt64: true }) }, service),
     );
-    expect(told).toMatchObject({ code: "config.invalid_value", attribute: path });
-    expect(told?.summary).toContain(words);
+    expect(refused).toMatchObject({ code: "config.invalid_value", attribute: path });
+    expect(refused?.summary).toContain(words);
   });
 
   it("is refused without its text, which may be secret", () => {
-    const told = refusal(() => decodeDynamic(sent({ plan_id: "hunter22" }), service));
-    expect(JSON.stringify(told)).not.toContain("hunter22");
+    const refused = refusal(() => decodeDynamic(sent({ plan_id: "hunter22" }), service));
+    expect(JSON.stringify(refused)).not.toContain("hunter22");
   });
 
   it.each([
@@ -144,9 +144,9 @@ describe("what comes from Terraform", () => {
 
   it("has no key __proto__", () => {
     const msgpack = new Uint8Array([0x81, 0xa9, ...new TextEncoder().encode("__proto__"), 0xa1, 0x61]);
-    const told = refusal(() => decodeValue(msgpack, { map: "string" }));
-    expect(told).toMatchObject({ code: "config.invalid_value" });
-    expect(told?.summary).toContain("__proto__");
+    const refused = refusal(() => decodeValue(msgpack, { map: "string" }));
+    expect(refused).toMatchObject({ code: "config.invalid_value" });
+    expect(refused?.summary).toContain("__proto__");
   });
 });
 
@@ -208,9 +208,9 @@ describe("what goes to Terraform", () => {
     ["a list for an object", { secret_output: [] }, "secret_output"],
     ["an object for a list", { found: {} }, "found"],
   ])("is refused as a defect: %s", (_, value: ValueObject, place) => {
-    const told = refusal(() => encodeDynamic(value, service));
-    expect(told).toMatchObject({ code: "internal" });
-    expect(told?.summary).toMatch(new RegExp(`: ${place.replace(/[[\]]/g, "\\$&")}$`));
+    const refused = refusal(() => encodeDynamic(value, service));
+    expect(refused).toMatchObject({ code: "internal" });
+    expect(refused?.summary).toMatch(new RegExp(`: ${place.replace(/[[\]]/g, "\\$&")}$`));
   });
 });
 

@@ -73,11 +73,11 @@ describe("the attributes of a recorded instance", () => {
     ["null", undefined, "expected an object, found null"],
     ["{", undefined, "its attributes are not JSON"],
   ])("are refused at the attribute: %s", (text, attribute, words) => {
-    const told = refusal(text);
-    expect(told?.code).toBe("state.unreadable");
-    expect(told?.attribute).toEqual(attribute);
-    expect(told?.summary).toContain(words);
-    expect(fixOf(told)).toBeTruthy();
+    const refused = refusal(text);
+    expect(refused?.code).toBe("state.unreadable");
+    expect(refused?.attribute).toEqual(attribute);
+    expect(refused?.summary).toContain(words);
+    expect(fixOf(refused)).toBeTruthy();
   });
 
   it("are the same when nothing is to be done", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ValueObject } from "../../../../../src/core/model/index.ts";
-import { openAccount, toldOf, validated } from "../account.ts";
+import { openAccount, reportedBy, validated } from "../account.ts";
 
 const first = {
   id: "5001",
@@ -19,14 +19,14 @@ const first = {
 
 describe("hosting_invoice", () => {
   it.each<ValueObject>([{ id: "5001" }, { invoice_number: "INV-2026-000001" }])(
-    "tells the one that is %j",
+    "returns the one that is %j",
     async (given) => {
       const account = await openAccount({ token: "customer" });
       expect(await account.read("hosting_invoice", given)).toEqual(first);
     },
   );
 
-  it("tells amounts as text where their scale is known", async () => {
+  it("shows amounts as text where their scale is known", async () => {
     const account = await openAccount({ config: { money_scale: 2 } });
     account.control.seedServices({ plan_id: 12 });
     const [invoice] = account.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
@@ -44,7 +44,7 @@ describe("hosting_invoice", () => {
     [{ invoice_number: "X-1" }, 'error at invoice_number: There is no invoice with the number "X-1"'],
   ])("%j is an error", async (given, expected) => {
     const account = await openAccount();
-    expect(toldOf((await account.tryRead("hosting_invoice", given)).diagnostics)).toEqual([expected]);
+    expect(reportedBy((await account.tryRead("hosting_invoice", given)).diagnostics)).toEqual([expected]);
   });
 
   it("needs an id or a number", async () => {
@@ -56,13 +56,13 @@ describe("hosting_invoice", () => {
   it("says which ability is missing", async () => {
     const account = await openAccount({ token: "viewer" });
     const { diagnostics } = await account.tryRead("hosting_invoice", { id: "5001" });
-    expect(toldOf(diagnostics)).toEqual([expect.stringContaining("403")]);
+    expect(reportedBy(diagnostics)).toEqual([expect.stringContaining("403")]);
     expect(diagnostics[0]?.detail).toContain("billing");
   });
 });
 
 describe("hosting_invoices", () => {
-  it("tells all, or those that fit every filter, out of one listing", async () => {
+  it("returns all, or those that match every filter, from one list", async () => {
     const account = await openAccount({ token: "customer" });
     account.control.change("invoices", 5002, { status: "unpaid", paid_at: null });
     const ids = async (given: object) => {
@@ -89,7 +89,7 @@ describe("hosting_invoices", () => {
     });
   });
 
-  it("lists anew after something was ordered or changed, and after a listing that failed", async () => {
+  it("lists again after an order or a change, and after a list that failed", async () => {
     const account = await openAccount({ token: "customer" });
     account.control.addFault({ path: "/invoices", phase: "before", status: 403 });
     expect((await account.tryRead("hosting_invoices")).state).toBeNull();

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { UNKNOWN } from "../../../../../src/core/model/index.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
-import { openAccount, toldOf, validated } from "../account.ts";
+import { openAccount, reportedBy, validated } from "../account.ts";
 
 describe("hosting_domain_availability", () => {
-  it("tells of each domain, by the name that was asked for", async () => {
+  it("reports each domain, by the name that was asked for", async () => {
     const account = await openAccount({ token: "customer" });
     const domains = ["free.example", "Taken.example", "free.example"];
     expect(await account.read("hosting_domain_availability", { domains })).toEqual({
@@ -45,7 +45,7 @@ describe("hosting_domain_availability", () => {
     const { diagnostics } = await account.tryRead("hosting_domain_availability", {
       domains: ["a.example.", "no domain"],
     });
-    expect(toldOf(diagnostics)).toEqual(['error at domains.1: "no domain" is not a domain name']);
+    expect(reportedBy(diagnostics)).toEqual(['error at domains.1: "no domain" is not a domain name']);
     expect(account.sent()).toEqual([]);
     expect(await validated("hosting_domain_availability", { domains: [UNKNOWN, "b_c", null] })).toEqual([
       'error at domains.1: "b_c" is not a domain name',
@@ -64,7 +64,7 @@ describe("hosting_domain_availability", () => {
 });
 
 describe("hosting_grants", () => {
-  it("tells with whom a service is shared", async () => {
+  it("lists with whom a service is shared", async () => {
     const account = await openAccount({ token: "customer" });
     account.control.create("grants", { service_id: 1001, email: "dev@acme.example", permission: "view" });
     expect(await account.read("hosting_grants", { service_id: "1001" })).toEqual({
@@ -81,16 +81,16 @@ describe("hosting_grants", () => {
     });
   });
 
-  it("tells a service that is not shared from one that does not exist", async () => {
+  it("distinguishes a service that is not shared from one that does not exist", async () => {
     const account = await openAccount({ token: "customer" });
     expect(await account.read("hosting_grants", { service_id: "1002" })).toEqual({ service_id: "1002", grants: [] });
     const { diagnostics } = await account.tryRead("hosting_grants", { service_id: "9" });
-    expect(toldOf(diagnostics)).toEqual(["error at service_id: There is no service 9"]);
+    expect(reportedBy(diagnostics)).toEqual(["error at service_id: There is no service 9"]);
   });
 });
 
 describe("hosting_webhooks", () => {
-  it("tells the subscriptions, never a secret", async () => {
+  it("lists the subscriptions, never a secret", async () => {
     const account = await openAccount();
     account.control.create("webhooks", {
       url: "https://h.acme.example/x",
@@ -109,7 +109,7 @@ describe("hosting_webhooks", () => {
 });
 
 describe("hosting_client_accounts", () => {
-  it("tells the accounts of an agency", async () => {
+  it("lists the accounts of an agency", async () => {
     const account = await openAccount();
     account.control.create("accounts", { name: "Acme", vat_number: "GE1", currency: "GEL" });
     expect(await account.read("hosting_client_accounts")).toEqual({
@@ -130,7 +130,7 @@ describe("hosting_client_accounts", () => {
   it("says that the account is not on the Manage track", async () => {
     const account = await openAccount({ token: "customer" });
     const { diagnostics } = await account.tryRead("hosting_client_accounts");
-    expect(toldOf(diagnostics)).toEqual([expect.stringContaining("403")]);
+    expect(reportedBy(diagnostics)).toEqual([expect.stringContaining("403")]);
   });
 });
 
@@ -143,7 +143,7 @@ describe("hosting_migration_request and hosting_migration_requests", () => {
     created_at: "2026-11-21T10:00:00+00:00",
   };
 
-  it("tell one by id, and all or those that fit every filter", async () => {
+  it("return one by id, and all or those that match every filter", async () => {
     const account = await openAccount({ token: "customer" });
     const made = { domain: "acme.example", order_id: 1001, account: "customer", source: "cpanel" };
     const { status } = account.control.create("migration_requests", made);
@@ -166,7 +166,7 @@ describe("hosting_migration_request and hosting_migration_requests", () => {
   it("is an error at the id when there is none", async () => {
     const account = await openAccount();
     const { diagnostics } = await account.tryRead("hosting_migration_request", { id: "9" });
-    expect(toldOf(diagnostics)).toEqual(["error at id: There is no migration request 9"]);
+    expect(reportedBy(diagnostics)).toEqual(["error at id: There is no migration request 9"]);
   });
 });
 
@@ -203,7 +203,7 @@ describe("every data source", () => {
     const account = await openAccount({ config: { base_url: UNKNOWN } });
     const { state, diagnostics } = await account.tryRead(name, { ...NEEDS[name] });
     expect(state).toBeNull();
-    expect(toldOf(diagnostics)).toEqual(["error: The provider's `base_url` is known only after apply"]);
+    expect(reportedBy(diagnostics)).toEqual(["error: The provider's `base_url` is known only after apply"]);
   });
 
   it.each([
@@ -215,7 +215,7 @@ describe("every data source", () => {
     account.control.addFault({ path: "/*", phase: "before", times: 10, ...fault });
     const { state, diagnostics } = await account.tryRead("hosting_services");
     expect(state).toBeNull();
-    expect(toldOf(diagnostics)).toEqual([expect.stringContaining(words)]);
+    expect(reportedBy(diagnostics)).toEqual([expect.stringContaining(words)]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ValueObject } from "../../../../../src/core/model/index.ts";
-import { openAccount, toldOf, validated } from "../account.ts";
+import { openAccount, reportedBy, validated } from "../account.ts";
 
 const start = {
   plan_id: 11,
@@ -18,21 +18,21 @@ const start = {
 
 describe("hosting_plan", () => {
   it.each<ValueObject>([{ plan_id: 11 }, { name: "Shared Start" }, { name: "Shared Start", product_type: "shared" }])(
-    "tells the plan that is %j",
+    "returns the plan that is %j",
     async (given) => {
       const account = await openAccount();
       expect(await account.read("hosting_plan", given)).toEqual(start);
     },
   );
 
-  it("tells the price in the currency that is asked for, as text too where the scale is known", async () => {
+  it("shows the price in the given currency, also as text where the scale is known", async () => {
     const account = await openAccount({ config: { money_scale: 2 } });
     expect(await account.read("hosting_plan", { plan_id: 11, currency: "GEL" })).toEqual({
       ...start,
       currency: "GEL",
       price: 1300,
       price_text: "13.00 GEL",
-      // The API tells it in one currency only.
+      // The API shows it in one currency only.
       price_after_discount: null,
     });
     expect(await account.read("hosting_plan", { plan_id: 11 })).toMatchObject({
@@ -67,7 +67,7 @@ describe("hosting_plan", () => {
     const account = await openAccount();
     const { state, diagnostics } = await account.tryRead("hosting_plan", given);
     expect(state).toBeNull();
-    expect(toldOf(diagnostics)).toEqual([expected]);
+    expect(reportedBy(diagnostics)).toEqual([expected]);
   });
 
   it("names what there is", async () => {
@@ -88,7 +88,7 @@ describe("hosting_plan", () => {
     };
     account.control.addFault({ path: "/plans", phase: "before", status: 200, body });
     const { diagnostics } = await account.tryRead("hosting_plan", { name: "Start" });
-    expect(toldOf(diagnostics)).toEqual(['error at name: There is more than one plan "Start"']);
+    expect(reportedBy(diagnostics)).toEqual(['error at name: There is more than one plan "Start"']);
     expect(diagnostics[0]?.detail).toContain("1 (Start, USD, monthly), 2 (Start, USD, yearly)");
     expect(await account.read("hosting_plan", { name: "Start", billing_cycle: "Yearly" })).toMatchObject({
       plan_id: 2,
@@ -105,7 +105,7 @@ describe("hosting_plan", () => {
 });
 
 describe("hosting_plans", () => {
-  it("tells all, or those that fit every filter", async () => {
+  it("returns all, or those that match every filter", async () => {
     const account = await openAccount();
     const numbers = async (given: object) => {
       const { plans } = await account.read("hosting_plans", { ...given });

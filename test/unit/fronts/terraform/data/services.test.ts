@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { openAccount, toldOf, validated } from "../account.ts";
+import { openAccount, reportedBy, validated } from "../account.ts";
 
 const first = {
   id: "1001",
@@ -20,13 +20,13 @@ const first = {
 };
 
 describe("hosting_service", () => {
-  it("tells one by id, with one request of its own", async () => {
+  it("returns one by id, with one request of its own", async () => {
     const account = await openAccount({ config: { money_scale: 2 }, token: "customer" });
     expect(await account.read("hosting_service", { id: "1001" })).toEqual({ ...first, price_text: "9.00 USD" });
     expect(account.sent()).toEqual(["GET /services/1001"]);
   });
 
-  it("tells many by id out of one listing", async () => {
+  it("returns many by id from one list", async () => {
     const account = await openAccount();
     const ids = account.control.seedServices({ count: 12 }).map(({ id }) => String(id));
     const found = await Promise.all(ids.map((id) => account.read("hosting_service", { id })));
@@ -34,14 +34,14 @@ describe("hosting_service", () => {
     expect(account.sent()).toEqual(["GET /services"]);
   });
 
-  it("tells one by id out of the listing that another data source needs", async () => {
+  it("returns one by id from the list that another data source needs", async () => {
     const account = await openAccount({ token: "customer" });
     await Promise.all([account.read("hosting_service", { id: "1001" }), account.read("hosting_services")]);
     await account.read("hosting_service", { id: "1002" });
     expect(account.sent()).toEqual(["GET /services"]);
   });
 
-  it("tells one by domain, however it is written, and keeps what was asked for", async () => {
+  it("returns one by domain, however it is written, and keeps the given spelling", async () => {
     const account = await openAccount({ token: "customer" });
     const domain = "Customer-One.EXAMPLE.";
     expect(await account.read("hosting_service", { domain })).toEqual({ ...first, domain });
@@ -77,7 +77,7 @@ describe("hosting_service", () => {
     const [one, two] = account.control.seedServices({ count: 2 });
     account.control.change("services", two?.id ?? 0, { domain: one?.domain ?? "" });
     const failed = async (given: object) =>
-      toldOf((await account.tryRead("hosting_service", { ...given })).diagnostics);
+      reportedBy((await account.tryRead("hosting_service", { ...given })).diagnostics);
     expect(await failed({ id: "9" })).toEqual(["error at id: There is no service 9"]);
     expect(await failed({ domain: "x.example" })).toEqual([
       'error at domain: There is no service of the domain "x.example"',
@@ -104,13 +104,13 @@ describe("hosting_service", () => {
     const account = await openAccount();
     const { state, diagnostics } = await account.tryRead("hosting_service", {});
     expect(state).toBeNull();
-    expect(toldOf(diagnostics)).toEqual(["error: Nothing to look for: `id` or `domain` is missing"]);
+    expect(reportedBy(diagnostics)).toEqual(["error: Nothing to look for: `id` or `domain` is missing"]);
     expect(account.sent()).toEqual([]);
   });
 });
 
 describe("hosting_services", () => {
-  it("tells all, or those that fit every filter", async () => {
+  it("returns all, or those that match every filter", async () => {
     const account = await openAccount({ token: "customer" });
     const [ended] = account.control.seedServices({ account: "customer", plan_id: 11 });
     account.control.change("services", ended?.id ?? 0, { status: "terminated" });
@@ -148,7 +148,7 @@ describe("hosting_services", () => {
     expect(await validated("hosting_services", { phase: UNKNOWN })).toEqual([]);
   });
 
-  it("is read anew once something was changed", async () => {
+  it("is read again after a change", async () => {
     const account = await openAccount();
     expect(await account.read("hosting_services")).toMatchObject({ services: [] });
     const [made] = account.control.seedServices({ count: 1 });

@@ -14,7 +14,7 @@ import {
   ValidateEphemeralResourceConfig_RequestSchema,
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
-import { type OpenAccount, openAccount, toldOf } from "../account.ts";
+import { type OpenAccount, openAccount, reportedBy } from "../account.ts";
 
 const typeName = "hosting_panel_sso";
 const attributes = ephemeralResources.find(({ name }) => name === typeName)?.schema.attributes ?? {};
@@ -28,7 +28,7 @@ async function open(account: OpenAccount, id: string) {
     account.connection,
   );
   const { result, diagnostics, private: mark } = fromBinary(OpenEphemeralResource_ResponseSchema, bytes ?? none);
-  return { result: decodeDynamic(result, attributes), told: toldOf(diagnostics), mark };
+  return { result: decodeDynamic(result, attributes), reported: reportedBy(diagnostics), mark };
 }
 
 describe("hosting_panel_sso", () => {
@@ -37,7 +37,7 @@ describe("hosting_panel_sso", () => {
     const first = await open(account, "1001");
     expect(first).toEqual({
       result: { service_id: "1001", url: expect.stringMatching(/^https?:\/\/\S+$/) },
-      told: [],
+      reported: [],
       mark: undefined,
     });
     expect((await open(account, "1001")).result?.url).not.toBe(first.result?.url);
@@ -47,7 +47,7 @@ describe("hosting_panel_sso", () => {
   it("asks again when the answer was lost: a URL that nobody got signs nobody on", async () => {
     const account = await openAccount({ token: "customer" });
     account.control.addFault({ path: "/services/:id/panel-sso", phase: "after", drop: true });
-    expect((await open(account, "1001")).told).toEqual([]);
+    expect((await open(account, "1001")).reported).toEqual([]);
     expect(account.sent()).toHaveLength(2);
   });
 
@@ -55,30 +55,30 @@ describe("hosting_panel_sso", () => {
     const account = await openAccount();
     expect(await open(account, "9")).toMatchObject({
       result: null,
-      told: ["error at service_id: There is no service 9 to sign on to"],
+      reported: ["error at service_id: There is no service 9 to sign on to"],
     });
   });
 
   it("says why a sign-on is refused", async () => {
     const account = await openAccount({ token: "viewer" });
     const [service] = account.control.seedServices();
-    const { result, told } = await open(account, String(service?.id));
+    const { result, reported } = await open(account, String(service?.id));
     expect(result).toBeNull();
-    expect(told).toEqual([expect.stringContaining("403")]);
+    expect(reported).toEqual([expect.stringContaining("403")]);
   });
 
   it("hands on web addresses only", async () => {
     const account = await openAccount({ token: "customer" });
     const body = { data: { url: "javascript:alert(1)" } };
     account.control.addFault({ path: "/services/:id/panel-sso", phase: "before", status: 200, body });
-    expect((await open(account, "1001")).told).toEqual([
+    expect((await open(account, "1001")).reported).toEqual([
       "error: The API's sign-on URL is not a web address, so it is not used",
     ]);
   });
 
   it("needs a provider whose configuration is known", async () => {
     const account = await openAccount({ config: { token: UNKNOWN } });
-    expect((await open(account, "1001")).told).toEqual(["error: The provider's `token` is known only after apply"]);
+    expect((await open(account, "1001")).reported).toEqual(["error: The provider's `token` is known only after apply"]);
   });
 
   it("is valid as soon as it fits its schema; there is nothing to renew or to close", async () => {

@@ -8,7 +8,7 @@ import { complete } from "../account.ts";
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 
 /** `code at place: summary` of each. */
-function told(given: ValueObject): string[] {
+function reported(given: ValueObject): string[] {
   return validateProviderConfig(complete(providerSchema.attributes, given)).map(
     ({ code, summary, attribute = [] }) => `${code} at ${formatPath(attribute)}: ${summary}`,
   );
@@ -27,7 +27,7 @@ describe("the configuration of the provider", () => {
     { token: TOKEN, token_file: UNKNOWN },
     { status_words: { Running: UNKNOWN, Idle: "suspended" } },
   ])("may be %j", (given) => {
-    expect(told(given)).toEqual([]);
+    expect(reported(given)).toEqual([]);
   });
 
   it.each<[ValueObject, string]>([
@@ -85,11 +85,11 @@ describe("the configuration of the provider", () => {
     ],
     [{ money_scale: 5 }, "config.invalid_value at money_scale: money_scale: at most 4"],
   ])("may not be %j", (given, expected) => {
-    expect(told(given)).toEqual([expected]);
+    expect(reported(given)).toEqual([expected]);
   });
 
-  it("tells every mistake at once", () => {
-    expect(told({ base_url: "x", token: "", project: "-", money_scale: -1 })).toHaveLength(4);
+  it("reports every error at once", () => {
+    expect(reported({ base_url: "x", token: "", project: "-", money_scale: -1 })).toHaveLength(4);
   });
 
   it("shows no token, wherever it stands", () => {

@@ -68,7 +68,7 @@ describe("a session", () => {
     expect(session.project).toBeUndefined();
   });
 
-  it("tells the server who it is", async () => {
+  it("identifies itself to the server", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const server = createServer((request, response) => {
       seen.push(request.headers);

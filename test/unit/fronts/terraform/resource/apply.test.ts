@@ -19,7 +19,7 @@ const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
   said: codesOf(diagnostics),
 });
 describe("a create", () => {
-  it("is held with what its answer told, and with where it was made", async () => {
+  it("is recorded with what its answer returned, and with where it was created", async () => {
     const { answer, sent, journal, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
     expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
     expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });

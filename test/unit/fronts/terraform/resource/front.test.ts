@@ -15,7 +15,7 @@ describe("reading side by side", () => {
     expect(await Promise.all(asked)).toEqual(asked.map(() => alone));
   });
 
-  it("counts each collection by itself, and all that was asked of it since the process began", async () => {
+  it("counts each collection separately, and all requests for it since the process began", async () => {
     const { front, kind } = surroundings("hosting_service");
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(await front.collections.isAlone(kind, "7")).toBe(true);
@@ -34,14 +34,14 @@ describe("reading side by side", () => {
     expect(services.clock.slept).toBeLessThan(100);
   });
 
-  it("reads every object by itself when that is switched off, and is one for a session", async () => {
+  it("reads every object individually when that is switched off, and is one for a session", async () => {
     const { kind, session } = surroundings("hosting_webhook");
     const front = scopeOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(scopeOf(session, {})).toBe(front);
   });
 
-  it("lists a collection anew for who shows it as it is, once after each change", async () => {
+  it("lists a collection again for data sources, once after each change", async () => {
     const { front, kind, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const look = async () => {
       front.collections.upToDate(kind, undefined);

@@ -12,7 +12,7 @@ import { asHeld, refusalOf, surroundings } from "./front.ts";
 const readable = [...kinds.values()].filter(({ list }) => list !== undefined);
 
 describe("an import", () => {
-  it("has every attribute of the schema: what the account tells, defaults, and null for what it never tells", async () => {
+  it("has every attribute of the schema: what the account shows, defaults, and null for what it never shows", async () => {
     const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const state = await importResource(kind, "1001", front);
     expect(Object.keys(state).sort()).toEqual(Object.keys(schemaOf(kind).attributes).sort());
@@ -62,7 +62,7 @@ describe("an import", () => {
     expect(fake.asked).toEqual([]);
   });
 
-  it("by a domain says that the id is meant, and where the ids are told", async () => {
+  it("by a domain asks for the id, and says where the ids are listed", async () => {
     const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const refusal = await refusalOf(importResource(kind, "www.acme.example", front));
     expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });

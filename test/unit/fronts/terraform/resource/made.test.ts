@@ -38,7 +38,7 @@ describe("what was made here", () => {
       { ...DECLARED, domain: UNKNOWN, reference: "other" },
       ["reference"],
     ],
-    // The domain is refused by itself; who never gave a reference need not hear of one.
+    // The domain has a refusal of its own; the message names no reference where none was declared.
     ["is not said to have another reference when it has another domain", { ...DECLARED, domain: "b.example" }, []],
     ["may change in place", { ...DECLARED, suspended: true, password_version: 2 }, []],
   ])("%s", (_, declared, names) => {

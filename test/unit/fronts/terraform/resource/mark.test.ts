@@ -68,11 +68,11 @@ describe("what is kept beside the attributes", () => {
 
 describe("the id of what is in doubt", () => {
   it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
-    const told = withPendingId({ id: null, domain: "acme.example" }, { pending: PENDING });
-    expect(told).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
-    expect(withoutPendingId(told)).toEqual({ id: null, domain: "acme.example" });
+    const shown = withPendingId({ id: null, domain: "acme.example" }, { pending: PENDING });
+    expect(shown).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
+    expect(withoutPendingId(shown)).toEqual({ id: null, domain: "acme.example" });
     expect(withPendingId({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
-      told,
+      shown,
     );
   });
 

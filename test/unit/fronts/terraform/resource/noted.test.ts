@@ -128,7 +128,7 @@ describe("a note of another state", () => {
   });
 });
 
-describe("what only one answer tells", () => {
+describe("what only one answer contains", () => {
   it("is the secret of a webhook, a generated password and how far passwords have come, never an id", () => {
     expect(Object.keys(shownOnce(webhook, {})).sort()).toEqual(["secret", "secret_fingerprint"]);
     expect(Object.keys(shownOnce(service, {})).sort()).toEqual([

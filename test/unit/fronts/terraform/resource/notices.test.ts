@@ -62,7 +62,7 @@ describe("what an apply has to say", () => {
 
 describe("what refers to something in doubt", () => {
   it.each<[string, ValueObject, string[][]]>([
-    ["by itself", { service_id: PENDING_CREATE, email: "a@b.example" }, [["service_id"]]],
+    ["alone", { service_id: PENDING_CREATE, email: "a@b.example" }, [["service_id"]]],
     ["within a text", { domain: `x-${PENDING_CREATE}.example` }, [["domain"]]],
     ["within a map", { questions: { service: PENDING_CREATE } }, [["questions"]]],
     ["not at all", { service_id: "1001" }, []],

@@ -27,7 +27,7 @@ const CONFIG = {
   replace_on_change: true,
 };
 
-function anew({
+function reorder({
   type = "hosting_service",
   prior = PRIOR,
   config = CONFIG,
@@ -50,25 +50,25 @@ describe("an immutable change", () => {
     ["is refused where it says no", { ...CONFIG, replace_on_change: false }],
     ["is refused while it is not known what it says", { ...CONFIG, replace_on_change: UNKNOWN }],
   ])("%s", (_, config) => {
-    expect(anew({ config })).toEqual({ requiresReplace: [], diagnostics: [refusal("plan_id"), other] });
+    expect(reorder({ config })).toEqual({ requiresReplace: [], diagnostics: [refusal("plan_id"), other] });
   });
 
   it("is what replaces: replace_on_change alone does nothing", () => {
-    expect(anew({ diagnostics: [other] })).toEqual({ requiresReplace: [], diagnostics: [other] });
+    expect(reorder({ diagnostics: [other] })).toEqual({ requiresReplace: [], diagnostics: [other] });
   });
 
-  it("makes the object anew when that is said: at the attributes that were refused, and the refusals are gone", () => {
-    const { requiresReplace, diagnostics, result } = anew({
+  it("replaces the object when that is declared: at the refused attributes, and the refusals are gone", () => {
+    const { requiresReplace, diagnostics, result } = reorder({
       diagnostics: [refusal("plan_id"), other, refusal("term")],
     });
     expect(requiresReplace).toEqual([["plan_id"], ["term"]]);
     expect(diagnostics).toEqual([other]);
-    // Declared, by default, or what the order will tell: nothing of the old one.
+    // Declared, by default, or what the order will return: nothing of the old one.
     expect(result).toMatchObject({ plan_id: 12, term: 1, id: UNKNOWN, status: UNKNOWN, coupon_code: null });
   });
 
   it("needs a name of its own for the second order", () => {
-    const { diagnostics } = anew({ config: { ...CONFIG, reference: null } });
+    const { diagnostics } = reorder({ config: { ...CONFIG, reference: null } });
     expect(codesOf(diagnostics)).toEqual(["warning plan.unknown_status", "error terraform.reference"]);
   });
 
@@ -78,7 +78,10 @@ describe("an immutable change", () => {
     ["forget", []],
     ["suspend", ["warning plan.prevented"]],
   ])("under deletion_policy %j says %j", (policy, says) => {
-    const { diagnostics } = anew({ prior: { ...PRIOR, deletion_policy: policy }, diagnostics: [refusal("plan_id")] });
+    const { diagnostics } = reorder({
+      prior: { ...PRIOR, deletion_policy: policy },
+      diagnostics: [refusal("plan_id")],
+    });
     expect(codesOf(diagnostics)).toEqual(says);
   });
 
@@ -86,8 +89,8 @@ describe("an immutable change", () => {
     const prior = { id: "9", domain: "acme.example", years: 1, deletion_policy: "forget" };
     const config = { domain: "ACME.example", years: 2, replace_on_change: true };
     const question = { type: "hosting_domain", prior, diagnostics: [refusal("years")] };
-    expect(anew({ ...question, config })).toEqual({ requiresReplace: [], diagnostics: [refusal("years")] });
-    expect(anew({ ...question, config: { ...config, domain: "other.example" } })).toMatchObject({
+    expect(reorder({ ...question, config })).toEqual({ requiresReplace: [], diagnostics: [refusal("years")] });
+    expect(reorder({ ...question, config: { ...config, domain: "other.example" } })).toMatchObject({
       requiresReplace: [["years"]],
       diagnostics: [],
     });

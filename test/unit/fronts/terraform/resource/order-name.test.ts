@@ -35,7 +35,7 @@ const cases: readonly Case[] = [
     says: ["terraform.reference reference"],
   },
   {
-    why: "in place of another is told from it by its reference",
+    why: "that replaces another is distinguished from it by its reference",
     declared: { domain: "www.acme.example", reference: "www.acme.example-2" },
     mark: OLD,
     says: [],
@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     says: ["terraform.reference reference"],
   },
   {
-    why: "in place of another is told from it by its reference, whatever its domain will be",
+    why: "that replaces another is distinguished from it by its reference, whatever its domain will be",
     declared: { domain: UNKNOWN, reference: "second" },
     mark: OLD,
     says: [],

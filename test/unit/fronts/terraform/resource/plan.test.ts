@@ -1,4 +1,4 @@
-/** Whatever the API tells that is not declared, and whatever is not declared any more: Terraform accepts the plan. */
+/** Terraform accepts the plan with any value that the API shows and nobody declares, and after any attribute leaves the declaration. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
@@ -16,12 +16,12 @@ import { configOf, recordedOf } from "./values.ts";
 /** A status for each phase. */
 const STATUS = ["active", "pending", "suspended", "a word that nobody knows"];
 
-/** What the API may tell of an attribute: what the sample has of it, or a value of its type. */
-function toldOf({ attributes, others, implied = {} }: Sample, name: string, { type }: Attribute): Json {
+/** What the API may show for an attribute: the value of the sample, or one of its type. */
+function shownOf({ attributes, others, implied = {} }: Sample, name: string, { type }: Attribute): Json {
   const known = attributes[name] ?? implied[name] ?? others[name];
   if (known !== undefined) return known;
   if (isNested(type)) return { file: "secret", env_file: null, command: null };
-  return type === "number" ? 7 : type === "bool" ? true : name === "deletion_policy" ? "forget" : "told";
+  return type === "number" ? 7 : type === "bool" ? true : name === "deletion_policy" ? "forget" : "shown";
 }
 
 async function plan(type: string, prior: JsonObject | null, declared: { readonly [name: string]: Value }) {
@@ -48,12 +48,12 @@ describe("a recorded value that is not declared", () => {
     const sample = await sampleOf(kind);
     const { attributes } = schemaOf(kind);
     const required = Object.entries(attributes).filter(([, each]) => each.required);
-    const declared = Object.fromEntries(required.map(([each, attribute]) => [each, toldOf(sample, each, attribute)]));
+    const declared = Object.fromEntries(required.map(([each, attribute]) => [each, shownOf(sample, each, attribute)]));
     const attribute = attributes[name];
     if (attribute === undefined) throw new Error(`no ${name}`);
-    const told = { [name]: toldOf(sample, name, attribute) };
+    const shown = { [name]: shownOf(sample, name, attribute) };
     const words: JsonObject = "status" in kind.attributes.shape && name !== "status" ? { status } : {};
-    const prior = asHeld(kind, { id: "1001", ...words, ...declared, ...told });
+    const prior = asHeld(kind, { id: "1001", ...words, ...declared, ...shown });
     const { problems, diagnostics } = await plan(type, prior, declared);
     expect(problems).toEqual([]);
     expect(diagnostics.filter(isError)).toEqual([]);
@@ -83,14 +83,14 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
     const declarable = attributesOf(kind).filter(([, , { change }]) => change !== undefined);
     await fc.assert(
       fc.asyncProperty(recordedOf(kind), async (values) => {
-        const told = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+        const shown = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
         const recorded = asHeld(kind, {
           ...defaults,
-          ...told,
+          ...shown,
           id: "1001",
           ...("status" in values && { status: "active" }),
         });
-        fc.pre(Object.entries(schemaOf(kind).attributes).every(([name, { required }]) => !required || name in told));
+        fc.pre(Object.entries(schemaOf(kind).attributes).every(([name, { required }]) => !required || name in shown));
         // A secret that is recorded beside its secret_output is still to be written there.
         const kept = attributesOf(kind).some(
           ([name, , { fingerprint }]) => fingerprint !== undefined && recorded[name] !== null,

@@ -100,7 +100,7 @@ describe("what is to be done", () => {
     expect(text).toContain("set `insecure_http = true`");
   });
 
-  it("repeats nothing of the body of an earlier request: Terraform does not tell what is sensitive", () => {
+  it("repeats nothing of the body of an earlier request: Terraform does not say what is sensitive", () => {
     expect(JSON.stringify(said)).toContain("hush");
     for (const one of said) expect(textOf(one)).not.toContain("hush");
   });

@@ -73,7 +73,7 @@ describe("what an object is called in messages", () => {
   });
 });
 
-describe("the name that tells an object from others", () => {
+describe("the name that distinguishes an object from others", () => {
   it.each([
     ["of an order is its reference", "hosting_service", { reference: "www", domain: "acme.example" }, "www"],
     ["of an order without one is its domain", "hosting_service", { domain: "WWW.Acme.example" }, "www.acme.example"],
@@ -81,7 +81,7 @@ describe("the name that tells an object from others", () => {
     ["of an order whose domain is not known is none yet", "hosting_service", { domain: UNKNOWN }, undefined],
     ["is within its parent", "hosting_grant", { service_id: "7", email: "Dev@acme.example" }, "7 dev@acme.example"],
     [
-      "does not hang on the order of a set",
+      "does not depend on the order of a set",
       "hosting_webhook",
       { url: "https://a.example", events: ["b", "a"] },
       "https://a.example/ a b",

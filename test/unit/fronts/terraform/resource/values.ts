@@ -1,4 +1,4 @@
-/** Values for the attributes of a kind, of the types that Terraform is told. */
+/** Values for the attributes of a kind, of the types in Terraform's schema. */
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type JsonObject, UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
@@ -52,6 +52,6 @@ export const recordedOf = (kind: Kind): fc.Arbitrary<JsonObject> =>
     attribute.writeOnly ? fc.constant(null) : fc.option(anyOf(attribute), { nil: null }),
   ) as fc.Arbitrary<JsonObject>;
 
-/** Whatever a plan may come to by itself. */
+/** Every value that a plan may compute. */
 export const anythingOf = (kind: Kind): fc.Arbitrary<ValueObject> =>
   objectOf(kind, (_, attribute) => fc.oneof(anyOf(attribute), fc.constant<Value>(null), fc.constant<Value>(UNKNOWN)));

@@ -20,7 +20,7 @@ describe("a schema as a message", () => {
     expect(text(typeBytes({ map: { set: "number" } }))).toBe('["map",["set","number"]]');
   });
 
-  it("tells everything of an attribute", () => {
+  it("describes every property of an attribute", () => {
     const schema: Schema = {
       version: 3,
       description: "A *thing*.",
@@ -57,9 +57,9 @@ describe("a schema as a message", () => {
   });
 });
 
-function compare(told: readonly ProtoAttribute[], attributes: Attributes): void {
-  expect(told.map(({ name }) => name)).toEqual(Object.keys(attributes));
-  for (const one of told) {
+function compare(encoded: readonly ProtoAttribute[], attributes: Attributes): void {
+  expect(encoded.map(({ name }) => name)).toEqual(Object.keys(attributes));
+  for (const one of encoded) {
     const { type, description, required, optional, computed, sensitive, writeOnly } = attributes[one.name] ?? {};
     expect(one).toMatchObject({
       description,

@@ -15,7 +15,7 @@ function thrown(step: () => unknown): unknown {
 }
 
 describe("describeDefect", () => {
-  it("tells what V8 says of the sources", () => {
+  it("shows what V8 says about the sources", () => {
     const nothing = JSON.parse("{}");
     expect(describeDefect(thrown(() => nothing.a.b)).summary).toBe(
       "TypeError: Cannot read properties of undefined (reading 'b')",
