@@ -122,8 +122,8 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
 }
 
 /** What a plan warns of ends the change that meets it. */
-export const stopped = (doubt: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
-  new HostformError([...causes, { ...doubt, severity: "error" }], { cause });
+export const stopped = (warning: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
+  new HostformError([...causes, { ...warning, severity: "error" }], { cause });
 
 /**
  * What a create without known outcome has made, as its collection shows by now. Looks at once, several times while lists may

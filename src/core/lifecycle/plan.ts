@@ -54,7 +54,7 @@ export function planResource(input: PlanInput): Planned {
   const expired = kind.expired?.(input.config, input.now);
   if (isPendingCreate(prior)) {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
-    return named ? planAdopted(input, prior) : planDoubtful(input, prior);
+    return named ? planAdopted(input, prior) : planPending(input, prior);
   }
   if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, expired);
   if (expired !== undefined) {
@@ -101,22 +101,17 @@ export function planResource(input: PlanInput): Planned {
 const unheld = (objects: readonly Remote[] = [], holder: PlanInput["holder"] = () => undefined) =>
   objects.filter((remote) => holder(remote) === undefined);
 
-/** A create without known outcome: sent again, adopted, or left alone. */
-function planDoubtful(input: PlanInput, prior: PendingCreate): Planned {
-  const { pending, attempt: _, ...mark } = prior.private;
-  return planPending(input, prior, {
-    create: (as, text, requests = 1) => {
-      const planned = planCreate(as, [{ why: "declared", text }], mark.generation);
-      // The intent goes along: whatever was renamed since, this is that request.
-      const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
-      // It was ordered when it was still offered: the same request is answered as it was then.
-      const diagnostics = planned.diagnostics.map((each) =>
-        each.code === "plan.catalogue" ? { ...each, severity: "warning" as const } : each,
-      );
-      return { ...planned, diagnostics, change: { ...change, private: { ...change.private, pending } } };
-    },
-    adopt: (as) => planAdopted(as, prior),
-  });
+/** The request of a pending create is sent again, or what it made is replaced. */
+function planResent(input: PlanInput, { private: mark }: PendingCreate, text: string, requests = 1): Planned {
+  const { pending, generation } = mark;
+  const planned = planCreate(input, [{ why: "declared", text }], generation);
+  // The intent goes along: whatever was renamed since, this is that request.
+  const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
+  // It was ordered when it was still offered: the same request is answered as it was then.
+  const diagnostics = planned.diagnostics.map((each) =>
+    each.code === "plan.catalogue" ? { ...each, severity: "warning" as const } : each,
+  );
+  return { ...planned, diagnostics, change: { ...change, private: { ...change.private, pending } } };
 }
 
 /** The object of a create without known outcome was found, or is named by the user (`import`): it is adopted. */
@@ -269,12 +264,6 @@ function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {
     : { why: "declared", attribute: name, text: `${name} differs from what is declared` };
 }
 
-/** The ways in which a resource is planned otherwise, given by whoever plans. */
-interface Ways {
-  create(input: PlanInput, text: string, requests?: number): Planned;
-  adopt(input: PlanInput): Planned;
-}
-
 /**
  * Plans a resource whose create was begun by an earlier run and has no known outcome. It is settled as it was sent,
  * whatever is declared by now; what was edited since is the next plan's. What the account shows decides, whatever the age of
@@ -291,7 +280,7 @@ interface Ways {
  *
  * The apply waits before it sends anything again, until lists certainly show what there is, and looks once more.
  */
-function planPending(input: PlanInput, prior: PendingCreate, ways: Ways): Planned {
+function planPending(input: PlanInput, prior: PendingCreate): Planned {
   const { kind, observed, now } = input;
   const { pending: intent } = prior.private;
   if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
@@ -302,16 +291,19 @@ function planPending(input: PlanInput, prior: PendingCreate, ways: Ways): Planne
     if (others.length > 0) return unchanged(input, prior.attributes, [undecided(input, prior, others)]);
     if (intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
     const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
-    return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
+    return planResent(then, prior, kind.creation === "keyed" ? `${again}, with the same key` : again);
   }
   const only = certainlyMade(kind, prior, made, now);
   if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, prior, made)]);
   if (returnsSecretOnce(kind, prior.attributes)) {
     const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
-    return ways.create(then, text, 2);
+    return planResent(then, prior, text, 2);
   }
   const attributes = refreshed(kind, prior.attributes, only);
-  return ways.adopt({ ...then, importId: only.id, observed: { status: "present", attributes, phase: only.phase } });
+  return planAdopted(
+    { ...then, importId: only.id, observed: { status: "present", attributes, phase: only.phase } },
+    prior,
+  );
 }
 
 /** The declaration with what made the request what it was put back to what was sent. */

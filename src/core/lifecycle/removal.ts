@@ -41,7 +41,7 @@ export interface PlannedRemoval {
  */
 export function planRemoval(input: RemovalInput): PlannedRemoval {
   const { kind, prior, observed, mode } = input;
-  if (isPendingCreate(prior)) return planDoubtful(input, prior);
+  if (isPendingCreate(prior)) return planPendingRemoval(input, prior);
   const { address } = prior;
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
   const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
@@ -153,7 +153,7 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
  * The end of a resource whose create has no known outcome: what it made is removed; what certainly made nothing is
  * forgotten; where neither is known, the user decides.
  */
-function planDoubtful(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
+function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed, now, settings = {} } = input;
   const settled = settledMark(prior.private);
   const { deposed, ...mark } = settled;

@@ -1,3 +1,6 @@
+/**
+ * What every call needs: the connection that it comes by, its two messages, and the translation of what its users are shown.
+ */
 import {
   create,
   type DescMessage,
@@ -6,10 +9,27 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { type Diagnostic, fail } from "../../../core/model/index.ts";
+import {
+  type AttributePath,
+  breakCommands,
+  type Diagnostic,
+  escapeLine,
+  escapeText,
+  fail,
+  HostformError,
+  isCiLog,
+  type RemedyText,
+} from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
+import { terraformRemedies } from "../remedies.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
-import type { Log } from "../wire/log.ts";
+import { describeDefect, type Log, logError } from "../wire/log.ts";
+import {
+  AttributePathSchema,
+  DiagnosticSchema,
+  type Diagnostic as Message,
+  Diagnostic_Severity as Severity,
+} from "../wire/tfplugin6.gen.ts";
 
 /**
  * The state of one connection of Terraform's. A process has one, except in reattach mode, where one process serves many
@@ -81,4 +101,56 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 ): Call {
   return async (request, connection, cancelled) =>
     toBinary(output, create(output, await answer(fromBinary(input, request), connection, cancelled)));
+}
+
+/**
+ * This front's one translator of what people should know: summary, then detail and what to do, at the attribute. Terraform
+ * prints it as it is: where that is the log of a CI, it holds no command of its agent.
+ */
+export function toDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  remedies: RemedyText = terraformRemedies(),
+  env = process.env,
+): Message[] {
+  const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
+  return diagnostics.map((diagnostic) => {
+    const { severity, summary, detail, attribute } = diagnostic;
+    return create(DiagnosticSchema, {
+      severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
+      summary: inLog(escapeLine(summary)),
+      detail: inLog(
+        escapeText([detail, remedies(diagnostic)].filter((part) => part !== undefined && part !== "").join("\n\n")),
+      ),
+      ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
+    });
+  });
+}
+
+/** Terraform points at `attr` and `attr[index]`; deeper paths still name the attribute. */
+export function toPath(path: AttributePath) {
+  return create(AttributePathSchema, {
+    steps: path.map((step, i) => ({
+      selector:
+        typeof step === "number"
+          ? { case: "elementKeyInt" as const, value: BigInt(step) }
+          : i === 0
+            ? { case: "attributeName" as const, value: step }
+            : { case: "elementKeyString" as const, value: step },
+    })),
+  });
+}
+
+/** What a failure has to say. A mistake of ours is told as one, in words that hold no value; where it happened goes to the log. */
+export function failureOf(error: unknown): Diagnostic[] {
+  if (error instanceof HostformError) return [...error.diagnostics];
+  logError("a call failed", error);
+  return [
+    {
+      severity: "error",
+      code: "internal",
+      summary: "The provider met a mistake of its own",
+      detail: describeDefect(error).summary,
+      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
+    },
+  ];
 }

@@ -26,8 +26,7 @@ import {
   ValidateEphemeralResourceConfig_RequestSchema,
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
-import { type Calls, requireSession, unary } from "./call.ts";
-import { failureOf, toDiagnostics } from "./diagnostics.ts";
+import { type Calls, failureOf, requireSession, toDiagnostics, unary } from "./call.ts";
 
 export const calls: Calls = {
   ValidateDataResourceConfig: unary(

@@ -25,9 +25,8 @@ import {
   ValidateProviderConfig_RequestSchema,
   ValidateProviderConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, newConnection, unary } from "./call.ts";
+import { type Calls, type Connection, failureOf, newConnection, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
-import { failureOf, toDiagnostics } from "./diagnostics.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
 /** The provider as one connection sees it. */

@@ -32,8 +32,7 @@ import {
   ValidateResourceConfig_RequestSchema,
   ValidateResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, requireSession, unary } from "./call.ts";
-import { failureOf, toDiagnostics, toPath } from "./diagnostics.ts";
+import { type Calls, type Connection, failureOf, requireSession, toDiagnostics, toPath, unary } from "./call.ts";
 
 /** The calls about managed resources: decode, ask the core, encode. */
 export const calls: Calls = {

@@ -146,7 +146,7 @@ export interface Mark extends PrivateMark {
   readonly replacing?: Replaced;
 }
 
-/** Attributes as the core takes them: what is in doubt has no id. */
+/** Attributes as the core takes them: a pending create has no id. */
 export const withoutPendingId = <T extends ValueObject>(attributes: T): T =>
   attributes.id === PENDING_CREATE ? { ...attributes, id: null } : attributes;
 

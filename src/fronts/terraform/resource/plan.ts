@@ -86,8 +86,8 @@ interface PlanQuestion {
  */
 export async function planDeclared(kind: Kind, question: PlanQuestion, scope: ProviderScope): Promise<PlanAnswer> {
   const { prior, config, mark } = question;
-  const inDoubt = refersToPending(declaredIn(kind, config), kind);
-  if (inDoubt.length > 0) return { planned: config, mark, requiresReplace: [], diagnostics: inDoubt };
+  const refused = refersToPending(declaredIn(kind, config), kind);
+  if (refused.length > 0) return { planned: config, mark, requiresReplace: [], diagnostics: refused };
   const answer =
     prior === null
       ? await planCreate(kind, config, mark, scope)
@@ -138,9 +138,9 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
   const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, scope);
   const { result, change, diagnostics } = planResource(input);
-  const inDoubt = mark.pending !== undefined || scope.hasPending(kind, name);
+  const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
   const found = [
-    ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
+    ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...laterRefused(kind, inTheWay),
     ...unsure(kind, declared, observed, scope),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
+import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/call.ts";
 import fc from "../../../../support/fc.ts";
 import { COMMANDS, hostile, liveCommands } from "../../../report/hostile.ts";
 

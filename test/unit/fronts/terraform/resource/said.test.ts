@@ -1,7 +1,7 @@
 /** The words of messages: whatever the lifecycle says reads as Terraform's users speak. */
 import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../../../src/core/model/index.ts";
-import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
+import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/call.ts";
 import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import {
