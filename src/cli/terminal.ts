@@ -3,7 +3,7 @@
 import { yamlRemedies } from "../fronts/yaml/remedies.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, Project, ProjectSource } from "../project/source.ts";
-import { jsonText, type MessageLook, renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine } from "../report/index.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -72,9 +72,9 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   /** Whether a status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
   readonly repaints: boolean;
   /** How results look (colours and width of standard output). */
-  readonly outLook: MessageLook;
+  readonly outLook: MessageStyle;
   /** How messages look (colours and width of standard error). */
-  readonly errLook: MessageLook;
+  readonly errLook: MessageStyle;
 }
 
 /** What a command does: with its terminal, its project, its options and arguments. @returns the exit code. */
@@ -123,7 +123,7 @@ function logOf(terminal: Terminal): Log {
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
   const forced = io.env.FORCE_COLOR !== undefined && io.env.FORCE_COLOR !== "0";
   const allowed = color && !io.env.NO_COLOR && io.env.TERM !== "dumb";
-  const look = (terminal: boolean): MessageLook => ({
+  const look = (terminal: boolean): MessageStyle => ({
     remedies: yamlRemedies,
     color: allowed && (terminal || forced),
     ...(terminal && io.columns !== undefined && { width: io.columns }),

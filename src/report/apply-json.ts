@@ -1,3 +1,4 @@
+// An apply as Terraform's machine-readable messages, one a line.
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -15,14 +16,14 @@ import {
   parseAddress,
   type RemedyText,
 } from "../core/model/index.ts";
-import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
-import { formatElapsed } from "./duration.ts";
+import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { formatElapsed } from "./numbers.ts";
 import { countDone, doneChanges, doneEffects } from "./outcome-text.ts";
-import { type Counts, countChanges, plannedEffects } from "./plan-summary.ts";
+import { type Counts, countChanges, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
 /** The version of Terraform's machine-readable UI that the messages follow. */
-export const UI_VERSION = "1.2";
+const UI_VERSION = "1.2";
 
 /**
  * One message of Terraform's machine-readable UI, a line of `apply --json`. Readers of Terraform's messages go by
@@ -39,7 +40,7 @@ export interface UiMessage {
 }
 
 /** A resource as Terraform's messages name it. */
-export interface ResourceAddressJson {
+interface ResourceAddressJson {
   readonly addr: string;
   readonly module: "";
   readonly resource: string;
@@ -49,7 +50,7 @@ export interface ResourceAddressJson {
   readonly resource_key: string | number | null;
 }
 
-export interface HookJson {
+interface HookJson {
   readonly resource: ResourceAddressJson;
   readonly action: UiAction;
   readonly id_key?: "id";
@@ -58,7 +59,7 @@ export interface HookJson {
 }
 
 /** Terraform's words in messages: they differ from those of the plan representation ("noop", "remove" for forget). */
-export type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "remove" | "import";
+type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "remove" | "import";
 
 type Level = UiMessage["@level"];
 

@@ -5,10 +5,9 @@ import {
   isJudged,
   type Verdict,
 } from "../core/model/index.ts";
-import { plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
-import { type Look, type Paint, paint as painter } from "./style.ts";
-import { pad, wrap } from "./width.ts";
+import { plural } from "./numbers.ts";
+import { type Paint, pad, paint as painter, type TextStyle, wrap } from "./text-style.ts";
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   pass: "pass",
@@ -19,9 +18,9 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 const MAX_PROSE = 120;
 
 /** How a server is, for people: the gaps as it fills them, the specification's statements, and what to do with both. Ends with a newline. */
-export function renderContract(report: ContractReport, look: Look): string {
-  const paint = painter(look.color);
-  const width = look.width === undefined ? MAX_PROSE : Math.max(40, Math.min(MAX_PROSE, look.width));
+export function renderContract(report: ContractReport, style: TextStyle): string {
+  const paint = painter(style.color);
+  const width = style.width === undefined ? MAX_PROSE : Math.max(40, Math.min(MAX_PROSE, style.width));
   const lines = [
     `${paint.bold("What the specification leaves open")}, as ${escapeLine(report.base_url)} fills it:`,
     ...rowLines(report.rows, paint, width),

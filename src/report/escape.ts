@@ -1,5 +1,5 @@
 import { breakCommands, escapeLine, escapeText, visible } from "../core/model/index.ts";
-import { COLOURS } from "./style.ts";
+import { COLOURS } from "./text-style.ts";
 
 export { escapeLine, escapeText, jsonText, quote } from "../core/model/index.ts";
 
@@ -9,7 +9,7 @@ const UNSAFE_OR_COLOUR =
 
 /**
  * The last look at a text on its way to a stream: whatever was forgotten above is shown here. Newlines, tabs and the
- * colours of `style.ts` stay; a text that went through the functions above is not changed.
+ * colours of `text-style.ts` stay; a text that went through the functions above is not changed.
  */
 export function escapeOutput(text: string): string {
   return text.replace(UNSAFE_OR_COLOUR, (found) =>

@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from "../core/model/index.ts";
-import { formatDuration } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
-import { formatMoney } from "./money.ts";
-import { type Look, paint as painter } from "./style.ts";
+import { formatDuration, formatMoney } from "./numbers.ts";
+import { paint as painter, type TextStyle } from "./text-style.ts";
 
 /** What is known of a create without known outcome, as this report needs it. */
-export interface EvidenceReport {
+interface EvidenceReport {
   readonly address: string;
   readonly since: string;
   readonly operation: string;
@@ -52,8 +51,8 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
 const MAX_LISTED = 10;
 
 /** The evidence on creates without known outcome, a block for each. Ends with a newline. */
-export function renderEvidence(found: readonly EvidenceReport[], now: number, look: Look): string {
-  const paint = painter(look.color);
+export function renderEvidence(found: readonly EvidenceReport[], now: number, style: TextStyle): string {
+  const paint = painter(style.color);
   return found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`).join("\n");
 }
 

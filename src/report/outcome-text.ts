@@ -8,16 +8,15 @@ import {
   type Outcome,
   type Plan,
 } from "../core/model/index.ts";
-import { renderDiagnostics } from "./diagnostic-text.ts";
-import { formatDuration, plural } from "./duration.ts";
+import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { formatMoney, type MoneyScale } from "./money.ts";
-import { type Counts, countChanges, ownCounts } from "./plan-summary.ts";
+import { type Column, renderTable } from "./listings.ts";
+import { formatDuration, formatMoney, type MoneyScale, plural } from "./numbers.ts";
+import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
-import { type MessageLook, type Paint, paint as painter } from "./style.ts";
-import { type Column, renderTable } from "./table.ts";
+import { type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
 
-export interface OutcomeTextOptions extends MessageLook {
+interface OutcomeTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
   /** False when the caller prints the diagnostics elsewhere. Default: true. */
   readonly diagnostics?: boolean;

@@ -1,17 +1,164 @@
-import { type Effect, effectOf, isError, isNoOp, type Plan, type RemedyText, shorten } from "../core/model/index.ts";
-import { renderDiagnostics } from "./diagnostic-text.ts";
-import { plural } from "./duration.ts";
-import type { MoneyScale } from "./money.ts";
-import { changeLines } from "./plan-change.ts";
-import { driftLines } from "./plan-drift.ts";
-import { moveLines } from "./plan-moves.ts";
-import { outputLines } from "./plan-outputs.ts";
-import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
-import { unlistedLines, waitingLines } from "./plan-text.ts";
+// A plan as a document: Markdown for a pull request, HTML for a browser.
+import {
+  type Effect,
+  effectOf,
+  formatNumber,
+  isError,
+  isNoOp,
+  type Plan,
+  type RemedyText,
+  shorten,
+} from "../core/model/index.ts";
+import { renderDiagnostics } from "./diagnostics.ts";
+import { breakMarkdown, escapeHtml, escapeMarkdown, fenceMarkdown } from "./escape.ts";
+import { type MoneyScale, plural } from "./numbers.ts";
+import { outputLines } from "./outputs.ts";
+import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
+import { moneyLines, onlineLines, requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
-import { paint as painter } from "./style.ts";
+import { paint as painter } from "./text-style.ts";
 
-export interface PlanDocumentOptions {
+interface PlanMarkdownOptions extends PlanDocumentOptions {
+  /** Bytes of UTF-8 that the whole may take. Default: {@link COMMENT_BYTES}. */
+  readonly limit?: number;
+}
+
+/** A comment on GitHub holds 65,536 characters; the rest is for what a job adds. */
+export const COMMENT_BYTES = 64_000;
+
+/** Diagnostics may take this part of the room before changes are left out for them. */
+const DIAGNOSTICS_SHARE = 0.5;
+
+/**
+ * A plan as a comment for a pull request: the summary with orders and removals, errors and warnings, and the text of the
+ * plan as a diff, folded away. Cut between changes when it is too long. Begins with a comment that is the same for each
+ * plan of the project, so that a job can find the comment it wrote before.
+ */
+export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): string {
+  const document = planDocument(plan, options);
+  const limit = options.limit ?? COMMENT_BYTES;
+  const { diagnostics, blocks } = document;
+  let told = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
+  let shown = blocks.length;
+  let text = assemble(plan, document, told, shown);
+  // A fence grows with what it holds, so the room for blocks is not known before.
+  while (bytesOf(text) > limit && shown + told > 0) {
+    const excess = bytesOf(text) - limit;
+    const fewer = fitting(blocks, blocks.slice(0, shown).reduce((sum, block) => sum + bytesOf(block), 0) - excess);
+    if (shown > 0) shown = Math.min(shown - 1, fewer);
+    else told -= 1;
+    text = assemble(plan, document, told, shown);
+  }
+  return text;
+}
+
+function assemble(plan: Plan, document: PlanDocument, told: number, shown: number): string {
+  const { summary, refusal, facts, diagnostics, blocks, changes } = document;
+  const body = blocks.slice(0, shown).map(diffOf).join("\n");
+  const heading =
+    changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
+  const lines = [
+    `<!-- hostform plan: ${encodeURIComponent(plan.project.toWellFormed())} -->`,
+    `### hostform plan: ${escapeMarkdown(plan.project)}\n`,
+    `**${summary}**\n`,
+    ...(refusal === undefined ? [] : [`**${refusal}**\n`]),
+    ...facts.map((fact) => `- ${escapeMarkdown(fact)}`),
+    "",
+    ...(told > 0 ? [fenceMarkdown(diagnostics.slice(0, told).join("\n"), "text")] : []),
+    ...more(diagnostics.length - told, "message"),
+    ...(body === ""
+      ? []
+      : [`<details><summary>${heading}</summary>\n`, `${fenceMarkdown(body, "diff")}\n</details>\n`]),
+    ...more(blocks.length - shown, "part", "of the plan"),
+  ];
+  return breakMarkdown(lines.join("\n"));
+}
+
+function more(count: number, noun: string, of = ""): string[] {
+  if (count <= 0) return [];
+  const what = `${formatNumber(count)} more ${noun}${count === 1 ? "" : "s"}${of && ` ${of}`}`;
+  return [`… and ${what}, for which there is no room here.\n`];
+}
+
+/** In a diff the sign stands first, and what changes has an exclamation mark. */
+function diffOf(block: string): string {
+  return block
+    .split("\n")
+    .map((line) => {
+      const { sign, rest } = signOf(line);
+      return sign === undefined ? rest : `${sign === "~" ? "!" : sign}${rest.slice(1)}`;
+    })
+    .join("\n");
+}
+
+/** How many of the first parts take no more than so many bytes. */
+function fitting(parts: readonly string[], bytes: number): number {
+  let left = bytes;
+  const end = parts.findIndex((part) => {
+    left -= bytesOf(part);
+    return left < 0;
+  });
+  return end < 0 ? parts.length : end;
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.5 }
+main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+pre, code { font-family: ui-monospace, monospace }
+pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid #8885; border-radius: 0.4rem; line-height: 1.4 }
+.summary { font-size: 1.2rem; font-weight: 600 }
+.refusal, .removed { color: light-dark(#b3261e, #ff8a80) }
+.added { color: light-dark(#1b6e2c, #7ddc8c) }
+.changed { color: light-dark(#855800, #f0c060) }
+`;
+
+const CLASSES: Readonly<Record<LineSign, string>> = { "+": "added", "-": "removed", "~": "changed", "!": "removed" };
+
+/**
+ * A plan as one page for a browser: no script, nothing loaded from elsewhere, and a policy in the page that forbids both.
+ * Every text is escaped.
+ */
+export function renderPlanHtml(plan: Plan, options: PlanDocumentOptions): string {
+  const { summary, refusal, facts, diagnostics, blocks } = planDocument(plan, options);
+  const title = `hostform plan: ${plan.project}`;
+  return [
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    `<title>${escapeHtml(title)}</title>`,
+    `<style>${STYLE}</style>`,
+    "</head>",
+    "<body>",
+    "<main>",
+    `<h1>${escapeHtml(title)}</h1>`,
+    `<p class="summary">${escapeHtml(summary)}</p>`,
+    ...(refusal === undefined ? [] : [`<p class="refusal">${escapeHtml(refusal)}</p>`]),
+    "<ul>",
+    ...facts.map((fact) => `<li>${escapeHtml(fact)}</li>`),
+    "</ul>",
+    ...diagnostics.map((text) => `<pre>${escapeHtml(text)}</pre>`),
+    ...blocks.map((block) => `<pre>${block.split("\n").map(lineHtml).join("\n")}</pre>`),
+    `<p>Made ${escapeHtml(plan.timestamp)} from the state with serial ${plan.serial}.</p>`,
+    "</main>",
+    "</body>",
+    "</html>",
+    "",
+  ].join("\n");
+}
+
+function lineHtml(line: string): string {
+  const { sign } = signOf(line);
+  return sign === undefined ? escapeHtml(line) : `<span class="${CLASSES[sign]}">${escapeHtml(line)}</span>`;
+}
+
+interface PlanDocumentOptions {
   readonly moneyScale?: MoneyScale;
   /** What can be done about a diagnostic, in the language of the project. */
   readonly remedies: RemedyText;
@@ -35,7 +182,7 @@ export interface PlanDocument {
 const LONGEST_FACT = 300;
 
 /** Takes a plan apart for Markdown and HTML, in the words of `renderPlan`. */
-export function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions): PlanDocument {
+function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions): PlanDocument {
   const paint = painter(false);
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const errors = plan.diagnostics.filter(isError);
@@ -76,7 +223,7 @@ function effectLines(plan: Plan): string[] {
 }
 
 /** What becomes of the thing a line tells of, by the sign that it begins with. */
-export type LineSign = "+" | "-" | "~" | "!";
+type LineSign = "+" | "-" | "~" | "!";
 
 const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;
 

@@ -1,26 +1,34 @@
+// A plan as JSON: Terraform's representation, and what it has no place for under `hostform`.
 import {
   type Actions,
   type Change,
+  type CostLine,
   changesRecord,
   type Drift,
+  type Effect,
+  effectOf,
   isError,
   isNoOp,
+  isObject,
   isReplacement,
+  type Json,
   type JsonObject,
   type Mask,
+  type OutputChange,
   type Plan,
   parseAddress,
+  type Quote,
+  type Reason,
   type RemedyText,
+  type RequestEstimate,
 } from "../core/model/index.ts";
-import { extrasJson, type PlanExtrasJson } from "./plan-extras-json.ts";
-import { type OutputChangeJson, type OutputValueJson, outputChangesJson, outputValuesJson } from "./plan-outputs.ts";
-import { type MaskedObject, type MaskJson, maskOf, visibleValues } from "./plan-values-json.ts";
+import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
-export const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
+const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
 
 /** Terraform's plan representation, as far as hostform has something to say, and our own additions under `hostform`. */
-export interface PlanJson {
+interface PlanJson {
   readonly format_version: "1.2";
   readonly terraform_version: string;
   readonly planned_values: ValuesJson;
@@ -43,7 +51,7 @@ export interface PlanJson {
   readonly hostform: PlanExtrasJson;
 }
 
-export interface ValuesJson {
+interface ValuesJson {
   readonly outputs?: Readonly<Record<string, OutputValueJson>>;
   readonly root_module: { readonly resources?: readonly ResourceJson[] };
 }
@@ -60,7 +68,7 @@ export interface ResourceJson {
   readonly sensitive_values: MaskedObject;
 }
 
-export interface ResourceChangeJson {
+interface ResourceChangeJson {
   readonly address: string;
   readonly previous_address?: string;
   readonly mode: "managed";
@@ -72,7 +80,7 @@ export interface ResourceChangeJson {
   readonly action_reason?: "replace_because_cannot_update" | "delete_because_no_resource_config";
 }
 
-export interface ChangeJson {
+interface ChangeJson {
   readonly actions: Actions;
   readonly before: JsonObject | null;
   /** Without what is unknown, as Terraform leaves it out. */
@@ -84,7 +92,7 @@ export interface ChangeJson {
   readonly replace_paths?: readonly (readonly (string | number)[])[];
 }
 
-export interface PlanJsonOptions {
+interface PlanJsonOptions {
   /** What can be done about a diagnostic, in the language of the project. */
   readonly remedies: RemedyText;
   /** Which Terraform's representation this is read as; an old version is never too new for a reader. */
@@ -213,4 +221,149 @@ function driftJson(drift: Drift, change: Change | undefined): ResourceChangeJson
       after_sensitive: maskOf(drift.after, sensitive),
     },
   };
+}
+
+/** One output of the plan representation. */
+interface OutputChangeJson {
+  readonly actions: readonly [OutputChange["action"]];
+  readonly before: Json;
+  /** Without what is unknown, as Terraform leaves it out. */
+  readonly after?: Json;
+  readonly after_unknown: MaskJson;
+  readonly before_sensitive: boolean;
+  readonly after_sensitive: boolean;
+}
+
+/** An output among the values of the plan representation: without value where it is unknown. */
+interface OutputValueJson {
+  readonly sensitive: boolean;
+  readonly type?: Json;
+  /** Null for a sensitive one. */
+  readonly value?: Json;
+}
+
+/** `output_changes` by name: every output that is declared or recorded. */
+function outputChangesJson({ outputs = [] }: Plan): Readonly<Record<string, OutputChangeJson>> {
+  return byName(outputs, ({ action, before, after, after_unknown: unknown, sensitive }) => ({
+    actions: [action],
+    before: sensitive ? null : before,
+    ...(unknown !== true && { after: sensitive ? null : withoutUnknown(after, unknown) }),
+    after_unknown: unknown as MaskJson,
+    before_sensitive: sensitive,
+    after_sensitive: sensitive,
+  }));
+}
+
+/** The outputs of `planned_values` (`after`) and of `prior_state` (`before`). */
+function outputValuesJson({ outputs = [] }: Plan, side: "before" | "after"): Readonly<Record<string, OutputValueJson>> {
+  const there = outputs.filter(({ action }) => action !== (side === "before" ? "create" : "delete"));
+  return byName(there, ({ before, after, after_unknown: unknown, sensitive, type }) => {
+    if (side === "before") return { sensitive, value: sensitive ? null : before };
+    if (unknown !== false) return { sensitive };
+    return { sensitive, ...(type !== undefined && { type }), value: sensitive ? null : after };
+  });
+}
+
+function byName<T>(outputs: readonly OutputChange[], of: (output: OutputChange) => T): Readonly<Record<string, T>> {
+  return Object.fromEntries(outputs.map((output) => [output.name, of(output)]));
+}
+
+/** What Terraform's representation has no place for. */
+interface PlanExtrasJson {
+  readonly project: string;
+  readonly mode: "apply" | "destroy";
+  readonly lineage: string;
+  readonly serial: number;
+  readonly cost: readonly CostLine[];
+  readonly requests: RequestEstimate;
+  /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
+  readonly pending: readonly string[];
+  /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
+  readonly unread?: readonly string[];
+  readonly diagnostics: readonly DiagnosticJson[];
+  /** By address; resources about which there is nothing to say are left out. */
+  readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
+}
+
+interface ResourceExtrasJson {
+  /** Alias of the provider, that is of the account. */
+  readonly provider: string;
+  readonly reasons?: readonly Reason[];
+  /** Declared changes that wait until the service is live. */
+  readonly deferred?: readonly string[];
+  /** What the change does to the account, where it does anything: Terraform's actions do not tell a suspension. */
+  readonly effect?: Effect;
+  /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
+  readonly unfulfilled?: true;
+  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */
+  readonly unlisted?: string;
+  /** The API shows nothing of it before this is live, such as `service 1001`. */
+  readonly waits_for?: string;
+  /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
+  readonly secret_to?: string;
+  readonly removal?: "delete" | "forget" | "suspend";
+  readonly quote?: Quote;
+}
+
+/** Our own additions to the plan as JSON, under `hostform`. */
+function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
+  return {
+    project: plan.project,
+    mode: plan.mode,
+    lineage: plan.lineage,
+    serial: plan.serial,
+    cost: plan.cost,
+    requests: plan.requests,
+    pending: plan.pending,
+    ...(plan.unread && { unread: plan.unread }),
+    diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, remedies)),
+    resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
+  };
+}
+
+function resourceExtras(change: Change): ResourceExtrasJson {
+  const effect = effectOf(change);
+  return {
+    provider: change.provider,
+    ...(change.reasons.length > 0 && { reasons: change.reasons }),
+    ...(change.deferred.length > 0 && { deferred: change.deferred }),
+    ...(effect !== "none" && { effect }),
+    ...(change.unfulfilled && { unfulfilled: true }),
+    ...(change.unlisted !== undefined && { unlisted: change.unlisted }),
+    ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
+    ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
+    ...(change.removal !== undefined && { removal: change.removal }),
+    ...(change.quote !== undefined && { quote: change.quote }),
+  };
+}
+
+/** Where a value has marked parts, as Terraform writes it: `false` or `{}` for nowhere, `true` for the whole value. */
+type MaskJson = boolean | readonly MaskJson[] | MaskedObject;
+type MaskedObject = { readonly [key: string]: MaskJson };
+
+/** The attributes that may be shown: sensitive ones null, unknown ones left out. */
+function visibleValues(values: JsonObject | null, unknown: Mask, sensitive: readonly string[]): JsonObject | null {
+  if (values === null || unknown === true) return values === null ? null : {};
+  const hidden = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, sensitive.includes(name) ? null : value]),
+  );
+  return withoutUnknown(hidden, unknown) as JsonObject;
+}
+
+/** Which attributes are sensitive, of those that the side has at all. */
+function maskOf(values: JsonObject | null, sensitive: readonly string[]): MaskedObject | false {
+  if (values === null) return false;
+  return Object.fromEntries(sensitive.filter((name) => Object.hasOwn(values, name)).map((name) => [name, true]));
+}
+
+/** Leaves out unknown attributes and map elements; in a list they stay as null, so that the others keep their index. */
+export function withoutUnknown(value: Json, unknown: Mask | undefined): Json {
+  if (unknown === undefined || typeof unknown === "boolean") return value;
+  if (Array.isArray(value) && Array.isArray(unknown)) {
+    return value.map((item: Json, i) => (unknown[i] === true ? null : withoutUnknown(item, unknown[i])));
+  }
+  if (!isObject(value) || !isObject(unknown)) return value;
+  const masks = unknown as { readonly [key: string]: Mask };
+  const known = Object.entries(value as JsonObject).filter(([name]) => masks[name] !== true);
+  return Object.fromEntries(known.map(([name, item]) => [name, withoutUnknown(item, masks[name])]));
 }

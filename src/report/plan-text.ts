@@ -1,17 +1,27 @@
-import { type Change, isError, isNoOp, type Plan } from "../core/model/index.ts";
-import { renderDiagnostics } from "./diagnostic-text.ts";
-import { plural } from "./duration.ts";
+// A plan as text: all that is shown of it, the counts of its summary and what it costs.
+import {
+  type Change,
+  type CostLine,
+  changesAddresses,
+  changesOutputs,
+  changesRecord,
+  type Diagnostic,
+  type Effect,
+  effectOf,
+  isError,
+  isNoOp,
+  type Plan,
+  unfulfilledIn,
+} from "../core/model/index.ts";
+import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import type { MoneyScale } from "./money.ts";
-import { changeLines, deferredText, legendLines } from "./plan-change.ts";
-import { driftLines } from "./plan-drift.ts";
-import { moveLines } from "./plan-moves.ts";
-import { outputLines } from "./plan-outputs.ts";
-import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
-import { type MessageLook, type Paint, paint as painter } from "./style.ts";
-import { wrap } from "./width.ts";
+import { formatEstimate, formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
+import { outputLines } from "./outputs.ts";
+import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
+import { nameSome } from "./progress.ts";
+import { type MessageStyle, type Paint, paint as painter, wrap } from "./text-style.ts";
 
-export interface PlanTextOptions extends MessageLook {
+export interface PlanTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
   /** False when the caller prints the plan's diagnostics elsewhere. Default: true. */
   readonly diagnostics?: boolean;
@@ -98,4 +108,169 @@ function unseenText({ address, before, unlisted, waitsFor }: Change): string | u
     return `${address} was created at ${unlisted}, and no list shows it yet: it is taken as recorded.`;
   if (waitsFor === undefined || before === null) return undefined;
   return `${address} is not shown before ${waitsFor} is live: it is taken as recorded.`;
+}
+
+/**
+ * How many resources a plan (or an apply) adds, changes and so on. A replacement counts as added and as destroyed, an
+ * import beside what it changes; otherwise each change counts once, by its effect.
+ */
+export interface Counts {
+  readonly add: number;
+  readonly change: number;
+  readonly destroy: number;
+  readonly import: number;
+  readonly forget: number;
+  readonly suspend: number;
+  readonly unsuspend: number;
+  /** Updates in place as Terraform counts them: those that suspend and unsuspend too. */
+  readonly updates: number;
+}
+
+/** Counts changes by their effects. */
+export function countChanges(changes: Iterable<Change>): Counts {
+  const all = [...changes];
+  const effects = countBy(all.map(effectOf));
+  return {
+    add: effects("order") + effects("create") + effects("replace"),
+    change: effects("update"),
+    destroy: effects("delete") + effects("replace"),
+    import: all.filter(({ importing }) => importing !== undefined).length,
+    forget: effects("forget"),
+    suspend: effects("suspend"),
+    unsuspend: effects("unsuspend"),
+    updates: all.filter(({ actions }) => actions[0] === "update").length,
+  };
+}
+
+const countBy = (effects: readonly Effect[]) => (effect: Effect) => effects.filter((one) => one === effect).length;
+
+/** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
+export function summaryLine(plan: Plan): string {
+  const unread = plan.unread?.length ?? 0;
+  if (unread > 0) {
+    const counted = plan.changes.every(isNoOp)
+      ? "No changes in what was read."
+      : planCounts(countChanges(plan.changes));
+    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
+  }
+  if (plan.changes.every(isNoOp)) {
+    const unclear = unfulfilledIn(plan).length;
+    if (unclear > 0)
+      return `Nothing can be done about ${plural(unclear, "resource")} whose status is not understood; see above.`;
+    const kept = plan.mode === "destroy" ? plan.changes.length : 0;
+    if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
+    if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
+    return plan.mode === "destroy"
+      ? "No changes. Nothing that hostform manages is left to destroy."
+      : isHeldUp(plan)
+        ? "No changes can be made now; see above."
+        : plan.changes.some(({ unlisted, waitsFor }) => (unlisted ?? waitsFor) !== undefined)
+          ? "No changes. Your account matches the declaration as far as its lists show it; see above."
+          : "No changes. Your account matches the declaration.";
+  }
+  return planCounts(countChanges(plan.changes));
+}
+
+/** Nothing is to be done in the account, but in the state. */
+function recordAlone(plan: Plan): string {
+  if (plan.mode === "destroy")
+    return "No changes to the account. Applying this plan takes the outputs out of the state.";
+  const parts = [
+    ...(changesOutputs(plan) ? ["the outputs"] : []),
+    ...(changesAddresses(plan) ? ["what has moved"] : []),
+  ];
+  return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
+}
+
+/** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */
+export function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
+  return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
+}
+
+function holdsUp(diagnostic: Diagnostic): boolean {
+  return isError(diagnostic) || /^(?:plan|apply)\./.test(diagnostic.code);
+}
+
+/** Terraform's wording, which other tools read; what Terraform does not know follows when there is any. */
+export function planCounts(counts: Counts): string {
+  const imports = counts.import > 0 ? `${counts.import} to import, ` : "";
+  const terraform = `Plan: ${imports}${counts.add} to add, ${counts.change} to change, ${counts.destroy} to destroy`;
+  return `${[terraform, ...plannedEffects(counts)].join(", ")}.`;
+}
+
+/** `3 to suspend`, `1 to forget`: what Terraform's summary has no count for. */
+export const plannedEffects = (counts: Counts): string[] =>
+  ownCounts(counts).map(([count, verb]) => `${count} to ${verb}`);
+
+/** What Terraform's summary has no count for, of that there is any. */
+export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "unsuspend" | "forget"][] {
+  const verbs = ["suspend", "unsuspend", "forget"] as const;
+  return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
+}
+
+/** What goes offline and what comes back, by name: a count alone is overlooked. */
+export function onlineLines(changes: readonly Change[], most?: number): string[] {
+  const by = (effect: Effect) => changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
+  const [down, up] = [by("suspend"), by("unsuspend")];
+  const goes = down.length === 1 ? "1 service goes" : `${down.length} services go`;
+  const comes = up.length === 1 ? "1 service comes" : `${up.length} services come`;
+  return [
+    ...(down.length > 0 ? [`${goes} offline: ${nameSome(down, most)}.`] : []),
+    ...(up.length > 0 ? [`${comes} back online: ${nameSome(up, most)}.`] : []),
+  ];
+}
+
+/** What the orders of a plan cost, one line for each currency; `Orders: none.` */
+export function moneyLines(plan: Plan, scale?: MoneyScale): string[] {
+  if (plan.cost.length === 0) return ["Orders: none."];
+  const lines = plan.cost.map((line, i) => `${i === 0 ? "Orders: " : "        "}${costText(plan, line, scale)}`);
+  const isUnscaled = ({ currency, list, billed }: CostLine) =>
+    (list !== null || billed !== null) && scaleOf(plan, currency, scale) === undefined;
+  return plan.cost.some(isUnscaled) ? [...lines, UNSCALED] : lines;
+}
+
+function costText(plan: Plan, line: CostLine, moneyScale: MoneyScale | undefined): string {
+  const { currency, list, billed, unknown } = line;
+  const orders = plan.changes.filter((change) => change.quote?.currency === currency);
+  const scale = scaleOf(plan, currency, moneyScale);
+  // Only sums of the same orders can be compared: a missing price is not a discount.
+  const discounted = unknown === 0 && billed !== null && list !== null && billed < list;
+  const prices =
+    list === null && billed === null
+      ? `price unknown (${escapeLine(currency)})`
+      : `list price ${formatMoney(list, currency, scale)}, billed ${formatMoney(billed, currency, scale)}${discounted ? " after discount" : ""}`;
+  return `${plural(line.orders, nounOf(orders))}, ${prices}${unknownText(line, orders)}`;
+}
+
+/** The scale of a sum: that of all providers whose orders it is of. */
+function scaleOf(plan: Plan, currency: string, moneyScale: MoneyScale | undefined): number | undefined {
+  const orders = plan.changes.filter((change) => change.quote?.currency === currency);
+  return sharedScale(
+    moneyScale,
+    currency,
+    orders.map(({ provider }) => provider),
+  );
+}
+
+/** Why some of the sum is missing; a sum that leaves something out must say so. */
+function unknownText({ unknown, orders: count }: CostLine, orders: readonly Change[]): string {
+  if (unknown === 0) return "";
+  const reasons = new Set(orders.flatMap(({ quote }) => (quote?.unknown === undefined ? [] : [quote.unknown])));
+  const [only] = reasons;
+  const why = reasons.size === 1 && only !== undefined ? only : "the API's list does not tell it";
+  if (unknown === count) return `: ${escapeLine(why)}`;
+  const [are, their] = unknown === 1 ? ["is", "its"] : ["are", "their"];
+  return `; ${unknown} of them ${are} not counted, ${their} price is unknown: ${escapeLine(why)}`;
+}
+
+function nounOf(orders: readonly Change[]): string {
+  if (orders.length > 0 && orders.every((change) => change.type === "hosting_service")) return "service";
+  return orders.length > 0 && orders.every((change) => change.type === "hosting_domain") ? "domain" : "order";
+}
+
+/** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */
+export function requestLine(plan: Plan): string {
+  const { read, apply, seconds } = plan.requests;
+  const reading = `Reading took ${plural(read, "request")}.`;
+  return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;
 }

@@ -1,9 +1,9 @@
 import { diffArrays } from "diff";
 import { equal, isObject, UNKNOWN, type Value } from "../core/model/index.ts";
-import { plural } from "./duration.ts";
 import { escapeLine, quote } from "./escape.ts";
-import type { Paint } from "./style.ts";
-import { pad, widthOf } from "./width.ts";
+import { plural } from "./numbers.ts";
+import type { Paint } from "./text-style.ts";
+import { pad, widthOf } from "./text-style.ts";
 
 /** What becomes of one attribute or element: the sign before its line. A space: it stays. */
 export type Mark = "+" | "~" | "-" | " ";

@@ -1,8 +1,8 @@
-import type { ApplyEvent, Outcome } from "../core/model/index.ts";
-import { formatElapsed, plural } from "./duration.ts";
+// An apply while it runs: a line for each event, the status area of a terminal, a line for each request.
+import { type ApplyEvent, formatNumber, isNoOp, type Outcome, type Plan, type Progress } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { WORDS } from "./progress-words.ts";
-import { paint as painter } from "./style.ts";
+import { formatDuration, formatElapsed, formatEstimate, plural } from "./numbers.ts";
+import { cut, paint as painter, type TextStyle } from "./text-style.ts";
 
 /** Addresses named in a line about several resources. */
 const MAX_NAMED = 3;
@@ -72,4 +72,175 @@ export function awaitingText({ awaiting, invoice }: Outcome): string | undefined
     case "status":
       return "waits: its status is not understood";
   }
+}
+
+/** How Terraform words the progress of an action; those that Terraform does not know in the same manner. */
+export interface Words {
+  /** "Creating": the line when it starts. */
+  readonly start: string;
+  /** "creating": after "Still". */
+  readonly still: string;
+  /** "Creation": before "complete after" and "errored after". */
+  readonly noun: string;
+}
+
+export const WORDS: Readonly<Record<Progress, Words>> = {
+  create: { start: "Creating", still: "creating", noun: "Creation" },
+  update: { start: "Modifying", still: "modifying", noun: "Modifications" },
+  delete: { start: "Destroying", still: "destroying", noun: "Destruction" },
+  forget: { start: "Removing from the state", still: "removing from the state", noun: "Removal from the state" },
+  suspend: { start: "Suspending", still: "suspending", noun: "Suspension" },
+  unsuspend: { start: "Unsuspending", still: "unsuspending", noun: "Unsuspension" },
+  "suspend-and-forget": {
+    start: "Suspending and removing from the state",
+    still: "suspending and removing from the state",
+    noun: "Suspension and removal from the state",
+  },
+  import: { start: "Importing", still: "importing", noun: "Import" },
+};
+
+/** What the bottom of a terminal shows while an apply runs: a value that events turn into the next one. */
+export interface Status {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The plan's estimate of the whole, in seconds. */
+  readonly estimate: number;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Requests of each change that has not ended, by which the remaining time is shared out. */
+  readonly outstanding: ReadonlyMap<string, number>;
+  readonly requests: number;
+  readonly running: ReadonlyMap<string, { readonly action: Progress; readonly since: number }>;
+  /** Resources whose queued jobs are being waited for. */
+  readonly waiting: readonly string[];
+}
+
+/** The state before the first event. @param now milliseconds since the epoch. */
+export function startStatus(plan: Plan, now: number): Status {
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const outstanding = new Map(changes.map((change) => [change.address, Math.max(1, change.requests)]));
+  return {
+    startedAt: now,
+    estimate: plan.requests.seconds,
+    total: changes.length,
+    done: 0,
+    failed: 0,
+    outstanding,
+    requests: sum(outstanding.values()),
+    running: new Map(),
+    waiting: [],
+  };
+}
+
+/** The state after an event. */
+export function advanceStatus(status: Status, event: ApplyEvent, now: number): Status {
+  if (event.type === "waiting") return { ...status, waiting: event.addresses };
+  if (event.type === "start" || event.type === "progress") {
+    const since =
+      event.type === "start" ? now : (status.running.get(event.address)?.since ?? now - event.seconds * 1000);
+    return { ...status, running: new Map(status.running).set(event.address, { action: event.action, since }) };
+  }
+  const running = new Map(status.running);
+  const outstanding = new Map(status.outstanding);
+  running.delete(event.address);
+  outstanding.delete(event.address);
+  const waiting = status.waiting.filter((address) => address !== event.address);
+  const ended = { ...status, running, outstanding, waiting };
+  if (event.outcome.result === "not-started") return ended;
+  return event.type === "complete" ? { ...ended, done: status.done + 1 } : { ...ended, failed: status.failed + 1 };
+}
+
+/**
+ * About how many seconds remain: the plan's estimate, by the share of requests not yet done. Once more time has passed
+ * than was estimated for what is done, the pace so far counts instead.
+ */
+export function remainingSeconds(status: Status, now: number): number {
+  const open = sum(status.outstanding.values());
+  if (open === 0 || status.requests === 0) return 0;
+  const share = open / status.requests;
+  const estimated = status.estimate * share;
+  const elapsed = (now - status.startedAt) / 1000;
+  const paced = share < 1 ? (elapsed * share) / (1 - share) : 0;
+  return elapsed > status.estimate * (1 - share) + estimated ? Math.max(estimated, paced) : estimated;
+}
+
+/**
+ * The status area as lines without a final newline; the caller erases and repaints it. Never wider than the terminal
+ * (a wrapped line could not be erased) nor higher than `height` lines.
+ *
+ * @param options.height lines that may be used, at least 2. Default: 8.
+ */
+export function renderStatus(status: Status, now: number, options: TextStyle & { readonly height?: number }): string {
+  const paint = painter(options.color);
+  const fit = (text: string) => cut(text, (options.width ?? 80) - 1);
+  const room = Math.max(2, options.height ?? 8) - 1;
+  const running = [...status.running].map(
+    ([address, { action, since }]) =>
+      `  ${escapeLine(address)}: ${WORDS[action].start}... [${formatElapsed((now - since) / 1000)}]`,
+  );
+  if (status.waiting.length > 0)
+    running.push(`  waiting for queued jobs: ${status.waiting.map(escapeLine).join(", ")}`);
+  const hidden = running.length > room ? running.length - room + 1 : 0;
+  const shown = hidden > 0 ? [...running.slice(0, room - 1), `  and ${hidden} more`] : running;
+  return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(totalText(status, now)))].join("\n");
+}
+
+/** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left` */
+function totalText(status: Status, now: number): string {
+  const left = remainingSeconds(status, now);
+  const parts = [
+    `${status.done} of ${status.total} done`,
+    ...(status.failed > 0 ? [`${status.failed} failed`] : []),
+    `${formatElapsed((now - status.startedAt) / 1000)} elapsed`,
+    ...(left > 0 ? [`${formatEstimate(left)} left`] : []),
+  ];
+  return parts.join(", ");
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** One attempt of a request, as the client tells it. */
+export interface RequestEvent {
+  readonly method: string;
+  /** With its query; never a full URL, never a header. */
+  readonly path: string;
+  readonly status?: number | undefined;
+  /** What went wrong when no answer came. */
+  readonly error?: string | undefined;
+  /** Milliseconds from sending to the end of the answer. */
+  readonly ms: number;
+  /** From 1. */
+  readonly attempt: number;
+  /** Requests that may still be sent in the current window (§8). */
+  readonly budgetLeft?: number | undefined;
+  /** Size of the window's budget; without it only what is left is said. */
+  readonly budget?: number | undefined;
+  /** Milliseconds spent waiting for the budget, or before a repetition. */
+  readonly waitedMs?: number | undefined;
+}
+
+/** `GET /api/v1/services?page=1 → 200 in 34 ms (57 of 60 left)`, the line of `--verbose`. */
+export function requestEventLine(event: RequestEvent): string {
+  const result = event.status === undefined ? `failed (${event.error ?? "no answer"})` : String(event.status);
+  const notes = [
+    ...(event.attempt > 1 ? [`attempt ${event.attempt}`] : []),
+    ...(event.waitedMs !== undefined && event.waitedMs >= 100 ? [`waited ${milliseconds(event.waitedMs)}`] : []),
+    ...(event.budgetLeft === undefined ? [] : [budgetText(event.budgetLeft, event.budget)]),
+  ];
+  const line = `${event.method} ${event.path} → ${result} in ${milliseconds(event.ms)}`;
+  return escapeLine(notes.length === 0 ? line : `${line} (${notes.join(", ")})`);
+}
+
+function budgetText(left: number, of: number | undefined): string {
+  return of === undefined ? `${left} left` : `${left} of ${of} left`;
+}
+
+function milliseconds(ms: number): string {
+  if (ms < 1000) return `${formatNumber(Math.round(ms))} ms`;
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatDuration(ms / 1000);
 }

@@ -7,7 +7,7 @@ import {
   renderTable,
   requestEventLine,
 } from "../../../src/report/index.ts";
-import { cut, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/width.ts";
+import { cut, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/text-style.ts";
 import fc from "../../support/fc.ts";
 
 interface Row {

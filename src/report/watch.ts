@@ -1,9 +1,11 @@
+// What `watch` reports: lines for people, messages for machines.
 import { type Change, type Drift, equal, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
-import { formatDuration, plural } from "./duration.ts";
+import { message, type UiMessage } from "./apply-json.ts";
 import { escapeLine, jsonText } from "./escape.ts";
-import { deferredText, reasonText, symbolOf, title } from "./plan-change.ts";
-import { countChanges, isHeldUp, planCounts } from "./plan-summary.ts";
-import { type Look, paint as painter } from "./style.ts";
+import { formatDuration, plural } from "./numbers.ts";
+import { deferredText, reasonText, symbolOf, title } from "./plan-changes.ts";
+import { countChanges, isHeldUp, planCounts } from "./plan-text.ts";
+import { paint as painter, type TextStyle } from "./text-style.ts";
 
 /** More attributes of one object are counted, not listed. */
 const MAX_MOVED = 4;
@@ -81,7 +83,7 @@ export function foundText(plan: Plan, errors: number): string {
 }
 
 /** One look at the account, as a line. */
-export interface WatchLine {
+interface WatchLine {
   /** Milliseconds since the epoch, when it ended. */
   readonly at: number;
   /** The events that led to it. */
@@ -93,7 +95,7 @@ export interface WatchLine {
 }
 
 /** `2026-11-22T09:15:00Z 5 resources as declared. Next look in 5 min.` */
-export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<Look, "color">): string {
+export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
   const stamp = painter(color).dim(stampOf(at));
   const names = [...new Set(events)];
   const cause = names.length === 0 ? "" : `After ${escapeLine(names.join(", "))}: `;
@@ -102,6 +104,65 @@ export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color
 }
 
 /** `2026-11-22T09:15:00Z`: the same in every time zone, and sorted as text. */
-export function stampOf(at: number): string {
+function stampOf(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** The messages of `watch --json` that Terraform has no words for. What they tell stands under `hostform`. */
+export type WatchMessage =
+  /** It begins. */
+  | {
+      readonly type: "watch_start";
+      readonly interval_seconds: number;
+      readonly auto_approve: boolean;
+      readonly listening: string | null;
+    }
+  /** A look begins. No targets: at everything. */
+  | {
+      readonly type: "watch_look";
+      readonly look: number;
+      readonly events: readonly string[];
+      readonly targets: readonly string[];
+    }
+  /** A look has ended. `news`: something is other than at the look before. */
+  | {
+      readonly type: "watch_found";
+      readonly look: number;
+      readonly result: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "failed" | "widened";
+      readonly news: boolean;
+      readonly requests: number;
+      readonly next_seconds: number | null;
+    }
+  /** A verified event has come. */
+  | {
+      readonly type: "watch_event";
+      readonly event: string;
+      readonly service: string | null;
+      readonly invoice: string | null;
+    }
+  /** Deliveries were refused. */
+  | { readonly type: "watch_refused"; readonly reason: string; readonly count: number }
+  /** Events named what is not in the state. */
+  | { readonly type: "watch_stranger"; readonly events: readonly string[] }
+  /** What was put right does not stay so. */
+  | {
+      readonly type: "watch_contended";
+      readonly addresses: readonly string[];
+      readonly times: number;
+      readonly held_seconds: number;
+    }
+  /** The declaration has changed, and is read until it stays the same. */
+  | { readonly type: "watch_settling" }
+  /** SIGHUP: the declaration is read again, and everything is looked at. */
+  | { readonly type: "watch_reload" }
+  /** It ends. */
+  | { readonly type: "watch_end"; readonly looks: number; readonly reason: "interrupted" | "max_runs" };
+
+/** @param text the same for people. @param now milliseconds since the epoch. */
+export function watchMessage({ type, ...told }: WatchMessage, text: string, now: number): UiMessage {
+  const level =
+    type === "watch_refused" || type === "watch_contended" || ("result" in told && told.result === "failed")
+      ? "warn"
+      : "info";
+  return message(now, level, escapeLine(text), type, { hostform: told });
 }

@@ -1,18 +1,24 @@
+// What a plan says of each object, as text: its change, its drift, its new address.
 import {
   type Action,
   type Change,
+  type Drift,
   effectOf,
+  equal,
+  formatNumber,
   isReplacement,
+  type JsonObject,
   join,
+  type Plan,
   parseAddress,
   type Reason,
   type Value,
   type Why,
 } from "../core/model/index.ts";
-import { plural } from "./duration.ts";
 import { escapeLine, quote } from "./escape.ts";
+import { plural } from "./numbers.ts";
 import { type Row, rowLines } from "./plan-value.ts";
-import type { Paint } from "./style.ts";
+import type { Paint } from "./text-style.ts";
 
 /** More reasons than this are counted, not listed. */
 const MAX_REASONS = 6;
@@ -37,7 +43,7 @@ export function changeLines(change: Change, paint: Paint): string[] {
 }
 
 /** A block `~ resource "hosting_service" "acme" { … }`. @param symbol three columns wide, coloured. */
-export function resourceBlock(address: string, symbol: string, rows: readonly Row[], paint: Paint): string[] {
+function resourceBlock(address: string, symbol: string, rows: readonly Row[], paint: Paint): string[] {
   const { type, name } = parseAddress(address) ?? { type: "resource", name: address };
   const head = `${symbol} resource ${quote(type)} ${quote(name)} {`;
   return [head, ...rowLines(rows, 6, paint), "    }"];
@@ -179,4 +185,92 @@ function isUnknownAt({ after_unknown: mask }: Change, name: string): boolean {
   return (
     !Array.isArray(mask) && Object.hasOwn(mask, name) && (mask as { readonly [key: string]: unknown })[name] !== false
   );
+}
+
+/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
+interface Sorted {
+  readonly drift: Drift;
+  readonly change: Change | undefined;
+  readonly matters: readonly string[];
+  readonly computed: readonly string[];
+}
+
+/**
+ * The note about objects that changed outside of hostform: those that are gone, and attributes that are declared or
+ * that led to a change. The rest is one line, because a note that always appears is never read.
+ */
+export function driftLines(plan: Plan, paint: Paint): string[] {
+  const changes = new Map(plan.changes.map((change) => [change.address, change]));
+  const sorted = plan.drift.map((drift) => sort(drift, changes.get(drift.address)));
+  const shown = sorted.filter(({ drift, matters }) => drift.after === null || matters.length > 0);
+  const lines: string[] = [];
+  if (shown.length > 0) {
+    lines.push(
+      `${paint.bold("Note:")} Objects have changed outside of hostform`,
+      "",
+      "These differ from what was recorded by the last apply:",
+      "",
+      ...shown.flatMap((entry) => [...driftBlock(entry, paint), ""]),
+    );
+  }
+  const folded = foldedLine(sorted);
+  return folded === undefined ? lines : [...lines, paint.dim(folded), ""];
+}
+
+function sort(drift: Drift, change: Change | undefined): Sorted {
+  const after = drift.after ?? {};
+  const names = [...new Set([...Object.keys(drift.before), ...Object.keys(after)])];
+  const moved = names.filter((name) => !equal(drift.before[name] ?? null, after[name] ?? null));
+  const cares = (name: string) =>
+    (change?.config?.[name] ?? null) !== null || change?.reasons.some((reason) => reason.attribute === name) === true;
+  return { drift, change, matters: moved.filter(cares), computed: moved.filter((name) => !cares(name)) };
+}
+
+function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] {
+  const gone = drift.after === null;
+  const head = `  ${paint.bold(`# ${escapeLine(drift.address)}`)} ${gone ? "no longer exists" : "has changed"}`;
+  const after: JsonObject | null = drift.after;
+  const rows = Object.keys({ ...drift.before, ...after }).map((label) => ({
+    label,
+    before: drift.before[label],
+    after: gone ? null : matters.includes(label) ? after?.[label] : drift.before[label],
+    // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
+    ...((change === undefined || change.sensitive.includes(label)) && { instead: "(sensitive value)" }),
+  }));
+  return [
+    head,
+    ...resourceBlock(drift.address, gone ? `  ${paint.removed("-")}` : `  ${paint.changed("~")}`, rows, paint),
+  ];
+}
+
+/** `(Refreshed without effect on this plan: next_due_date, status of 37 resources)` */
+function foldedLine(sorted: readonly Sorted[]): string | undefined {
+  const moved = sorted.filter(({ drift, computed }) => drift.after !== null && computed.length > 0);
+  const [only] = moved;
+  if (only === undefined) return undefined;
+  const names = [...new Set(moved.flatMap(({ computed }) => computed))].sort();
+  const listed =
+    names.length > 5
+      ? `${names.slice(0, 4).join(", ")} and ${formatNumber(names.length - 4)} more attributes`
+      : names.join(", ");
+  const where = moved.length === 1 ? only.drift.address : plural(moved.length, "resource");
+  return `(Refreshed, without effect on this plan: ${escapeLine(listed)} of ${escapeLine(where)})`;
+}
+
+/** More moves than this are counted, not listed. */
+const MOST = 50;
+
+/** What is recorded under another address from now on (`moved`, or `count` that came or went). */
+export function moveLines(plan: Plan, paint: Paint): string[] {
+  const moved = plan.changes.filter(({ previousAddress }) => previousAddress !== undefined);
+  if (moved.length === 0) return [];
+  const more = moved.length - MOST;
+  return [
+    paint.bold("Recorded under another address from now on:"),
+    ...moved
+      .slice(0, MOST)
+      .map(({ address, previousAddress = "" }) => escapeLine(`  ${previousAddress} -> ${address}`)),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    "",
+  ];
 }

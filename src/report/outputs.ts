@@ -1,5 +1,16 @@
-import { isObject, type Json, type OutputState } from "../core/model/index.ts";
+// Outputs as `terraform output` and `terraform plan` print them.
+import {
+  equal,
+  isObject,
+  type Json,
+  join,
+  type OutputChange,
+  type OutputState,
+  type Plan,
+} from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
+import { type Row, rowLines } from "./plan-value.ts";
+import type { Paint } from "./text-style.ts";
 
 /** The words that Terraform has for a null of each type of one value. */
 const NULLS: Readonly<Record<string, string>> = {
@@ -78,4 +89,21 @@ function heredoc(text: string, indent: number): string {
   while (lines.some((line) => line.trim() === word)) word += "_";
   const margin = " ".repeat(indent);
   return `${indent > 0 ? "<<-" : "<<"}${word}\n${lines.map((line) => `${margin}${line}\n`).join("")}${margin}${word}`;
+}
+
+/** The section "Changes to Outputs:" of a plan, as Terraform has it; empty when none changes. */
+export function outputLines({ outputs = [] }: Plan, paint: Paint): string[] {
+  const changed = outputs.filter(({ action }) => action !== "no-op");
+  if (changed.length === 0) return [];
+  return [paint.bold("Changes to Outputs:"), ...rowLines(changed.map(rowOf), 2, paint), ""];
+}
+
+function rowOf({ name, action, before, after, after_unknown: unknown, sensitive }: OutputChange): Row {
+  if (!sensitive) {
+    const note = action === "update" && unknown === false && equal(before, after) ? { note: "of another type" } : {};
+    return { label: name, before, after: join(after, unknown), keep: true, ...note };
+  }
+  // Two words in place of the values, which may be the same: then it is the mark that changes.
+  const sides = { before: action === "create" ? null : "before", after: action === "delete" ? null : "after" };
+  return { label: name, ...sides, instead: "(sensitive value)" };
 }

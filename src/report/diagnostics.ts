@@ -1,0 +1,257 @@
+// Diagnostics: as text, with the source line they are about, and as Terraform's JSON.
+import { type Diagnostic, formatPath, isError, type RemedyText, type SourceRange } from "../core/model/index.ts";
+import { escapeLine, escapeText } from "./escape.ts";
+import { plural } from "./numbers.ts";
+import {
+  type MessageStyle,
+  type Paint,
+  paint as painter,
+  type TextStyle,
+  takeEnd,
+  takeStart,
+  widthOf,
+  wrap,
+} from "./text-style.ts";
+
+/** Prose is not wrapped wider than this, even on wider terminals. */
+const MAX_PROSE = 120;
+/** From this many diagnostics on their number is said at the end. */
+const COUNT_FROM = 3;
+/** Places named for warnings that say the same of several resources. */
+const MAX_PLACES = 5;
+
+/**
+ * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
+ * errors stand where the eye is; equal warnings, and failures of the state, are told once, with the places. Ends with a newline, or is empty.
+ */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
+  const paint = painter(style.color);
+  const errors = diagnostics.filter(isError);
+  const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
+  const groups = [...gather(warnings, likeWarnings), ...gather(errors, likeErrors)];
+  const blocks = groups.map((same) => diagnosticLines(same, style, paint));
+  if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
+  return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+/** `2 errors, 1 warning.` */
+function countText(errors: number, warnings: number): string {
+  const parts = [
+    ...(errors > 0 ? [plural(errors, "error")] : []),
+    ...(warnings > 0 ? [plural(warnings, "warning")] : []),
+  ];
+  return `${parts.join(", ")}.`;
+}
+
+/** Groups diagnostics that have the same key. */
+function gather(diagnostics: readonly Diagnostic[], keyOf: (of: Diagnostic) => unknown): (readonly Diagnostic[])[] {
+  const groups = new Map<unknown, Diagnostic[]>();
+  for (const diagnostic of diagnostics) {
+    const key = keyOf(diagnostic);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [diagnostic]);
+    else group.push(diagnostic);
+  }
+  return [...groups.values()];
+}
+
+/** Warnings that differ in nothing but their place are one. */
+function likeWarnings({ code, summary, detail, remedies }: Diagnostic): unknown {
+  return JSON.stringify([code, summary, detail, remedies]);
+}
+
+/** Mistakes are told one by one, each with its line. A state that fails does so for every resource that comes after. */
+function likeErrors(error: Diagnostic): unknown {
+  return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : error;
+}
+
+/** @param same one diagnostic, or several that are told as one: the first one's place in full, and the last one's detail. */
+function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint: Paint): string[] {
+  const [diagnostic] = same;
+  if (diagnostic === undefined) return [];
+  const { severity, code, summary, range } = diagnostic;
+  // Of several, none is named: what is to be done is done to each.
+  const { address: _, ...several } = diagnostic;
+  const fix = style.remedies(same.length > 1 ? several : diagnostic);
+  // Where they differ at all, each tells what the one before it did and what has come since.
+  const detail = same.at(-1)?.detail;
+  const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
+  const place = placeText(diagnostic);
+  const snippet = range === undefined ? [] : snippetLines(range, style, paint);
+  const prose = style.width === undefined ? undefined : Math.max(20, Math.min(MAX_PROSE, style.width));
+  const more = same.slice(1);
+  return [
+    `${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}`,
+    ...(place === undefined ? [] : [`  ${place}`]),
+    ...more.slice(0, MAX_PLACES - 1).map((other) => `  ${placeText(other) ?? "once more"}`),
+    ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),
+    ...snippet,
+    ...(detail === undefined ? [] : ["", ...wrap(escapeText(detail), prose)]),
+    ...(fix === undefined ? [] : ["", ...fixLines(fix, prose, paint)]),
+  ];
+}
+
+function fixLines(fix: string, width: number | undefined, paint: Paint): string[] {
+  const [first = "", ...rest] = wrap(`Fix: ${escapeText(fix)}`, width);
+  return [`${paint.fix("Fix:")}${first.slice("Fix:".length)}`, ...rest];
+}
+
+/** `on hosting.yaml:12:5 (hosting_service.acme)`, of a stack with the construct as well, or `in hosting_service.acme.plan_id` where no file is known. */
+function placeText({ range, address, attribute }: Diagnostic): string | undefined {
+  if (range !== undefined) {
+    const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
+    const what = [address, range.construct && `construct ${constructName(range.construct)}`].filter(Boolean).join(", ");
+    return what === "" ? where : `${where} (${escapeLine(what)})`;
+  }
+  const path = attribute === undefined || attribute.length === 0 ? undefined : formatPath(attribute);
+  if (address === undefined) return path === undefined ? undefined : escapeLine(`in ${path}`);
+  return escapeLine(path === undefined ? `in ${address}` : `in ${address}, attribute ${path}`);
+}
+
+/** The path of a construct as its author knows it: `Default` is what a construct calls the one thing in it, and the CDKs leave it out too. */
+function constructName(path: string): string {
+  return path.replace(/(?<=.)(?:\/Default)+$/, "");
+}
+
+const TAB_STOP = 4;
+/** Columns of a source line shown when no terminal sets a limit: enough for people, short of a minified file. */
+const MAX_SOURCE = 160;
+const MIN_SOURCE = 20;
+/** An underline says where; a longer one would not say more. */
+const MAX_UNDERLINE = 60;
+/** UTF-16 units on each side that are looked at: a minified file is one line of many megabytes, and no terminal shows more. */
+const NEAR = 20_000;
+
+/**
+ * The first line of a range with its number and an underline; nothing when the text of the line is not known.
+ * Tabs are expanded, wide characters measured, and a long line is cut so that the underlined part is in view.
+ */
+export function snippetLines(range: SourceRange, style: TextStyle, paint: Paint): string[] {
+  if (range.text === undefined) return [];
+  const gutter = `  ${range.line}`;
+  const room = Math.max(MIN_SOURCE, (style.width ?? MAX_SOURCE) - gutter.length - " | ".length);
+  const { before, marked, after } = windowed(partsOf(range, range.text), room);
+  const underline = "^".repeat(Math.max(1, Math.min(MAX_UNDERLINE, widthOf(marked))));
+  const bar = paint.dim("|");
+  return [
+    `${paint.dim(gutter)} ${bar} ${before}${marked}${after}`.trimEnd(),
+    `${" ".repeat(gutter.length)} ${bar} ${" ".repeat(widthOf(before))}${paint.error(underline)}`,
+  ];
+}
+
+interface Parts {
+  readonly before: string;
+  readonly marked: string;
+  readonly after: string;
+}
+
+/** The line in three parts, safe to print; columns count UTF-16 units from 1, as the YAML parser counts. */
+function partsOf(range: SourceRange, text: string): Parts {
+  const start = Math.min(text.length, Math.max(0, range.column - 1));
+  const sameLine = range.endLine <= range.line;
+  const end = sameLine ? Math.min(text.length, Math.max(start, range.endColumn - 1)) : text.length;
+  const before = printable(text.slice(Math.max(0, start - NEAR), start), 0);
+  const near = text.slice(start, Math.min(end, start + NEAR));
+  const marked = printable(sameLine ? near : near.trimEnd(), widthOf(before));
+  return { before, marked, after: printable(text.slice(end, end + NEAR), widthOf(before + marked)) };
+}
+
+function printable(text: string, from: number): string {
+  let shown = "";
+  for (const [i, piece] of text.split("\t").entries()) {
+    if (i > 0) shown += " ".repeat(TAB_STOP - ((from + widthOf(shown)) % TAB_STOP));
+    shown += escapeLine(piece);
+  }
+  return shown;
+}
+
+/** Cuts a line to `room` columns around the marked part; `…` stands where something was cut. */
+function windowed(parts: Parts, room: number): Parts {
+  const { before, after } = parts;
+  if (widthOf(before + parts.marked + after) <= room) return parts;
+  const marked = takeStart(parts.marked, Math.min(MAX_UNDERLINE, room - 2));
+  const rest = room - widthOf(marked);
+  // What is before explains more than what follows: it gets two thirds, and what the other side leaves.
+  const right = Math.min(widthOf(after), Math.max(Math.floor(rest / 3), rest - widthOf(before)));
+  const left = rest - right;
+  return {
+    before: widthOf(before) <= left ? before : `…${takeEnd(before, left - 1)}`,
+    marked,
+    after: widthOf(after) <= right ? after : `${takeStart(after, right - 1)}…`,
+  };
+}
+
+/**
+ * A diagnostic as JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are those of Terraform's
+ * machine-readable output; `code`, `fix`, `attribute` and `construct` are ours. Positions have no byte offset: hostform knows lines
+ * and columns only.
+ */
+export interface DiagnosticJson {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  readonly summary: string;
+  readonly detail: string;
+  readonly fix?: string;
+  readonly address?: string;
+  /** `registrant_contact.email`, `events[0]` */
+  readonly attribute?: string;
+  readonly range?: RangeJson;
+  /** The path of the construct that stands there, in a synthesized stack. */
+  readonly construct?: string;
+  readonly snippet?: SnippetJson;
+}
+
+interface RangeJson {
+  readonly filename: string;
+  readonly start: { readonly line: number; readonly column: number };
+  readonly end: { readonly line: number; readonly column: number };
+}
+
+interface SnippetJson {
+  readonly context: null;
+  readonly code: string;
+  readonly start_line: number;
+  /** Offsets into `code`, the end exclusive. */
+  readonly highlight_start_offset: number;
+  readonly highlight_end_offset: number;
+  readonly values: readonly never[];
+}
+
+/** Describes a diagnostic; fields without a value are absent, except `detail`, which Terraform always has. */
+export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): DiagnosticJson {
+  const { severity, code, summary, detail, address, attribute, range } = diagnostic;
+  const fix = remedies(diagnostic);
+  return {
+    severity,
+    code,
+    summary,
+    detail: detail ?? "",
+    ...(fix !== undefined && { fix }),
+    ...(address !== undefined && { address }),
+    ...(attribute !== undefined && attribute.length > 0 && { attribute: formatPath(attribute) }),
+    ...(range !== undefined && { range: rangeJson(range) }),
+    ...(range?.construct !== undefined && { construct: range.construct }),
+    ...(range?.text !== undefined && { snippet: snippetJson(range, range.text) }),
+  };
+}
+
+function rangeJson(range: SourceRange): RangeJson {
+  return {
+    filename: range.file,
+    start: { line: range.line, column: range.column },
+    end: { line: range.endLine, column: range.endColumn },
+  };
+}
+
+function snippetJson(range: SourceRange, text: string): SnippetJson {
+  const start = Math.min(text.length, Math.max(0, range.column - 1));
+  const end = range.endLine > range.line ? text.length : Math.min(text.length, Math.max(start, range.endColumn - 1));
+  return {
+    context: null,
+    code: text,
+    start_line: range.line,
+    highlight_start_offset: start,
+    highlight_end_offset: end,
+    values: [],
+  };
+}
