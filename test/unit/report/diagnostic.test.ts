@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../src/core/model/index.ts";
-import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
 import { snippetLines } from "../../../src/report/diagnostics.ts";
-import { paint } from "../../../src/report/text-style.ts";
-import { widthOf } from "../../../src/report/text-style.ts";
+import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
+import { paint, widthOf } from "../../../src/report/text-style.ts";
 import fc from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { at, diagnostic } from "./builders.ts";
