@@ -3,7 +3,7 @@
  * The command line: arguments in, text and exit codes out. `program.ts` says which commands there are, `commands/` holds
  * one file each, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
  */
-import { nodeTooOld } from "../core/model/node-version.ts";
+import { nodeTooOld } from "../core/model/runtime.ts";
 
 const tooOld = nodeTooOld(process.versions.node);
 if (tooOld === undefined) {

@@ -4,10 +4,10 @@
 
 import type { Code } from "../core/model/codes.ts";
 import { HostformError } from "../core/model/errors.ts";
-import { EVENTS, type EventName } from "../core/model/events.ts";
+import { EVENTS, type EventName } from "../core/model/specification.ts";
 import { isObject } from "../core/model/value.ts";
 
-export { EVENTS, type EventName } from "../core/model/events.ts";
+export { EVENTS, type EventName } from "../core/model/specification.ts";
 
 /**
  * What an event says of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),

@@ -23,7 +23,7 @@ export interface ContractCheck {
  * How a switch of the sandbox's profile came out. `seen`: a value fits. `other`: something was seen that no value is
  * like. `nothing`: there was nothing to look at. `untold`: looking cannot tell.
  */
-export type Finding = "seen" | "other" | "nothing" | "untold";
+type Finding = "seen" | "other" | "nothing" | "untold";
 
 /** One gap of the specification, and how a server fills it. */
 export interface ContractRow {

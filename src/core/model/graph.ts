@@ -4,7 +4,7 @@
  */
 
 /** A directed graph: for each node the nodes it depends on, in their order. */
-export type Graph = ReadonlyMap<string, Iterable<string>>;
+type Graph = ReadonlyMap<string, Iterable<string>>;
 
 /** A circle: its nodes in order (the last depends on the first). `skipped` counts nodes left out of a long one's middle. */
 export interface Circle {

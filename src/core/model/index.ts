@@ -3,26 +3,17 @@
  * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
  * do I/O, read the clock (excepted: the one implementation of `Clock` by the system).
  */
-export * from "./address.ts";
-export * from "./change.ts";
-export * from "./child-environment.ts";
-export * from "./clock.ts";
 export * from "./codes.ts";
 export * from "./contract.ts";
-export * from "./currency.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";
-export * from "./effect.ts";
 export * from "./errors.ts";
-export * from "./escape.ts";
-export * from "./events.ts";
-export * from "./expression.ts";
-export * from "./money.ts";
 export * from "./plan.ts";
 export * from "./remedy.ts";
+export * from "./runtime.ts";
 export * from "./schema.ts";
 export * from "./secret.ts";
+export * from "./specification.ts";
 export * from "./state.ts";
-export * from "./suggest.ts";
-export * from "./untrusted.ts";
+export * from "./text.ts";
 export * from "./value.ts";

@@ -1,3 +1,4 @@
+// What is recorded.
 import type { Json, JsonObject } from "./value.ts";
 
 /**

@@ -6,7 +6,7 @@
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { VERSION } from "../../core/api/version.ts";
-import { nodeTooOld } from "../../core/model/node-version.ts";
+import { nodeTooOld } from "../../core/model/runtime.ts";
 import type { Provider } from "./calls/index.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { nodeTooOld } from "../../../../src/core/model/node-version.ts";
+import { nodeTooOld } from "../../../../src/core/model/runtime.ts";
 
 describe("nodeTooOld", () => {
   it.each(["22.20.0", "22.21.3", "23.0.0", "24.21.0"])("runs on %s", (version) => {

@@ -1,5 +1,6 @@
+// Texts: made safe to print, numbers in words, the nearest word.
 /**
- * The one place where text that hostform did not write itself becomes safe to print. Names, messages and values come
+ * This is the one place where text that hostform did not write itself becomes safe to print. Names, messages and values come
  * from the API and from files of others: a service name may hold an escape sequence that clears the terminal, a domain
  * a bidirectional control that makes it read as another. Everything invisible or acting is shown as `\u001b`.
  */
@@ -8,7 +9,7 @@
 // whatever else a font draws as nothing. Unicode's own classes, so that no list here grows old.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** Whatever is unsafe in a text of several lines. */
-export const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** A character by its code: `\\u001b`. */
 export function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -86,4 +87,59 @@ export function jsonText(value: unknown, indent = 0): string {
   return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_EXCEPT_BREAKS, (character) =>
     Array.from({ length: character.length }, (_, i) => visible(character.charAt(i))).join(""),
   );
+}
+
+/** The candidate that `word` most probably was meant to be, or undefined when none is near. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  // Of an address only the name counts: all services begin alike, and that makes none of them nearer.
+  const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
+  let best: string | undefined;
+  let bestDistance = limit + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** ` Did you mean "plan_id"?` or an empty string: appended to a sentence. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const candidate = nearest(word, candidates);
+  return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) between two words; gives up at `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min((previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, (before[j - 2] ?? 0) + 1);
+      current.push(least);
+    }
+    before = previous;
+    previous = current;
+  }
+  return previous[b.length] ?? limit;
+}
+
+/** `4,000`: digits in groups, the same in every locale. */
+export function formatNumber(value: number, digits?: number): string {
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: digits ?? 0,
+    maximumFractionDigits: digits ?? 20,
+  });
+}
+
+/** An amount in the API's own unit (§2 Gaps: its scale is not specified): `4,000`; with a scale of 2 `40.00`. */
+export function formatAmount(amount: number, scale?: number): string {
+  return scale === undefined ? formatNumber(amount) : formatNumber(amount / 10 ** scale, scale);
 }

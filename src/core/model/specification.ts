@@ -1,3 +1,10 @@
+// Words of the specification that more than one room needs.
+
+/** §2: the currencies of the service. */
+export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
+
+export type Currency = (typeof CURRENCIES)[number];
+
 /** §6: the events that a webhook can subscribe to, and that a receiver is sent. */
 export const EVENTS = [
   "service.provisioned",

@@ -1,0 +1,71 @@
+// What the process gives: time, the version of Node, environment variables. It imports nothing: an old Node must be able to read it.
+
+/** Time as a parameter: everything that reads the clock or waits takes one of these, so that tests never sleep. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The system's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener("abort", stop, { once: true });
+    }),
+};
+
+/** `90`, `90s`, `5m`, `1h` -> milliseconds; undefined for what is no time. */
+export function milliseconds(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? "s"] ?? 1000;
+  return match === null ? undefined : Math.round(Number(match[1]) * unit);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names the variables, separated by commas or spaces, that child processes inherit although they are hostform's own. */
+const CHILD_ENV = "HOSTFORM_CHILD_ENV";
+
+/** The API tokens, the keys of the state, and what opens its backend. */
+const OWN =
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
+
+/**
+ * The environment of a program that the user, or a declaration, has hostform run: without the credentials of hostform
+ * itself, except for those that {@link CHILD_ENV} names.
+ * @param tokens further variables that hold an API token.
+ */
+export function childEnvironment(env: Environment, tokens: readonly (string | undefined)[] = []): Environment {
+  const asked = new Set((env[CHILD_ENV] ?? "").split(/[\s,]+/));
+  const isKept = (name: string) => asked.has(name) || !(OWN.test(name) || tokens.includes(name));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));
+}
+
+/** Whether HOSTFORM_UNTRUSTED says that declarations may come from strangers: anything but nothing, `0` and `false`. */
+export function untrustedByEnvironment({
+  HOSTFORM_UNTRUSTED: text = "",
+}: Readonly<Record<string, string | undefined>>): boolean {
+  return !["", "0", "false"].includes(text.trim().toLowerCase());
+}
+
+/** The oldest Node that everything works on; `engines` in package.json says the same. */
+const OLDEST = [22, 20] as const;
+
+/** What to say when this Node is too old to run on; undefined when it is not. */
+export function nodeTooOld(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return undefined;
+  return `hostform needs Node ${OLDEST.join(".")} or newer; this is Node ${version}.`;
+}
