@@ -4,10 +4,9 @@ import { globSync } from "node:fs";
 /** Area -> its files, as globs. */
 export const AREAS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ["src/core/lifecycle/*.ts"],
-  guards: ["src/core/engine/{guards,orders,doubles,identity}.ts"],
-  spending: ["src/core/engine/spending.ts"],
+  guards: ["src/core/engine/{guards,doubles,identity}.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
-  apply: ["src/core/engine/{apply,records,schedule}.ts"],
+  apply: ["src/core/engine/{apply,records,dependencies}.ts"],
   limiter: ["src/core/api/limiter.ts"],
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/classify.ts"],

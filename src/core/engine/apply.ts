@@ -18,6 +18,7 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  effectOf,
   equal,
   HostformError,
   isNoOp,
@@ -25,22 +26,20 @@ import {
   located,
   type Outcome,
   type Plan,
+  type Progress,
   type Scope,
   type State,
   unfulfilledIn,
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
-import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
-import { kindOf, kindsOf } from "./kinds.ts";
-import { heeding } from "./lifecycle.ts";
+import { blockersOf } from "./dependencies.ts";
+import { type Environment, kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
+import type { Limits } from "./guards.ts";
+import { applyIgnoreChanges } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
-import type { Limits } from "./orders.ts";
 import { recordOutputs } from "./outputs.ts";
-import { progressOf, skipped, waitsFor } from "./progress.ts";
 import { type Recorder, Records } from "./records.ts";
-import { blockersOf } from "./schedule.ts";
-import { type Secrets, secretsOf } from "./sources.ts";
 
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
@@ -298,7 +297,7 @@ class Run {
     await this.#data.ensure([resource], this.#scope);
     const { config, diagnostics } = resolveConfig(kind, resource, this.#scope);
     if (diagnostics.length > 0) throw new HostformError(diagnostics);
-    return heeding(resource, config, change.before);
+    return applyIgnoreChanges(resource, config, change.before);
   }
 
   /** The diagnostics of a failure, each at the place in the declaration that it is about. */
@@ -363,4 +362,38 @@ class SentWriter {
       },
     };
   }
+}
+
+/** What is said of a change that was not made because one before it failed. */
+export function skipped(address: string, failed: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "apply.skipped",
+    summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
+    remedies: [`Mend ${failed} and apply again.`],
+    address,
+  };
+}
+
+/** What is said of a change that waits for one that waits. */
+export function waitsFor(address: string, other: string): Diagnostic {
+  const summary = `${address} waits for ${other}`;
+  return {
+    severity: "warning",
+    code: "apply.waiting",
+    summary,
+    remedies: ["Run it again when that is done."],
+    address,
+  };
+}
+
+/** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */
+function progressOf(change: Change): Progress {
+  const { actions, importing } = change;
+  const effect = effectOf(change);
+  if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
+  if (effect === "unsuspend") return "unsuspend";
+  if (importing !== undefined && actions[0] === "no-op") return "import";
+  if (actions.length === 2 || actions[0] === "create") return "create";
+  return actions[0] === "no-op" ? "update" : actions[0];
 }

@@ -1,11 +1,17 @@
-import type { Kind } from "../kinds/kind.ts";
-import { validate } from "../lifecycle/index.ts";
+// What a declaration means: its kinds, the values of its expressions, and those that are read from a source.
+import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
+import { type ApplyContext, type SecretOutputs, validate } from "../lifecycle/index.ts";
 import {
+  type Desired,
   type DesiredResource,
   type Diagnostic,
   ExpressionError,
+  fail,
+  type JsonObject,
   located,
   type Scope,
+  type SecretSource,
+  sourcePlace,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -72,4 +78,72 @@ function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: Scop
   const from = resource.references.find(({ path: [name] }) => name === attribute);
   if (from === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
+}
+
+/** Reads a value from where it is declared to be; at most once per run and source. @throws HostformError `secret.source`. */
+export type SourceReader = (source: SecretSource) => Promise<string>;
+
+/** The attributes as a plan shows them: of one that is declared by its source, only that it is. */
+export function declaredAttributes({ config, sources }: DesiredResource): JsonObject {
+  return { ...config, ...Object.fromEntries([...(sources?.keys() ?? [])].map((name) => [name, true])) };
+}
+
+/** What applying a change needs of the outside for its secrets. */
+export interface Secrets {
+  /** Where one-time secrets are written that are not to stay in the state; absent: they stay there. */
+  readonly secretOutputs?: SecretOutputs;
+  /** Reads secret values from where they are declared to be. */
+  readonly readSource?: SourceReader;
+}
+
+/** The same, of one resource. */
+export function secretsOf(
+  kind: Kind,
+  resource: DesiredResource | undefined,
+  { secretOutputs, readSource: read }: Secrets,
+): Pick<ApplyContext, "secretOutputs" | "readSecret"> {
+  return {
+    ...(secretOutputs && { secretOutputs }),
+    ...(resource && read && { readSecret: (name) => readSource(kind, resource, name, read) }),
+  };
+}
+
+/**
+ * Reads the value of an attribute from its source and checks it, as it could not be checked before.
+ * @throws HostformError `secret.source`; the message never holds the value.
+ */
+async function readSource(
+  kind: Kind,
+  { address, sources }: DesiredResource,
+  name: string,
+  read: SourceReader,
+): Promise<string> {
+  const source = sources?.get(name);
+  if (source === undefined) throw new Error(`${name} of ${address} has no source to read`);
+  const value = await read(source);
+  const issue = kind.attributes.shape[name]?.safeParse(value).error?.issues[0];
+  if (issue === undefined) return value;
+  return fail("secret.source", `The ${name} of ${address} cannot be used: ${issue.message}`, {
+    detail: `It was read from ${sourcePlace(source)}.`,
+    remedies: ["Put one there that can be used, and apply again."],
+    address,
+    attribute: [name],
+  });
+}
+
+const cache = new WeakMap<Kinds, Kinds>();
+
+/** The kinds as a declaration means them: what an order without a `reference` is called differs between the fronts. */
+export function kindsOf({ ordersNamedBy = "address" }: Pick<Desired, "ordersNamedBy">, kinds: Kinds): Kinds {
+  if (ordersNamedBy === "address") return kinds;
+  const known = cache.get(kinds);
+  if (known !== undefined) return known;
+  const named: Kinds = new Map([...kinds].map(([type, kind]): [string, Kind] => [type, namedByDomain(kind)]));
+  cache.set(kinds, named);
+  return named;
+}
+
+/** The kind of an address. */
+export function kindOf(address: string, kinds: Kinds): Kind | undefined {
+  return kinds.get(address.slice(0, address.indexOf(".")));
 }

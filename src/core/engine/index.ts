@@ -5,16 +5,15 @@
  */
 export { type ApplyOptions, apply } from "./apply.ts";
 export type { DataReading, ReadData } from "./data.ts";
-export { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+export { narrow } from "./dependencies.ts";
+export type { Secrets, SourceReader } from "./evaluate.ts";
+export { type Environment, kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
+export type { Limits } from "./guards.ts";
 export { checkGuards, type GuardContext } from "./guards.ts";
 export { holdersOf, identityOf } from "./identity.ts";
-export { kindsOf } from "./kinds.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
-export type { Limits } from "./orders.ts";
 export { plan } from "./plan.ts";
-export type { PlanOptions } from "./plan-options.ts";
+export type { PlanOptions } from "./plan-declared.ts";
 export type { Recorder } from "./records.ts";
-export type { Secrets, SourceReader } from "./sources.ts";
-export { narrow } from "./target.ts";
 export { validateDesired } from "./validate.ts";

@@ -13,11 +13,10 @@ import {
 } from "../model/index.ts";
 
 /**
- * The declared attributes of an object that exists, with `ignore_changes` heeded: such an attribute was declared for the
- * creation alone, and what the object has counts as declared.
+ * The declared attributes of an object that exists, X * creation alone, and what the object has counts as declared.
  * @param live what the object has; null while it is to be made.
  */
-export function heeding(
+export function applyIgnoreChanges(
   { lifecycle }: Pick<DesiredResource, "lifecycle">,
   config: ValueObject,
   live: JsonObject | null,
@@ -32,9 +31,9 @@ export function heeding(
 
 /**
  * Errors for what a plan would remove or replace although its block says that it must not be. A destroy is refused as a
- * whole, as Terraform does it: also where the policy would have kept that one, and removed what hangs on it.
+ * whole, as Terraform does it: also where the policy would have kept that one, and removed what depends on it.
  */
-export function protectedOnes(
+export function preventDestroyErrors(
   changes: readonly Change[],
   { resources, preventDestroy = [] }: Pick<Desired, "resources" | "preventDestroy">,
   mode: Plan["mode"],
@@ -60,8 +59,8 @@ export function protectedOnes(
   });
 }
 
-/** A word on `create_before_destroy` where the old object has to go first all the same. */
-export function orderKept(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
+/** A warning about `create_before_destroy` where the old object has to go first all the same. */
+export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
   const asked = resource.lifecycle?.createBeforeDestroy === true;
   if (!asked || actions.length === 1 || actions[0] === "create") return [];
   const diagnostic: Diagnostic = {
@@ -75,7 +74,7 @@ export function orderKept(kind: Kind, resource: DesiredResource, { actions }: Ch
 }
 
 /** What `removed` says: which of the recorded resources are only to be forgotten; what is declared still is a mistake. */
-export function forgetting({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): {
+export function removedBlocks({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): {
   isForgotten(address: string): boolean;
   readonly diagnostics: readonly Diagnostic[];
 } {

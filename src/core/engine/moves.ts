@@ -17,7 +17,7 @@ export interface Move {
 }
 
 /** The state as it is to be read from now on, and what has to be moved in the recorded one for that, in this order. */
-export interface MovedState {
+interface MovedState {
   readonly state: State;
   readonly moves: readonly Move[];
   readonly diagnostics: readonly Diagnostic[];

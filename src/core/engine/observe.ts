@@ -21,8 +21,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData } from "./data.ts";
-import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
-import { kindOf } from "./kinds.ts";
+import { type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 
 /** What the accounts show of everything that is declared or recorded. */
 export interface Observed {
@@ -56,7 +55,7 @@ export interface Listing {
 /** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
 export type Accounts = (alias: string) => Account;
 
-export interface ObserveOptions {
+interface ObserveOptions {
   readonly desired: Desired;
   readonly state: State;
   readonly kinds: Kinds;

@@ -18,7 +18,7 @@ import {
   UNKNOWN,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
-import { addressIndex, dependenciesOf } from "./graph.ts";
+import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import type { Recorder } from "./records.ts";
 
 type Outputs = ReadonlyMap<string, OutputState>;
@@ -85,7 +85,7 @@ export function planOutputs(
 }
 
 /** What the end of an apply needs for its outputs. */
-export interface OutputsRun {
+interface OutputsRun {
   readonly plan: Plan;
   readonly desired: Desired;
   readonly state: State;

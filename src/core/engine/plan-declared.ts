@@ -12,26 +12,56 @@ import {
 import { dependencyOrder } from "../model/graph.ts";
 import {
   type Change,
+  type Desired,
   type DesiredResource,
   type Diagnostic,
   isNoOp,
   type JsonObject,
   located,
   type Scope,
+  type State,
   UNKNOWN,
   type Value,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
-import { resolveConfig, scopeOf } from "./evaluate.ts";
-import { addressIndex, dependenciesOf } from "./graph.ts";
+import { addressIndex, dependenciesOf } from "./dependencies.ts";
+import { declaredAttributes, type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import type { Limits } from "./guards.ts";
 import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
-import { kindOf } from "./kinds.ts";
-import { heeding, orderKept } from "./lifecycle.ts";
-import type { PlanOptions } from "./plan-options.ts";
-import { declaredAttributes } from "./sources.ts";
+import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./lifecycle.ts";
+import type { Move } from "./moves.ts";
+import type { Observed } from "./observe.ts";
+
+/** Everything that a plan is a function of. */
+export interface PlanOptions {
+  readonly desired: Desired;
+  readonly state: State;
+  /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
+  readonly recorded?: State;
+  readonly observed: Observed;
+  readonly kinds: Kinds;
+  readonly env: Environment;
+  readonly mode: "apply" | "destroy";
+  /** Addresses of gone services to order anew on purpose. */
+  readonly reorder: ReadonlySet<string>;
+  /** Addresses of services to order although something like them exists. */
+  readonly orderAnyway?: ReadonlySet<string>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** API requests that were made to observe. */
+  readonly readRequests: number;
+  /** The smallest request budget among the providers in use. */
+  readonly requestsPerMinute?: number;
+  /** What the plan is held against; nothing when absent. */
+  readonly limits?: Limits;
+  /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
+  readonly declared?: ReadonlySet<string>;
+  /** What has another address in `state` than it is recorded under. */
+  readonly moves?: readonly Move[];
+}
 
 /** The changes of what is declared, and what names mean once they are made. */
-export interface PlannedDeclared {
+interface PlannedDeclared {
   readonly changes: ReadonlyMap<string, Change>;
   readonly diagnostics: readonly Diagnostic[];
   readonly scope: Scope;
@@ -84,7 +114,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       address: resource.address,
       provider: resource.provider,
       declared: declaredAttributes(resource),
-      config: heeding(resource, config, observation.status === "present" ? observation.attributes : null),
+      config: applyIgnoreChanges(resource, config, observation.status === "present" ? observation.attributes : null),
       prior: state.resources.get(resource.address),
       observed: observation,
       ...(resource.importId !== undefined && { importId: resource.importId }),
@@ -114,7 +144,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
     else results.set(resource.address, planned.result);
     changes.set(resource.address, planned.change);
     if (!isNoOp(planned.change)) changing.add(resource.address);
-    diagnostics.push(...orderKept(kind, resource, planned.change));
+    diagnostics.push(...warnCreateBeforeDestroy(kind, resource, planned.change));
     if (desired.ordersNamedBy === "domain" && planned.change.actions.includes("create")) {
       const unnamed = orderNameErrors(kind, config, desired.project);
       diagnostics.push(...unnamed.map((each) => located({ ...each, address: resource.address }, resource.locate([]))));

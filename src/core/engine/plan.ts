@@ -2,27 +2,26 @@ import type { Kinds, Remote } from "../kinds/kind.ts";
 import { type Observation, planRemoval } from "../lifecycle/index.ts";
 import {
   type Change,
+  type CostLine,
   type Diagnostic,
   type Drift,
   equal,
   type JsonObject,
   located,
   type Plan,
+  type RequestEstimate,
   type Scope,
   type State,
 } from "../model/index.ts";
-import { costOf, estimateRequests } from "./cost.ts";
 import { doubles, ownedTwice } from "./doubles.ts";
-import { checkGuards } from "./guards.ts";
+import { kindOf, kindsOf } from "./evaluate.ts";
+import { checkGuards, ordersOf } from "./guards.ts";
 import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
-import { kindOf, kindsOf } from "./kinds.ts";
-import { forgetting, protectedOnes } from "./lifecycle.ts";
+import { preventDestroyErrors, removedBlocks } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
-import { ordersOf } from "./orders.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
-import { isUndecided, planDeclared } from "./plan-declared.ts";
-import type { PlanOptions } from "./plan-options.ts";
+import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts";
 
 /** Addresses that one warning names. */
 const MOST_SHOWN = 10;
@@ -40,7 +39,7 @@ export function plan(options: PlanOptions): Plan {
   const resources = mode === "apply" ? desired.resources : [];
   const made = planDeclared({ ...options, kinds, desired: { ...desired, resources } });
   const changes = new Map(made.changes);
-  const { isForgotten, diagnostics: stillDeclared } = forgetting(desired);
+  const { isForgotten, diagnostics: stillDeclared } = removedBlocks(desired);
   const diagnostics = [...made.diagnostics, ...stillDeclared];
   const holders = holdersOf(options.recorded ?? state, kinds);
   const declared = new Set(desired.resources.map(({ address }) => address));
@@ -75,7 +74,7 @@ export function plan(options: PlanOptions): Plan {
         ...unseenIn(observed.observations.get(change.address)),
       }),
     );
-  const refused = protectedOnes(sorted, desired, mode);
+  const refused = preventDestroyErrors(sorted, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be told of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
@@ -171,4 +170,50 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });
   }
   return drift;
+}
+
+/** §8: requests a minute per token. */
+const PER_MINUTE = 60;
+
+/** The money of a plan, a line per currency, in the order in which currencies first appear. */
+export function costOf(changes: readonly Change[]): CostLine[] {
+  const lines = new Map<string, CostLine>();
+  for (const { quote } of changes) {
+    if (quote === undefined) continue;
+    const { currency, list, billed } = quote;
+    const line = lines.get(currency) ?? { currency, orders: 0, list: null, billed: null, unknown: 0 };
+    lines.set(currency, {
+      currency,
+      orders: line.orders + 1,
+      list: list === null ? line.list : (line.list ?? 0) + list,
+      billed: billed === null ? line.billed : (line.billed ?? 0) + billed,
+      unknown: line.unknown + (billed === null ? 1 : 0),
+    });
+  }
+  return [...lines.values()];
+}
+
+/**
+ * What applying takes. Polls: about eight listings while queued jobs run, whatever their number. The time is the floor
+ * that the budget sets: the first 60 requests cost latency only, each further 60 a minute.
+ * @param lists how many listings are read once more before anything is sent.
+ */
+export function estimateRequests(
+  changes: readonly Change[],
+  readRequests: number,
+  perMinute = PER_MINUTE,
+  lists = 0,
+): RequestEstimate {
+  const writes = changes.reduce((sum, change) => sum + change.requests, 0);
+  const queued = changes.some(
+    ({ before, after, removal }) =>
+      removal === "suspend" || (before !== null && before.suspended !== after?.suspended && after !== null),
+  );
+  const apply = writes + lists + (queued ? 8 : 0);
+  const waits = apply === 0 ? 0 : Math.max(0, Math.ceil((readRequests + apply) / perMinute) - 1);
+  return {
+    read: readRequests,
+    apply,
+    seconds: Math.round(waits * 60 + Math.min(apply, perMinute) * 0.2 + (queued ? 5 : 0)),
+  };
 }

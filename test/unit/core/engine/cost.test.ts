@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { costOf, estimateRequests } from "../../../../src/core/engine/cost.ts";
+import { costOf, estimateRequests } from "../../../../src/core/engine/plan.ts";
 import type { Change, Quote } from "../../../../src/core/model/index.ts";
 
 const order = (quote?: Partial<Quote>): Change =>

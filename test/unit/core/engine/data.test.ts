@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DataSources, readingsBefore } from "../../../../src/core/engine/data.ts";
-import { addressIndex, dependenciesOf } from "../../../../src/core/engine/graph.ts";
+import { addressIndex, dependenciesOf } from "../../../../src/core/engine/dependencies.ts";
 import { expressionsOf } from "../../../../src/core/expression/references.ts";
 import {
   type Change,

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressIndex, dependenciesOf } from "../../../../src/core/engine/graph.ts";
-import { blockersOf } from "../../../../src/core/engine/schedule.ts";
-import { narrow } from "../../../../src/core/engine/target.ts";
+import { addressIndex, blockersOf, dependenciesOf, narrow } from "../../../../src/core/engine/dependencies.ts";
 import type { Actions, Change } from "../../../../src/core/model/index.ts";
 import { declared, desiredOf, recorded, stateOf } from "../../../support/subjects.ts";
 

@@ -1,8 +1,8 @@
 // The gate in front of every order: the price of the plan must still hold, and what is sent through it is counted.
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
+import type { Limits } from "../../../../src/core/engine/guards.ts";
 import { OrderGate } from "../../../../src/core/engine/order-gate.ts";
-import type { Limits } from "../../../../src/core/engine/orders.ts";
 import { type Change, HostformError, type Plan, type Quote } from "../../../../src/core/model/index.ts";
 import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
 

@@ -1,7 +1,7 @@
 // The count of one run: what an order may still cost when it leaves, and what its invoice makes of that.
 import { describe, expect, it } from "vitest";
-import { amountsOf, type Limits, type Order, some } from "../../../../src/core/engine/orders.ts";
-import { Spending } from "../../../../src/core/engine/spending.ts";
+import { amountsOf, type Limits, type Order, some } from "../../../../src/core/engine/guards.ts";
+import { Spending } from "../../../../src/core/engine/order-gate.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 
