@@ -32,6 +32,7 @@ export {
   quote,
 } from "./escape.ts";
 export { renderEvidence } from "./evidence-text.ts";
+export { JSON_WORDS } from "./json-words.ts";
 export {
   type Cell,
   type Column,
@@ -48,7 +49,6 @@ export {
   type MoneyScale,
   plural,
 } from "./numbers.ts";
-export { JSON_WORDS } from "./json-words.ts";
 export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
 export { COMMENT_BYTES, renderPlanHtml, renderPlanMarkdown } from "./plan-document.ts";
