@@ -21,7 +21,7 @@ const watched = new WeakSet<IConstruct>();
  * block would silently take the place of the other: of two sites one would not be ordered, or end. Called by the generated
  * bindings, from the constructor.
  *
- * It is told at synthesis, with the paths of both: until then a program may give another name (`overrideLogicalId`), which
+ * It is reported at synthesis, with the paths of both: until then a program may give another name (`overrideLogicalId`), which
  * CDKTF passes over once the name was asked for.
  */
 export function watchNames(library: StackLibrary, construct: IConstruct): void {

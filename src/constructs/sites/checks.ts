@@ -1,4 +1,71 @@
+// What is wrong with a resource, one sentence each. It is read from the resource, not from what it was made with: a change by
+// way of `site.service` is checked as well. Below: the checks of single values, the name of an order, errors with their construct.
+
+import { createHash } from "node:crypto";
 import { Token } from "cdktf";
+import type { IConstruct } from "constructs";
+import type { ClientAccount } from "../../../bindings/cdktf/lib/client-account/index.ts";
+import type { Grant } from "../../../bindings/cdktf/lib/grant/index.ts";
+import type { MigrationRequest } from "../../../bindings/cdktf/lib/migration-request/index.ts";
+import type { Service } from "../../../bindings/cdktf/lib/service/index.ts";
+import type { Webhook } from "../../../bindings/cdktf/lib/webhook/index.ts";
+import { Currency, DeletionPolicy, EventName, Permission, Term } from "./words.ts";
+
+const { SUSPEND: _, ...KEEPING } = DeletionPolicy;
+
+export function serviceMistakes(service: Service): string[] {
+  const { passwordInput: password, passwordVersionInput: version, secretOutputInput: place } = service;
+  return [
+    ...needed(checkPositive)("planId", service.planIdInput),
+    ...needed(checkWord(Currency))("currency", service.currencyInput),
+    ...checkWord(Term)("term", service.termInput),
+    ...checkDomain("domain", service.domainInput),
+    ...checkText()("couponCode", service.couponCodeInput),
+    ...checkText(LONGEST_REFERENCE)("reference", service.referenceInput),
+    ...checkPositive("passwordVersion", version),
+    ...checkWord(DeletionPolicy)("deletionPolicy", service.deletionPolicyInput),
+    ...(password !== undefined && !isToken(password)
+      ? ["password: a literal text would stand in clear text in cdk.tf.json; use Password.fromVariable"]
+      : []),
+    ...(password !== undefined && place !== undefined
+      ? ["password: a password that is given has no secretOutput, which is for one that the host makes"]
+      : []),
+  ];
+}
+
+export function grantMistakes({ node, emailInput, permissionInput, expiresAtInput }: Grant): string[] {
+  return [
+    ...needed(checkEmail)("email", emailInput),
+    ...needed(checkWord(Permission))("permission", permissionInput),
+    ...checkInstant("expiresAt", expiresAtInput),
+  ].map((mistake) => `grant ${shown(node.id)}: ${mistake}`);
+}
+
+export function migrationMistakes({ domainInput, deletionPolicyInput }: MigrationRequest): string[] {
+  return [
+    ...checkDomain("migration.domain", domainInput),
+    ...checkWord(KEEPING)("migration.deletionPolicy", deletionPolicyInput),
+  ];
+}
+
+export function accountMistakes(account: ClientAccount): string[] {
+  return [
+    ...needed(checkText())("name", account.nameInput),
+    ...checkText()("companyName", account.companyNameInput),
+    ...checkText()("companyNumber", account.companyNumberInput),
+    ...checkText()("vatNumber", account.vatNumberInput),
+    ...checkWord(Currency)("currency", account.currencyInput),
+    ...checkWord(KEEPING)("deletionPolicy", account.deletionPolicyInput),
+  ];
+}
+
+export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string[] {
+  return [
+    ...needed(checkUrl)("url", urlInput),
+    ...(isToken(eventsInput) ? [] : eventsInput.flatMap((event) => checkWord(EventName)("events", event))),
+    ...(eventsInput.length === 0 ? ["events: at least one is needed"] : []),
+  ];
+}
 
 /**
  * What is wrong with a value, as a sentence that names the property; nothing when it is all right, when it is not given, or
@@ -100,10 +167,50 @@ export const checkText = (most = Number.MAX_SAFE_INTEGER): Check =>
   });
 
 /** One of a few words (or numbers). @param words as one of the constants in words.ts. */
-export const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
+const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
   given((property, value) => {
     const known: readonly unknown[] = Object.values(words);
     return known.includes(value)
       ? undefined
       : `${property}: ${shown(value)} is not known; expected one of ${known.map((word) => JSON.stringify(word)).join(", ")}`;
   });
+
+/** The longest `reference` that is accepted. */
+export const LONGEST_REFERENCE = 200;
+
+/** What stands for itself in Terraform's templates, in a shell and in a table. */
+const PLAIN = /[^\p{L}\p{N}._@/-]/gu;
+
+/**
+ * The name of an order that has no domain: the path of its construct, from which the Idempotency-Key is made (§4). The same
+ * path gives the same name on every machine and in every run; two paths give two names: what cannot stand in the name, or
+ * is too long for it, is replaced by a hash of the whole path.
+ *
+ * @param path of the construct, stack first: `production/acme/build`
+ * @returns 1 to 200 characters: letters, digits and `._@/-`
+ * @throws Error for a path with a token in it, which is another in every run
+ */
+export function orderReference(path: string): string {
+  if (isToken(path)) {
+    throw new Error(
+      "The path of this construct holds a token, so it gives no stable name for the order. Give `reference`, or an id without tokens.",
+    );
+  }
+  const plain = path.replace(PLAIN, "_");
+  if (plain === path && path.length <= LONGEST_REFERENCE) return path;
+  const mark = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return `${plain.slice(0, LONGEST_REFERENCE - mark.length - 1)}-${mark}`;
+}
+
+/** Does what may fail, and puts the path of the construct before an error, as the validation at synthesis does. */
+export function withPath<T>(construct: IConstruct, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw refusal(construct.node.path, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+/** An error that names the construct. */
+export const refusal = (path: string, message: string, cause?: unknown): Error =>
+  new Error(`[${path}] ${message}`, cause === undefined ? undefined : { cause });

@@ -1,9 +1,8 @@
 import type { TerraformProvider } from "cdktf";
 import { Construct } from "constructs";
 import { ClientAccount } from "../../../bindings/cdktf/lib/client-account/index.ts";
+import { accountMistakes, refusal } from "./checks.ts";
 import { HostedSite, type HostedSiteConfig } from "./hosted-site.ts";
-import { accountMistakes } from "./site-checks.ts";
-import { refusal } from "./told-at.ts";
 import type { Currency } from "./words.ts";
 
 /** What the sites of a workspace have in common, unless one says otherwise. Grants of both are added. */

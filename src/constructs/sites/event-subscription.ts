@@ -1,9 +1,8 @@
 import { type ITerraformDependable, type TerraformProvider, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import { Webhook } from "../../../bindings/cdktf/lib/webhook/index.ts";
-import { type SecretPlace, secretOutput } from "./secret-place.ts";
-import { webhookMistakes } from "./site-checks.ts";
-import { refusal, toldAt } from "./told-at.ts";
+import { refusal, webhookMistakes, withPath } from "./checks.ts";
+import { type SecretPlace, secretOutput } from "./secrets.ts";
 import type { EventName } from "./words.ts";
 
 /** What an {@link EventSubscription} is made of. */
@@ -13,7 +12,7 @@ export interface EventSubscriptionConfig {
   /** Events to deliver; neither their order nor a repetition means anything. */
   readonly events: readonly EventName[];
   /**
-   * Where the signing secret goes, which the API tells once: a file, a line of an env file, a program; or `"state"`, which
+   * Where the signing secret goes, which the API shows once: a file, a line of an env file, a program; or `"state"`, which
    * keeps it in the state, marked as sensitive.
    */
   readonly secret: SecretPlace;
@@ -41,7 +40,7 @@ export class EventSubscription extends Construct {
     this.webhook = new Webhook(this, "Default", {
       url: props.url,
       events: [...new Set(props.events)],
-      secretOutput: toldAt(this, () => secretOutput(props.secret, TerraformStack.of(this))),
+      secretOutput: withPath(this, () => secretOutput(props.secret, TerraformStack.of(this))),
       provider: props.provider,
       dependsOn: props.dependsOn,
       lifecycle: { createBeforeDestroy: true },
@@ -66,7 +65,7 @@ export class EventSubscription extends Construct {
     );
   }
 
-  /** What tells secrets apart without telling them; null while the secret is kept in the state. */
+  /** What distinguishes secrets without showing them; null while the secret is kept in the state. */
   get secretFingerprint(): string {
     return this.webhook.secretFingerprint;
   }

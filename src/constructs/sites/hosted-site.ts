@@ -10,12 +10,17 @@ import { Construct } from "constructs";
 import { Grant } from "../../../bindings/cdktf/lib/grant/index.ts";
 import { MigrationRequest } from "../../../bindings/cdktf/lib/migration-request/index.ts";
 import { Service } from "../../../bindings/cdktf/lib/service/index.ts";
-import { isToken, shown } from "./checks.ts";
-import { orderReference } from "./order-reference.ts";
-import { addWriteOnlyAdvice, givenPassword, type Password } from "./password.ts";
-import { secretOutput } from "./secret-place.ts";
-import { grantMistakes, migrationMistakes, serviceMistakes } from "./site-checks.ts";
-import { refusal, toldAt } from "./told-at.ts";
+import {
+  grantMistakes,
+  isToken,
+  migrationMistakes,
+  orderReference,
+  refusal,
+  serviceMistakes,
+  shown,
+  withPath,
+} from "./checks.ts";
+import { addWriteOnlyAdvice, givenPassword, type Password, secretOutput } from "./secrets.ts";
 import type { Currency, DeletionPolicy, Permission, Term } from "./words.ts";
 
 /** A grant as a site's properties give it. */
@@ -65,7 +70,7 @@ export interface HostedSiteConfig {
   readonly suspended?: boolean | IResolvable;
   /** Its control-panel password, from a variable or made by the host. Left out: not managed. */
   readonly password?: Password;
-  /** Raise it to set the password anew. Default, with a `password`: 1. */
+  /** Raise it to set the password again. Default, with a `password`: 1. */
   readonly passwordVersion?: number;
   /** What destroying the service means. Default: `"prevent"`. */
   readonly deletionPolicy?: DeletionPolicy;
@@ -87,7 +92,7 @@ export interface HostedSiteConfig {
  * The service has the name of this construct in Terraform: `new HostedSite(stack, "acme", …)` is `hosting_service.acme`. An
  * order costs money and cannot be undone, so by default nothing destroys it.
  *
- * Mistakes in values are told at synthesis, all at once, each with the path of its construct.
+ * Mistakes in values are reported at synthesis, all at once, each with the path of its construct.
  */
 export class HostedSite extends Construct {
   /** The service itself, for whatever is not here. */
@@ -105,11 +110,11 @@ export class HostedSite extends Construct {
     const { deletionPolicy = "prevent" } = props;
     // What comes from a file may be null: it is as good as left out.
     const [reference, migration] = [props.reference ?? undefined, props.migration ?? undefined];
-    const password = toldAt(this, () => givenPassword(props.password));
+    const password = withPath(this, () => givenPassword(props.password));
     const { preventDestroy = deletionPolicy === "prevent" } = props;
     this.provider = props.provider;
     const named = (reference ?? props.domain ?? undefined) !== undefined;
-    this.reference = named ? reference : toldAt(this, () => orderReference(this.node.path));
+    this.reference = named ? reference : withPath(this, () => orderReference(this.node.path));
     this.service = new Service(this, "Default", {
       planId: props.planId,
       currency: props.currency,
@@ -123,7 +128,7 @@ export class HostedSite extends Construct {
       secretOutput:
         password === undefined || password.value !== undefined
           ? undefined
-          : toldAt(this, () => secretOutput(password.place, TerraformStack.of(this))),
+          : withPath(this, () => secretOutput(password.place, TerraformStack.of(this))),
       deletionPolicy,
       provider: props.provider,
       dependsOn: props.dependsOn,
@@ -132,7 +137,7 @@ export class HostedSite extends Construct {
     if (password?.value !== undefined) addWriteOnlyAdvice(this);
     this.migration = migration === undefined ? undefined : this.moved(migration, props.domain);
     for (const [email, spec] of Object.entries(props.grants ?? {})) {
-      // Anything else is told as what it is, or as missing.
+      // Anything else is reported as what it is, or as missing.
       if (typeof spec === "object" && spec !== null) this.grant(email, spec.permission, spec);
       else this.grant(email, spec);
     }
@@ -145,7 +150,7 @@ export class HostedSite extends Construct {
     return this.service.id;
   }
 
-  /** The site's domain, as the API tells it. */
+  /** The site's domain, as the API shows it. */
   get domain(): string {
     return this.service.domain;
   }
@@ -237,5 +242,5 @@ export class HostedSite extends Construct {
   }
 }
 
-/** A time that is none is told at synthesis, as any other wrong value. */
+/** A time that is none is reported at synthesis, as any other wrong value. */
 const instantOf = (time: Date): string => (Number.isNaN(time.getTime()) ? "an invalid Date" : time.toISOString());

@@ -24,6 +24,6 @@ export {
   type HostedSiteConfig,
   type MigrationSpec,
 } from "./hosted-site.ts";
-export { Password, type PasswordOptions } from "./password.ts";
-export type { SecretDestination, SecretPlace } from "./secret-place.ts";
+export type { SecretDestination, SecretPlace } from "./secrets.ts";
+export { Password, type PasswordOptions } from "./secrets.ts";
 export { Currency, DeletionPolicy, EventName, Permission, Term } from "./words.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import * as checks from "../../../src/constructs/sites/checks.ts";
-import { LONGEST_REFERENCE, orderReference } from "../../../src/constructs/sites/order-reference.ts";
+import { LONGEST_REFERENCE, orderReference } from "../../../src/constructs/sites/checks.ts";
 import { Currency, DeletionPolicy, EventName, Permission, Term } from "../../../src/constructs/sites/words.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { EVENTS } from "../../../src/core/model/index.ts";

@@ -1,9 +1,91 @@
+// Where the secrets of a site come from and go to: passwords, and the places that secrets are written to.
+
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import * as library from "cdktf";
-import { TerraformStack, TerraformVariable } from "cdktf";
+import { App, TerraformStack, TerraformVariable } from "cdktf";
 import type { Construct } from "constructs";
-import { isToken, shown } from "./checks.ts";
-import type { SecretPlace } from "./secret-place.ts";
-import { refusal } from "./told-at.ts";
+import { isToken, refusal, shown } from "./checks.ts";
+
+/**
+ * Where a secret is written to when the API shows it, which it does once. Relative paths are relative to the folder in which
+ * the app runs.
+ */
+export type SecretDestination =
+  /** The whole content of a file, mode 0600. */
+  | { readonly file: string; readonly outsideProject?: boolean }
+  /** The line `NAME=…` of a file of such lines. */
+  | { readonly envFile: { readonly path: string; readonly name: string }; readonly outsideProject?: boolean }
+  /** A program, with its arguments, that reads the secret from its standard input. It runs in the stack's folder. */
+  | { readonly command: readonly string[] };
+
+/**
+ * A {@link SecretDestination}, or `"state"`: the secret stays in the state, marked as sensitive. A file outside of the app's
+ * folder, also by a symbolic link, needs `outsideProject: true`.
+ */
+export type SecretPlace = SecretDestination | "state";
+
+/** `secret_output` as the bindings of a service and of a webhook take it. */
+export interface SecretOutput {
+  readonly file?: string;
+  readonly envFile?: { readonly path: string; readonly name: string };
+  readonly command?: string[];
+  readonly outsideProject?: boolean;
+}
+
+const FORMS = ["file", "envFile", "command"] as const;
+
+/**
+ * The `secret_output` of a place; undefined for `"state"`.
+ *
+ * Terraform and hostform take a relative path from the stack's folder, `cdktf.out/stacks/NAME`, which is made again and thrown
+ * away: no place for a secret that is shown once. So paths are taken from the folder in which the app runs.
+ *
+ * @throws Error for what is no place
+ */
+export function secretOutput(place: SecretPlace | undefined, stack: TerraformStack): SecretOutput | undefined {
+  if (place === "state") return undefined;
+  const forms = typeof place === "object" && place !== null ? FORMS.filter((form) => form in place) : [];
+  if (place === undefined || forms.length !== 1 || Object.keys(place).some((key) => !isKeyOf(place, key))) {
+    throw new Error(
+      'secret: expected one of { file: "PATH" }, { envFile: { path: "PATH", name: "NAME" } }, { command: ["PROGRAM", …] } and "state"',
+    );
+  }
+  if ("file" in place) return { file: fromStack(stack, "secret.file", place.file), ...outsideOf(place) };
+  if ("envFile" in place) {
+    const { path, name } = place.envFile;
+    if (!isToken(name) && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw new Error(`secret.envFile.name: ${shown(name)} is no name of a variable, such as HOOK_SECRET`);
+    }
+    return { envFile: { path: fromStack(stack, "secret.envFile.path", path), name }, ...outsideOf(place) };
+  }
+  if (!Array.isArray(place.command) || place.command.length === 0 || place.command[0] === "") {
+    throw new Error("secret.command: expected a list: [PROGRAM, ARGUMENT, …]");
+  }
+  return { command: [...place.command] };
+}
+
+/** A command may do as it likes: nothing is to be allowed there. */
+const isKeyOf = (place: SecretDestination, key: string) =>
+  key === "outsideProject" ? !("command" in place) : FORMS.some((form) => form === key);
+
+const outsideOf = ({ outsideProject }: { readonly outsideProject?: boolean }) =>
+  outsideProject === undefined ? {} : { outsideProject };
+
+/** A path as it is to be written so that it means the same from the stack's folder. */
+function fromStack(stack: TerraformStack, property: string, path: string): string {
+  if (typeof path !== "string" || path === "") throw new Error(`${property}: expected a path`);
+  if (isToken(path) || path.includes("${") || isAbsolute(path)) return path;
+  const app = App.of(stack);
+  const folder = resolve(app.outdir, app.manifest.forStack(stack).workingDirectory);
+  const written = relative(folder, resolve(path)).split(sep).join("/");
+  // An output folder that lies elsewhere (that of a test, say): the way back would lead over the root.
+  return isInside(folder) ? written : resolve(path);
+}
+
+const isInside = (folder: string): boolean => {
+  const way = relative(resolve(), folder);
+  return way !== ".." && !way.startsWith(join("..", sep)) && !isAbsolute(way);
+};
 
 export interface PasswordOptions {
   /** What the variable is for, shown when Terraform asks for its value. */
@@ -49,7 +131,7 @@ export class Password {
   }
 
   /**
-   * A password that the host makes (Root VPS, Virtual Desktop) and tells once.
+   * A password that the host makes (Root VPS, Virtual Desktop) and shows once.
    * @param place where it is written to; `"state"` keeps it in the state, marked as sensitive
    */
   static generated(place: SecretPlace): Password {
@@ -98,7 +180,7 @@ function newVariable(stack: TerraformStack, name: string, { description }: Passw
 
 /**
  * Says how a password that is given gets along with `cdktn`, which refuses what is write-only unless the app says that it
- * aims at Terraform 1.11 or later; what it says of that itself does not tell where.
+ * aims at Terraform 1.11 or later; its own message does not say where.
  */
 export function addWriteOnlyAdvice(construct: Construct): void {
   construct.node.addValidation({
