@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../core/api/index.ts";
-import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../core/engine/index.ts";
+import { ownerIn, plan, resolveConfig, scopeOf } from "../core/engine/index.ts";
 import { type Kind, kinds } from "../core/kinds/index.ts";
 import {
   adoptedAttributes,
@@ -140,10 +140,11 @@ function checkUnique(
   kind: Kind,
   { address, provider, attributes }: Pick<ResourceState, "address" | "provider" | "attributes">,
 ): void {
-  const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
-  if (holder === undefined || holder === address) return;
-  fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
-    remedies: [`To rename it: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`.`],
+  const id = String(attributes.id);
+  const owner = ownerIn(state, kinds)(provider, kind, { id, attributes });
+  if (owner === undefined || owner === address) return;
+  fail("usage", `Nothing was imported: ${id} is in the state already, as ${owner}`, {
+    remedies: [`To rename it: \`hostform state mv ${inQuotes(owner)} ${inQuotes(address)}\`.`],
     address,
   });
 }

@@ -1,4 +1,4 @@
-import { holdersOf, identityOf } from "../core/engine/index.ts";
+import { ownerIn } from "../core/engine/index.ts";
 import { type Kind, kinds } from "../core/kinds/index.ts";
 import {
   adopt,
@@ -86,13 +86,13 @@ function pendingIn(state: State, address: string | undefined): PendingCreate[] {
 async function look(state: State, providers: Providers, prior: PendingCreate): Promise<Evidence> {
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
-  const holders = holdersOf(state, kinds);
+  const ownerOf = ownerIn(state, kinds);
   return evidence({
     account,
     kind,
     prior,
     invoiced: kinds.get("hosting_service"),
-    holder: ({ id, attributes }) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? ""),
+    holder: (remote) => ownerOf(prior.provider, kind, remote),
   });
 }
 
@@ -118,10 +118,9 @@ async function settleAdopted(
   const { address } = prior;
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
-  const holders = holdersOf(store.state, kinds);
-  const taken = holders.get(identityOf(prior.provider, kind, { ...prior.attributes, id }) ?? "");
-  if (taken !== undefined)
-    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${taken}`, { address });
+  const owner = ownerIn(store.state, kinds)(prior.provider, kind, { id, attributes: prior.attributes });
+  if (owner !== undefined)
+    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${owner}`, { address });
   const adopted = await adopt(account, kind, prior, id);
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {

@@ -1,4 +1,4 @@
-import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import { isPendingCreate, type PendingCreate, parentOf } from "../lifecycle/index.ts";
 import {
   type Change,
@@ -23,14 +23,23 @@ export function identityIn({ address, provider, attributes }: ResourceState, kin
   return kind && identityOf(provider, kind, attributes);
 }
 
-/** Identity -> address of everything that is recorded. */
-export function holdersOf(state: State, kinds: Kinds): Map<string, string> {
-  const holders = new Map<string, string>();
+/** The address that owns an object of an account: the one that it is recorded under. */
+type OwnerOf = (provider: string, kind: Kind, object: Pick<Remote, "id" | "attributes">) => string | undefined;
+
+/** Who owns what, by a state. */
+export function ownerIn(state: State, kinds: Kinds): OwnerOf {
+  const owners = ownersIn(state, kinds);
+  return (provider, kind, { id, attributes }) => owners.get(identityOf(provider, kind, { ...attributes, id }) ?? "");
+}
+
+/** Identity -> owner, of everything that is recorded. */
+export function ownersIn(state: State, kinds: Kinds): Map<string, string> {
+  const owners = new Map<string, string>();
   for (const resource of state.resources.values()) {
     const identity = identityIn(resource, kinds);
-    if (identity !== undefined) holders.set(identity, resource.address);
+    if (identity !== undefined) owners.set(identity, resource.address);
   }
-  return holders;
+  return owners;
 }
 
 /** Other resources of a kind and account whose create has no known outcome. */
@@ -50,7 +59,7 @@ export function siblingsOf(
  */
 export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const planned = new Set(changes.map(({ address }) => address));
-  const elsewhere = new Map([...holdersOf(state, kinds)].filter(([, address]) => !planned.has(address)));
+  const elsewhere = new Map([...ownersIn(state, kinds)].filter(([, address]) => !planned.has(address)));
   const held = new Map<string, Change>();
   const diagnostics: Diagnostic[] = [];
   for (const change of changes.toSorted((a, b) => Number(isAdoption(a)) - Number(isAdoption(b)))) {

@@ -10,7 +10,7 @@ export type { Secrets, SourceReader } from "./evaluate.ts";
 export { type Environment, kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
 export type { Limits } from "./guards.ts";
 export { checkGuards, type GuardContext } from "./guards.ts";
-export { holdersOf, identityOf } from "./identity.ts";
+export { ownerIn } from "./identity.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export { plan } from "./plan.ts";

@@ -27,7 +27,7 @@ import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import { declaredAttributes, type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
-import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
+import { ownerIn, siblingsOf } from "./identity.ts";
 import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./lifecycle.ts";
 import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
@@ -75,7 +75,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const data = new DataSources(desired.data, undefined, observed.data);
   const index = addressIndex(declared.keys(), data.dependencies());
-  const holders = holdersOf(options.recorded ?? state, kinds);
+  const ownerOf = ownerIn(options.recorded ?? state, kinds);
   const isLeaving = (address: string) => !(options.declared ?? declared).has(address);
   const leaving = [...state.resources.values()].filter(
     (recorded) =>
@@ -120,7 +120,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       ...(resource.importId !== undefined && { importId: resource.importId }),
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
-      holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
+      holder: (remote) => ownerOf(resource.provider, kind, remote),
       ...(isPendingCreate(state.resources.get(resource.address)) && {
         siblings: siblingsOf(resource, kind, state.resources.values()),
       }),

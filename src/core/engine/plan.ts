@@ -1,4 +1,4 @@
-import type { Kinds, Remote } from "../kinds/kind.ts";
+import type { Kinds } from "../kinds/kind.ts";
 import { type Observation, planRemoval } from "../lifecycle/index.ts";
 import {
   type Change,
@@ -16,7 +16,7 @@ import {
 import { doubles, ownedTwice } from "./doubles.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards, ordersOf } from "./guards.ts";
-import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
+import { ownerIn, sharedObjects } from "./identity.ts";
 import { preventDestroyErrors, removedBlocks } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
@@ -41,15 +41,13 @@ export function plan(options: PlanOptions): Plan {
   const changes = new Map(made.changes);
   const { isForgotten, diagnostics: stillDeclared } = removedBlocks(desired);
   const diagnostics = [...made.diagnostics, ...stillDeclared];
-  const holders = holdersOf(options.recorded ?? state, kinds);
+  const ownerOf = ownerIn(options.recorded ?? state, kinds);
   const declared = new Set(desired.resources.map(({ address }) => address));
   const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   for (const prior of dropped) {
     const kind = kindOf(prior.address, kinds);
     const observation = observed.observations.get(prior.address);
     if (kind === undefined || observation === undefined) continue;
-    const holder = ({ id, attributes }: Remote) =>
-      holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? "");
     const forget = isForgotten(prior.address);
     const planned = planRemoval({
       kind,
@@ -58,7 +56,7 @@ export function plan(options: PlanOptions): Plan {
       mode,
       now: observed.now?.get(prior.provider) ?? now,
       settings: desired.providers.get(prior.provider),
-      holder,
+      holder: (remote) => ownerOf(prior.provider, kind, remote),
       forget,
     });
     changes.set(prior.address, planned.change);

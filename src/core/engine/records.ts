@@ -12,20 +12,23 @@ export interface Recorder {
   setOutputs?(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
 }
 
+/** An object of the account. */
+type Live = Pick<Remote, "id" | "attributes">;
+
 /**
- * What is recorded while a run lasts: the state that it began with and what it has recorded since, and who has, or is
- * about to make, which thing of the account.
+ * What is recorded while a run lasts: the state that it began with and what it has recorded since; and which address owns, or
+ * is about to make, which thing of the account.
  */
 export class Records {
   readonly #recorder: Recorder;
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
   /** Object of the account, by its identity -> the addresses that have it recorded; more than one only in a damaged state. */
-  readonly #holders = new Map<string, Set<string>>();
-  /** Thing of the account -> the address that has it, or that it is being made for. */
+  readonly #owners = new Map<string, Set<string>>();
+  /** Thing of the account -> the address that owns it, or that it is being made for. */
   readonly #things = new Map<string, string>();
-  /** Objects that answers of this run have named -> the address that was told. */
-  readonly #taken = new Map<string, string>();
+  /** Objects that answers of this run have named -> the address that claimed it. */
+  readonly #claimed = new Map<string, string>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
   readonly #making: ReadonlySet<string>;
 
@@ -40,9 +43,9 @@ export class Records {
   /** What of the lifecycle's context concerns the records of one change. */
   contextOf({ address, provider }: Change): Pick<ApplyContext, "holder" | "take" | "claim" | "siblings"> {
     return {
-      holder: (kind, remote) => this.#holder(address, provider, kind, remote),
-      take: (kind, id, attributes) => this.#take(address, provider, kind, { id, attributes, phase: "live" }),
-      claim: (kind, planned) => this.#claim(address, provider, kind, planned),
+      holder: (kind, remote) => this.#ownerOf(address, provider, kind, remote),
+      take: (kind, id, attributes) => this.#claimObject(address, provider, kind, { id, attributes }),
+      claim: (kind, planned) => this.#claimThing(address, provider, kind, planned),
       siblings: (kind) =>
         siblingsOf({ address, provider }, kind, this.#resources.values()).filter((one) =>
           this.#making.has(one.address),
@@ -60,14 +63,14 @@ export class Records {
 
   async put(resource: ResourceState): Promise<void> {
     await this.#recorder.put(resource);
-    this.#unhold(resource.address);
+    this.#release(resource.address);
     this.#resources.set(resource.address, resource);
     this.#note(resource);
   }
 
   async remove(address: string): Promise<void> {
     await this.#recorder.remove(address);
-    this.#unhold(address);
+    this.#release(address);
     this.#resources.delete(address);
     for (const [thing, by] of this.#things) if (by === address) this.#things.delete(thing);
   }
@@ -77,18 +80,18 @@ export class Records {
     if (thing !== undefined && !this.#things.has(thing)) this.#things.set(thing, resource.address);
     const identity = identityIn(resource, this.#kinds);
     if (identity === undefined) return;
-    this.#holders.set(identity, (this.#holders.get(identity) ?? new Set()).add(resource.address));
+    this.#owners.set(identity, (this.#owners.get(identity) ?? new Set()).add(resource.address));
   }
 
   /** The address no longer has the object that is recorded for it. */
-  #unhold(address: string): void {
+  #release(address: string): void {
     const resource = this.#resources.get(address);
     const identity = resource && identityIn(resource, this.#kinds);
-    if (identity !== undefined) this.#holders.get(identity)?.delete(address);
+    if (identity !== undefined) this.#owners.get(identity)?.delete(address);
   }
 
-  /** The other address that has the thing already; otherwise it is taken for this one. */
-  #claim(address: string, provider: string, kind: Kind, planned: JsonObject): string | undefined {
+  /** The other address that owns the thing already; otherwise it is claimed for this one. */
+  #claimThing(address: string, provider: string, kind: Kind, planned: JsonObject): string | undefined {
     const thing = sameThing(provider, kind, planned);
     const by = thing === undefined ? undefined : this.#things.get(thing);
     if (by !== undefined && by !== address) return by;
@@ -96,16 +99,16 @@ export class Records {
     return undefined;
   }
 
-  #take(address: string, provider: string, kind: Kind, remote: Remote): string | undefined {
+  #claimObject(address: string, provider: string, kind: Kind, remote: Live): string | undefined {
     const identity = identityOf(provider, kind, { ...remote.attributes, id: remote.id }) ?? "";
-    const by = this.#taken.get(identity) ?? this.#holder(address, provider, kind, remote);
+    const by = this.#claimed.get(identity) ?? this.#ownerOf(address, provider, kind, remote);
     if (by !== undefined && by !== address) return by;
-    this.#taken.set(identity, address);
+    this.#claimed.set(identity, address);
     return undefined;
   }
 
-  #holder(address: string, provider: string, kind: Kind, { id, attributes }: Remote): string | undefined {
-    const holders = this.#holders.get(identityOf(provider, kind, { ...attributes, id }) ?? "") ?? [];
-    return [...holders].find((holder) => holder !== address);
+  #ownerOf(address: string, provider: string, kind: Kind, { id, attributes }: Live): string | undefined {
+    const owners = this.#owners.get(identityOf(provider, kind, { ...attributes, id }) ?? "") ?? [];
+    return [...owners].find((owner) => owner !== address);
   }
 }

@@ -1,7 +1,7 @@
 // Two addresses and one thing: what is refused before it is made twice, or removed from under another address.
 import { describe, expect, it } from "vitest";
 import { doubles, sameThing, sameThingIn } from "../../../../src/core/engine/doubles.ts";
-import { holdersOf, identityIn, identityOf, sharedObjects, siblingsOf } from "../../../../src/core/engine/identity.ts";
+import { identityIn, identityOf, ownersIn, sharedObjects, siblingsOf } from "../../../../src/core/engine/identity.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
@@ -159,7 +159,7 @@ describe("what makes two resources one object", () => {
     const foreign = { ...one, address: "gone.c" };
     expect(identityIn(foreign, kinds)).toBeUndefined();
     expect(identityIn({ ...one, address: "?" }, kinds)).toBeUndefined();
-    expect([...holdersOf(stateOf(one, unmade, foreign), kinds)]).toEqual([
+    expect([...ownersIn(stateOf(one, unmade, foreign), kinds)]).toEqual([
       [identityOf("default", kindOf("hosting_grant"), live), "hosting_grant.a"],
     ]);
   });
