@@ -5,7 +5,6 @@ import type { Kind } from "../../src/core/kinds/kind.ts";
 /** Modules of the folder that hold no kind. */
 const SHARED = new Set([
   "attribute.ts",
-  "common.ts",
   "index.ts",
   "invoice.ts",
   "kind.ts",

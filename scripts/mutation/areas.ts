@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 /** Area -> its files, as globs. */
 export const AREAS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ["src/core/lifecycle/*.ts"],
-  guards: ["src/core/engine/{guards,doubles,identity}.ts"],
+  guards: ["src/core/engine/{guards,identity}.ts"],
   "order-gate": ["src/core/engine/order-gate.ts"],
   apply: ["src/core/engine/{apply,records,dependencies}.ts"],
   limiter: ["src/core/api/limiter.ts"],

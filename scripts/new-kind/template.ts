@@ -34,8 +34,7 @@ function plural(word: string): string {
 export function kindFile({ variable, type, section, noun }: KindNames): string {
   return `import { z } from "zod";
 import { fail } from "../model/index.ts";
-import { attribute } from "./attribute.ts";
-import { createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
+import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import type { Kind } from "./kind.ts";
 
 const attributes = z.strictObject({

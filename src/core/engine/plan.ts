@@ -13,10 +13,9 @@ import {
   type Scope,
   type State,
 } from "../model/index.ts";
-import { doubles, ownedTwice } from "./doubles.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards, ordersOf } from "./guards.ts";
-import { ownerIn, sharedObjects } from "./identity.ts";
+import { doubles, ownedTwice, ownerIn, sharedObjects } from "./identity.ts";
 import { preventDestroyErrors, removedBlocks } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";

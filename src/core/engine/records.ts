@@ -1,8 +1,7 @@
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import type { ApplyContext } from "../lifecycle/index.ts";
 import type { Change, JsonObject, OutputState, ResourceState, State } from "../model/index.ts";
-import { sameThing, sameThingIn } from "./doubles.ts";
-import { identityIn, identityOf, siblingsOf } from "./identity.ts";
+import { identityIn, identityOf, sameThing, sameThingIn, siblingsOf } from "./identity.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
 export interface Recorder {

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
-import { attribute, folded, sameFolded } from "./attribute.ts";
-import { createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
+import { attribute, createdAtAttribute, deletionPolicy, folded, idAttribute, sameFolded } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>

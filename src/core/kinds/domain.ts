@@ -1,8 +1,16 @@
 import { z } from "zod";
 import type { DomainOrder } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
-import { attribute, foldedDomain, freeMap, freeMapBody, sameDomain } from "./attribute.ts";
-import { deletionPolicy, domainName, idAttribute } from "./common.ts";
+import {
+  attribute,
+  deletionPolicy,
+  domainName,
+  foldedDomain,
+  freeMap,
+  freeMapBody,
+  idAttribute,
+  sameDomain,
+} from "./attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
 

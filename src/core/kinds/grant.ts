@@ -1,7 +1,15 @@
 import { z } from "zod";
 import type { GrantRecord } from "../api/index.ts";
-import { attribute, folded, identifier, instant, sameFolded, sameInstant } from "./attribute.ts";
-import { createdAtAttribute, idAttribute } from "./common.ts";
+import {
+  attribute,
+  createdAtAttribute,
+  folded,
+  idAttribute,
+  identifier,
+  instant,
+  sameFolded,
+  sameInstant,
+} from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 
 const attributes = z.strictObject({

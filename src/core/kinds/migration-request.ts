@@ -1,7 +1,17 @@
 import { z } from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
-import { attribute, foldedDomain, freeMap, freeMapBody, identifier, sameDomain } from "./attribute.ts";
-import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "./common.ts";
+import {
+  attribute,
+  createdAtAttribute,
+  deletionPolicy,
+  domainName,
+  foldedDomain,
+  freeMap,
+  freeMapBody,
+  idAttribute,
+  identifier,
+  sameDomain,
+} from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 
 const attributes = z.strictObject({

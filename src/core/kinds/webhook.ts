@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { WebhookRecord } from "../api/index.ts";
 import { EVENTS, hasUnknown } from "../model/index.ts";
-import { attribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
-import { createdAtAttribute, idAttribute } from "./common.ts";
+import { attribute, createdAtAttribute, idAttribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
 

@@ -1,8 +1,16 @@
 import { z } from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
 import { CURRENCIES, type Diagnostic, type JsonObject, type ValueObject } from "../../model/index.ts";
-import { attribute, foldedDomain, sameDomain, sameFolded } from "../attribute.ts";
-import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
+import {
+  attribute,
+  createdAtAttribute,
+  deletionPolicy,
+  domainName,
+  foldedDomain,
+  idAttribute,
+  sameDomain,
+  sameFolded,
+} from "../attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";

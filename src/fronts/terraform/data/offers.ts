@@ -2,7 +2,7 @@
  * What can be ordered: plans and domains.
  */
 import type { DomainAvailability, PlanRecord } from "../../../core/api/index.ts";
-import { domainName } from "../../../core/kinds/common.ts";
+import { domainName } from "../../../core/kinds/attribute.ts";
 import { foldedDomain } from "../../../core/kinds/index.ts";
 import { listPrice } from "../../../core/kinds/service/quote.ts";
 import {

@@ -1,6 +1,6 @@
 /** What is there twice, or would be: the warnings and refusals of a plan. */
 import { describe, expect, it } from "vitest";
-import { doubles, ownedTwice } from "../../../../src/core/engine/doubles.ts";
+import { doubles, ownedTwice } from "../../../../src/core/engine/identity.ts";
 import { plan } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";

@@ -1,7 +1,15 @@
 // Two addresses and one thing: what is refused before it is made twice, or removed from under another address.
 import { describe, expect, it } from "vitest";
-import { doubles, sameThing, sameThingIn } from "../../../../src/core/engine/doubles.ts";
-import { identityIn, identityOf, ownersIn, sharedObjects, siblingsOf } from "../../../../src/core/engine/identity.ts";
+import {
+  doubles,
+  identityIn,
+  identityOf,
+  ownersIn,
+  sameThing,
+  sameThingIn,
+  sharedObjects,
+  siblingsOf,
+} from "../../../../src/core/engine/identity.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
