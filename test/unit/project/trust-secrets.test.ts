@@ -205,3 +205,17 @@ describe("what an untrusted project calls a secret hides nothing of what the pla
     for (const word of WORDS) expect(markdown.stderr).not.toContain(`::add-mask::${word}`);
   });
 });
+
+it("a saved plan that did not show what an expression made of a secret is not applied where that is shown", async () => {
+  const { sandbox, run, write, read } = await applied();
+  const account = { name: `\${nonsensitive(upper(${SECRET}))}`, deletion_policy: "forget" };
+  const resource = { hosting_webhook: { billing: HOOK }, hosting_client_account: { a: account } };
+  await write("main.tf.json", JSON.stringify({ provider: { hosting: { project: "acme" } }, resource }));
+  await write("copy.tfstate", await read("hosting.tfstate"));
+  const where = ["--stack", ".", "--state", "copy.tfstate"];
+  expect((await run(["plan", "--untrusted", ...where, "--out", "n.plan"])).code).toBe(0);
+  const before = sandbox.control.list("accounts").length;
+  const ran = await run(["apply", ...where, "n.plan"]);
+  expect([ran.code, sandbox.control.list("accounts").length]).toEqual([1, before]);
+  expect(ran.stderr).toContain("plan.");
+});
