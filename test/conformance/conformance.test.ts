@@ -1,6 +1,6 @@
 /**
  * What every kind must do, whatever it is: the same suite for all kinds of the registry. A kind that was just made is
- * picked up by itself and fails here until test/conformance/samples has a declaration of it.
+ * picked up automatically and fails here until test/conformance/samples has a declaration of it.
  */
 import { describe, expect, it } from "vitest";
 import { type Kind, kinds } from "../../src/core/kinds/index.ts";
@@ -54,7 +54,7 @@ const importIdOf = async (project: Project, kind: Kind, address: string): Promis
   return kind.parent === undefined ? String(attributes.id) : `${attributes[kind.parent]}/${attributes.id}`;
 };
 
-/** How the id is told: as it is or, of some records and under some profiles, as a UUID that the sandbox makes of it. */
+/** How the id is shown: as it is or, of some records and under some profiles, as a UUID that the sandbox makes of it. */
 const wireId = ({ control }: Project, id: number): RegExp =>
   control.state().profile.record_ids === "plain" ? new RegExp(`^${id}$`) : new RegExp(`^(${id}|[0-9a-f-]{36})$`);
 
@@ -149,7 +149,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
   }
 
   for (const name of changeable(kind, "replace").filter((one) => !implied(kind).includes(one))) {
-    it(`is made anew when ${name} changes, ${kind.replacement}`, async () => {
+    it(`is replaced when ${name} changes, ${kind.replacement}`, async () => {
       const { project, sample, attributes, declare, id, count } = await created(kind);
       await declare({ ...attributes, [name]: sample.others[name] ?? null });
       const first = kind.replacement === "create-first";
@@ -209,7 +209,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await project.expectNoChanges();
   });
 
-  it("that was removed elsewhere is made anew only where that costs nothing", async () => {
+  it("that was removed elsewhere is created again only where that costs nothing", async () => {
     const { project, sample, id, count } = await created(kind);
     project.control.remove(sample.collection, id);
     const change = await project.changeOf(sample.address);
@@ -262,7 +262,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await project.expectNoChanges();
     const adopted = await project.recorded(sample.address);
     for (const [name, , meta] of attributesOf(kind)) {
-      if (meta.change === undefined && meta.unreadable) continue; // told once, at creation
+      if (meta.change === undefined && meta.unreadable) continue; // shown once, at creation
       const [now = null, then = null] = [adopted?.attributes[name], created_?.attributes[name]];
       expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);
     }
@@ -425,7 +425,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 });
 
 describe("a kind that was just made", () => {
-  it("is told in a sentence what it lacks here", async () => {
+  it("gets a sentence that names what it lacks here", async () => {
     const [kind] = kinds.values();
     if (kind === undefined) throw new Error("no kinds");
     await expect(sampleOf({ ...kind, type: "hosting_novelty" })).rejects.toThrow(

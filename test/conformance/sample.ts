@@ -18,7 +18,7 @@ export interface Sample {
   readonly implied?: JsonObject;
   /** For others that the API takes only together with these, when they are ordered. */
   readonly orderedWith?: Readonly<Record<string, JsonObject>>;
-  /** For others that can only be told after this is declared too: `password` needs `password_version`. */
+  /** For others that can only be declared together with this: `password` needs `password_version`. */
   readonly together?: Readonly<Record<string, JsonObject>>;
   /** The environment that the declaration refers to: secret values. */
   readonly env?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export function documentOf(kind: Kind, sample: Sample, block: JsonObject | null)
   return { project: "conformance", ...(block !== null && { [kind.section]: { sample: block } }) };
 }
 
-/** The sample of a kind. @throws with a sentence for whoever has just made a kind and no sample of it. */
+/** The sample of a kind. @throws with a sentence for the author of a kind without a sample. */
 export async function sampleOf(kind: Kind): Promise<Sample> {
   const name = `./samples/${kind.type}.ts`;
   const found = (await import(/* @vite-ignore */ name).catch((error: Error) => {

@@ -114,12 +114,12 @@ class Agency {
     this.pay();
     let open: readonly Said[] = [];
     for (let run = 1; run <= 8; run++) {
-      const { said: told } = await this.core.run(declarationsOf(this.#declared));
-      this.expectSound(told);
+      const { said: recovered } = await this.core.run(declarationsOf(this.#declared));
+      this.expectSound(recovered);
       this.pay();
       const { said, changes } = await this.core.plan(declarationsOf(this.#declared));
       if (said.length === 0 && changes.every(({ action }) => action === "no-op")) return;
-      open = [...told, ...said];
+      open = [...recovered, ...said];
       for (const one of open) await this.#doAsTold(one);
       for (const [each] of this.core.state.current) await this.#lookAtDashboard(each);
     }
@@ -132,7 +132,7 @@ class Agency {
     // No listing shows a registration: the API's own refusal does.
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
-    // A server without a domain, and a key that is too old to be used: whose it is the user alone can tell.
+    // A server without a domain, and a key that is too old to be used: only the user knows whose it is.
     const [, candidate] = /^It is not known whether .* is service (\d+)$/.exec(error.summary) ?? [];
     const id = offered ?? seen ?? candidate;
     if (id !== undefined) {

@@ -64,7 +64,7 @@ function removalsOf(kind: Kind): Course[] {
     recorded: false,
   });
   if (kind.removal === "delete") {
-    const anew = (first: boolean): Course => ({
+    const replaced = (first: boolean): Course => ({
       name: `-replace${first ? ", create_before_destroy" : ""}`,
       createFirst: first,
       before: (subject) => subject.declared(subject.config(), first),
@@ -73,7 +73,7 @@ function removalsOf(kind: Kind): Course[] {
       objects: 1,
       recorded: true,
     });
-    return [end("delete", {}, 0), anew(false), ...(kind.replacement === "create-first" ? [anew(true)] : [])];
+    return [end("delete", {}, 0), replaced(false), ...(kind.replacement === "create-first" ? [replaced(true)] : [])];
   }
   const forgotten = end("forget", { deletion_policy: "forget" }, 1);
   return kind.suspendSteps === undefined ? [forgotten] : [forgotten, end("suspend", { deletion_policy: "suspend" }, 1)];
@@ -82,7 +82,7 @@ function removalsOf(kind: Kind): Course[] {
 const SERVER = { plan_id: 31, currency: "USD", reference: "server", deletion_policy: "suspend" };
 const OUTPUT = { secret_output: { file: "secret.txt", env_file: null, command: null } };
 
-/** What only some kinds have: secrets that are told once, several requests in a row, an order in the place of another. */
+/** What only some kinds have: secrets that the API shows once, several requests in a row, an order in the place of another. */
 function particularsOf({ type }: Kind): Course[] {
   if (type === "hosting_webhook") {
     const declared = (subject: Subject) => subject.declared(subject.config(OUTPUT));
@@ -179,8 +179,8 @@ function expectSecrets({ core, address, machine, kind }: Subject): void {
   }
   if (attributes.product_type !== "vps" || attributes.password_version === null) return;
   const last = machine.answers.findLast(({ path: url }) => url.endsWith(`/${attributes.id}/password`));
-  const told = JSON.parse(last?.body ?? "{}");
-  const password = told.password ?? told.data?.password;
+  const answer = JSON.parse(last?.body ?? "{}");
+  const password = answer.password ?? answer.data?.password;
   expect(password).toEqual(expect.any(String));
   expect(kept("generated_password"), "the generated password").toBe(password);
 }

@@ -38,7 +38,7 @@ describe.each(deleted)("$type", (kind) => {
     expect(subject.core.state.current.size).toBe(0);
   });
 
-  it("leaves the state by itself when it is gone", async () => {
+  it("leaves the state automatically when it is gone", async () => {
     const subject = await created(kind);
     subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
     const outcome = await subject.apply({});
@@ -61,7 +61,7 @@ describe.each(deleted)("$type", (kind) => {
 });
 
 describe.each(kept)("$type", (kind) => {
-  it.each(["a block that was removed", "terraform destroy"])("is not let go of by itself: %s", async (how) => {
+  it.each(["a block that was removed", "terraform destroy"])("is not released automatically: %s", async (how) => {
     const subject = await created(kind);
     const before = subject.core.state;
     const destroy = how === "terraform destroy";
@@ -91,16 +91,19 @@ describe.each(kept)("$type", (kind) => {
     expect(subject.machine.noted()).toEqual([]);
   });
 
-  it.each(policies)("that was let go of (%s) is not taken back by itself, nor made a second time", async (policy) => {
-    const subject = await created(kind, { deletion_policy: policy });
-    await subject.apply({}, { refresh: false });
-    subject.sent();
-    const outcome = await subject.core.run(subject.declared());
-    expect(outcome.errors).toHaveLength(1);
-    expect(subject.made()).toEqual([subject.id]);
-    expect(subject.core.state.current.size).toBe(0);
-    if (kind.list !== undefined) expect(subject.changesSent()).toEqual([]);
-  });
+  it.each(policies)(
+    "that was released (%s) is not adopted automatically, nor created a second time",
+    async (policy) => {
+      const subject = await created(kind, { deletion_policy: policy });
+      await subject.apply({}, { refresh: false });
+      subject.sent();
+      const outcome = await subject.core.run(subject.declared());
+      expect(outcome.errors).toHaveLength(1);
+      expect(subject.made()).toEqual([subject.id]);
+      expect(subject.core.state.current.size).toBe(0);
+      if (kind.list !== undefined) expect(subject.changesSent()).toEqual([]);
+    },
+  );
 
   if (kind.list !== undefined && kind.creation === "keyed") {
     it("that has ended leaves the state whatever its policy is", async () => {

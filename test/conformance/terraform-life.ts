@@ -31,7 +31,7 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
   return machine;
 }
 
-/** That a secret which the API told to somebody else cannot be written out: each plan says so until the object is made anew. */
+/** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
 export function saysLost({ summary, detail }: Said): boolean {
   return `${summary} ${detail}`.includes("is not known and could not be written to");
 }
@@ -81,7 +81,7 @@ export class Subject {
 
   /**
    * Fails unless a plan has nothing to do and nothing to say, and changes nothing.
-   * @param secrets false: that the one-time secret is lost may be said, as it is until the object is made anew.
+   * @param secrets false: that the one-time secret is lost may be said, as it is until the object is replaced.
    */
   async expectNoChanges(declared: Declarations = this.declared(), secrets = true): Promise<void> {
     const { current } = this.core.state;

@@ -1,4 +1,4 @@
-/** Many instances cost Terraform few requests: whoever reads one of a collection has read them all. */
+/** Many instances cost Terraform few requests: the read of one in a collection reads them all. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../src/core/model/index.ts";
@@ -108,7 +108,7 @@ describe("services", () => {
     expect(lines(machine).sort()).toEqual(services.map(({ id }) => `GET /api/v1/services/${id}`).sort());
   });
 
-  it("that a list does not show are asked for by themselves before they count as gone", async () => {
+  it("that a list does not show are read individually before they count as gone", async () => {
     const { machine, core, declared, services } = await imported(20);
     machine.sandbox.control.remove("services", services[7]?.id ?? 0);
     const { said } = await core.plan(declared);

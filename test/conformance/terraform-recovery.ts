@@ -34,7 +34,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
       const question = text(error);
       if (asked.has(question)) throw new Error(`refused again: ${question}`);
       asked.add(question);
-      // Of what has no name of its own the user alone can tell whose it is, once its key is too old.
+      // Once the key of an object without a name is too old, only the user knows whose it is.
       const { config = {} } = course.declared(subject)[address] ?? {};
       if (!remains.journal || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
     }
@@ -44,7 +44,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
 
 async function isQuiet(subject: Subject, course: Course, { journal }: Remains): Promise<boolean> {
   const { changes, said } = await subject.core.plan(course.declared(subject));
-  // A secret that was told to the machine that is gone stays unknown, and each plan says so until it is made anew.
+  // A secret that the lost machine got stays unknown, and each plan says so until its object is replaced.
   const news = journal ? said : said.filter((one) => !saysLost(one));
   return news.length === 0 && changes.every(({ action }) => action === "no-op");
 }
@@ -53,7 +53,7 @@ async function isQuiet(subject: Subject, course: Course, { journal }: Remains): 
 async function doAsTold(subject: Subject, question: string): Promise<void> {
   const { core, address, kind } = subject;
   const [, offered] = /terraform import \S+ '([^']+)'/.exec(question) ?? [];
-  // A registration is shown nowhere: the API's own refusal is what tells of it.
+  // A registration is shown nowhere: only the API's own refusal proves it.
   const id = offered ?? (kind.creation === "blind" ? String(subject.made()[0]) : undefined);
   if (id === undefined) return;
   core.forget(address);

@@ -85,7 +85,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 
   for (const name of changeable("replace").filter((one) => !implied.includes(one))) {
     const forms = kind.replacement === "create-first" ? [false, true] : [false];
-    it.each(forms)(`is made anew when ${name} changes (create_before_destroy: %s)`, async (createFirst) => {
+    it.each(forms)(`is replaced when ${name} changes (create_before_destroy: %s)`, async (createFirst) => {
       const subject = await created();
       const declared = subject.declared(subject.otherwise(name), createFirst);
       const outcome = await subject.apply(declared);
@@ -99,7 +99,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
   }
 
   if (kind.removal === "delete") {
-    it("is made anew with -replace", async () => {
+    it("is replaced with -replace", async () => {
       const subject = await created();
       const outcome = await subject.apply(subject.declared(), { replace: [subject.address] });
       expect(outcome.actions).toEqual({ [subject.address]: "delete-create" });
@@ -125,9 +125,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
     it(`makes another object for another ${name} only when that is said, and the old one may go`, async () => {
       const subject = await created();
       const before = subject.core.attributes(subject.address);
-      const anew = { ...subject.otherwise(name), ...subject.sample.orderedWith?.[name], replace_on_change: true };
-      const sameThing = kind.creation === "blind" && kind.naturalKey(anew) === kind.naturalKey(before);
-      const held = await subject.core.run(subject.declared(anew));
+      const edited = { ...subject.otherwise(name), ...subject.sample.orderedWith?.[name], replace_on_change: true };
+      const sameThing = kind.creation === "blind" && kind.naturalKey(edited) === kind.naturalKey(before);
+      const held = await subject.core.run(subject.declared(edited));
       const refusal = sameThing ? "cannot be changed" : "may not be replaced";
       expect(held.errors.map(({ summary }) => summary)).toContainEqual(expect.stringContaining(refusal));
       expect(subject.changesSent()).toEqual([]);
@@ -135,7 +135,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       if (sameThing) return;
       await subject.apply(subject.declared(subject.config({ deletion_policy: "forget" })));
 
-      const letGo = { ...anew, deletion_policy: "forget" };
+      const letGo = { ...edited, deletion_policy: "forget" };
       const named = kind.creation === "keyed" ? { ...letGo, reference: "second" } : letGo;
       if (kind.creation === "keyed" && name !== "domain") {
         const unnamed = await subject.core.run(subject.declared(letGo));
@@ -175,7 +175,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await subject.expectNoChanges(declared);
   });
 
-  it("that was removed elsewhere is made anew only where that costs nothing", async () => {
+  it("that was removed elsewhere is created again only where that costs nothing", async () => {
     const subject = await created();
     const { control } = subject.machine.sandbox;
     control.remove(subject.sample.collection, subject.id);
@@ -207,7 +207,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await subject.expectNoChanges();
     const after = subject.core.attributes(address);
     for (const [name, , meta] of attributesOf(kind)) {
-      if (meta.change === undefined && meta.unreadable) continue; // told once, at creation
+      if (meta.change === undefined && meta.unreadable) continue; // shown once, at creation
       const [now = null, then = null] = [after[name], before[name]];
       expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);
     }

@@ -105,7 +105,7 @@ it("keep nothing where a run left nothing", () => {
   expect(git("origin", "branch", "--list", "hosting-state")).toBe("");
 });
 
-it("fail when the repository cannot be reached, and do not begin anew", () => {
+it("fail when the repository cannot be reached, and do not begin an empty state", () => {
   const file = job("lonely");
   rmSync(path.join(base, "origin"), { recursive: true });
   expect(() => script("lonely", "ci/fetch-state.sh")).toThrow();

@@ -41,7 +41,7 @@ describe("the declarations of the pages", () => {
     expect(mistakesOf(block.text)).not.toEqual([]);
   });
 
-  it("are told from the YAML of CI systems", () => {
+  it("are distinguished from the YAML of CI systems", () => {
     const files = new Set(found.map(({ place }) => place.split(":")[0]));
     expect(files).toContain("docs/kinds/hosting_service.md");
     expect(files).toContain("docs/yaml.md");

@@ -6,7 +6,7 @@ import { decodeState } from "../../src/core/record/index.ts";
 import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
 
-/** Two sites, and two servers that nothing but their key tells apart. */
+/** Two sites, and two servers that only their key distinguishes. */
 const SERVICES = {
   services: {
     "site-a": { plan_id: 11, currency: "USD", domain: "a.remote.example" },
@@ -70,7 +70,7 @@ for (const [name, make, missing] of backends) {
       expectNothingTwice(project);
     });
 
-    // The orders of the sites: a domain tells what became of them. A server without one would be the user's to settle.
+    // The orders of the sites: a domain shows what became of them. A server without one would be the user's to settle.
     it.each([
       [3, "on the same machine"],
       [4, "on another machine"],

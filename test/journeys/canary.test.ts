@@ -73,7 +73,7 @@ function formsOf(secret: string): string[] {
   const inner = (text: string) => JSON.stringify(text).slice(1, -1);
   const html = secret.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c] ?? c);
   const bytes = Buffer.from(secret);
-  // What of its base64 does not hang on what stands before and after.
+  // The part of its base64 that does not depend on what stands before and after.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")
@@ -144,7 +144,7 @@ async function watched(env: Record<string, string> = {}): Promise<Watched> {
   };
 }
 
-/** The whole life of a project, with everything that can be told turned on. */
+/** The whole life of a project, with all output turned on. */
 async function live({ project, run, seen }: Watched): Promise<string[]> {
   // Every answer waits a moment: what is on the disk while a request is under way is looked at, lock notice and journal too.
   for (const method of ["POST", "DELETE"])
@@ -174,7 +174,7 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
     await secret("hosting_service.vps", "generated_password"),
   ];
   found.push((await readFile(path.join(project.dir, "hook.secret"), "utf8")).trim());
-  for (const one of found) expect(one.length, "a secret that was told once").toBeGreaterThan(10);
+  for (const one of found) expect(one.length, "a secret that the API showed once").toBeGreaterThan(10);
 
   for (const command of [
     ["plan"],
@@ -203,7 +203,7 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
     ["import", "hosting_webhook.kept", "999"],
   ])
     await run(...command);
-  // A server that repeats what it knows, and what a run knows by itself.
+  // A server that repeats what it knows, and what a run knows without it.
   const echo = (...secrets: string[]) => {
     project.control.clearFaults();
     const body = {

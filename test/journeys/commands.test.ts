@@ -84,7 +84,7 @@ describe("sandbox", () => {
     expect(stderr).toContain('"no-such-command-here" cannot be run: there is no such command');
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 at %s when it runs by itself", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 at %s when it runs without a command", async (signal) => {
     const { child, line, end } = start(temporaryFolder(), ["sandbox"]);
     expect(await line).toMatch(/^export HOSTING_BASE_URL=http:\/\/127\.0\.0\.1:\d+\n/);
     child.kill(signal);

@@ -69,10 +69,10 @@ describe("hostform contract", () => {
     expect(code).toBe(0);
     const report = JSON.parse(out);
     expect(report).toMatchObject({ base_url: url, wrote: false });
-    // Nothing is limited here. What else is told, is so.
-    const { rate_headers, ...told } = partsOf(report.profile);
+    // Nothing is limited here. Everything else that it reports is true.
+    const { rate_headers, ...reported } = partsOf(report.profile);
     expect(rate_headers).toBe("none");
-    expect(project.profile).toMatchObject(told);
+    expect(project.profile).toMatchObject(reported);
     expect(new Set(project.control.requests().map(({ token }) => token))).toEqual(new Set(["viewer", null]));
   });
 
@@ -162,20 +162,20 @@ describe("hostform contract", () => {
 
   it("explains what is missing or wrong on the command line", async () => {
     const project = await startProject();
-    const told = async (...args: string[]) => (await project.run("contract", ...args)).err;
-    expect(await told("--webhook-url", "https://x.example")).toContain("--webhook-url is for --write");
-    expect(await told("--write", "--webhook-url", "x")).toContain("not a web address");
-    expect(await told("--token-env", "7|abcdefghijklmnopqrstu")).not.toContain("abcdefghij");
+    const errorOf = async (...args: string[]) => (await project.run("contract", ...args)).err;
+    expect(await errorOf("--webhook-url", "https://x.example")).toContain("--webhook-url is for --write");
+    expect(await errorOf("--write", "--webhook-url", "x")).toContain("not a web address");
+    expect(await errorOf("--token-env", "7|abcdefghijklmnopqrstu")).not.toContain("abcdefghij");
     for (const secret of ["abc-secret-value", `whsec_${"0a".repeat(20)}`, "sandbox_agency_token_58911c"]) {
       const { text } = await project.run("contract", "--token-env", secret);
       expect(text).toContain("is no name of an environment variable");
       expect(text).not.toContain(secret);
     }
-    expect(await told("--base-url", "http://api.example.com")).toContain("Plain http");
+    expect(await errorOf("--base-url", "http://api.example.com")).toContain("Plain http");
     project.env.HOSTING_TOKEN = "";
-    expect(await told()).toContain("HOSTING_TOKEN is empty");
+    expect(await errorOf()).toContain("HOSTING_TOKEN is empty");
     project.env.HOSTING_BASE_URL = "";
-    expect(await told()).toContain("No base URL is given");
+    expect(await errorOf()).toContain("No base URL is given");
     expect(project.sent()).toEqual([]);
   });
 });
@@ -194,7 +194,7 @@ describe("hostform contract, against what is no API", () => {
     ["a captive portal", 511, {}, page, /The API failed \(511\)/],
     ["404 everywhere", 404, {}, "", /does not know GET \/api\/v1\/plans \(404\)/],
     ["another API", 200, { "content-type": "application/json" }, '{"ok":1}', /Expected a list/],
-  ])("%s is told in one sentence", async (_, status, headers, body, words) => {
+  ])("%s is reported in one sentence", async (_, status, headers, body, words) => {
     const server = createServer((_request, response) => response.writeHead(status, headers).end(body));
     const origin = await listening(server);
     const project = await startProject();

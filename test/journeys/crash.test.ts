@@ -66,7 +66,7 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
-  it("records the service as it is by now, not as the repeated answer tells it", async () => {
+  it("records the service as it is by now, not as the repeated answer shows it", async () => {
     const project = await died(www(), true);
     const [{ id } = { id: 0 }] = orders(project);
     project.control.change("services", id, { status: "suspended" });
@@ -107,7 +107,7 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
-  it("asks, much later, when there is a new server that nothing tells from another's; the rest goes on", async () => {
+  it("asks, much later, when there is a new server that nothing distinguishes from another's; the rest goes on", async () => {
     const project = await died(box, true);
     project.clock.advance(3_600_000);
     project.sent();
@@ -158,7 +158,7 @@ describe("a run that dies in mid-order", () => {
     expect(orders(project)).toHaveLength(1);
   });
 
-  it("asks soon after, too, when there is a new server that nothing tells from another's: nothing is sent", async () => {
+  it("asks soon after, too, when there is a new server that nothing distinguishes from another's: nothing is sent", async () => {
     const project = await died(box, true);
     project.sent();
     const ran = await project.run("apply", "--auto-approve");
@@ -179,7 +179,7 @@ describe("a run that dies in mid-order", () => {
     expect((await project.recorded(WWW))?.private.pending).toBeDefined();
   });
 
-  it("and is not declared any more, and nothing tells it from others: it is not forgotten that it may have been bought", async () => {
+  it("and is not declared any more, and nothing distinguishes it from others: it is not forgotten that it may have been bought", async () => {
     const project = await died(box, true);
     const ran = await project.run("destroy", "--auto-approve");
     expect(ran.code).toBe(1);

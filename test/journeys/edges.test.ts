@@ -38,7 +38,7 @@ describe("a token that is restricted to other services", () => {
 });
 
 describe("an account that is not on the Manage track", () => {
-  it("is told so when client accounts are declared", async () => {
+  it("gets an error when client accounts are declared", async () => {
     const project = await startProject({
       token: "customer",
       declare: { project: "edges", client_accounts: { acme: { name: "Acme" } } },
@@ -52,7 +52,7 @@ describe("an account that is not on the Manage track", () => {
     const project = await startProject({
       token: "customer",
       declare: { project: "edges", services: { a: service("a") } },
-      // An amount is told.
+      // An amount is shown.
       pinned: { plan: ["plan_id", "id", "prices"], money: ["minor"] },
     });
     expect((await project.plan()).cost).toEqual([{ currency: "USD", orders: 1, list: 500, billed: 500, unknown: 0 }]);

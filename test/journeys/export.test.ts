@@ -110,7 +110,7 @@ describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { time
     const names = ["hosting_service.box", "hosting_service.www"];
     expect(keys.toSorted()).toEqual(names.map((name) => idempotencyKey("acme", name, 1)).toSorted());
 
-    // The very state, read by hostform: nothing is missing, nothing is ordered anew.
+    // The very state, read by hostform: nothing is missing, nothing is ordered again.
     project.sent();
     const planned = await project.hostform("plan", "--json");
     expect(planned.code, planned.text).toBe(0);
@@ -158,7 +158,7 @@ describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { time
     await project.well("fmt", "-check", "-no-color");
     const { changes } = await project.planned();
     expect(changes).toEqual({
-      // Adopted, and along with that what the API does not tell is recorded: plan_id, deletion_policy.
+      // Adopted, and with it is recorded what the API does not show: plan_id, deletion_policy.
       "hosting_service.theirs": "update",
       'hosting_grant.theirs["dev@acme.example"]': "import",
     });

@@ -175,7 +175,7 @@ describe("a failure", () => {
 });
 
 describe("a state that another program writes meanwhile", () => {
-  it("is told once, with all that is not recorded, and the run ends with 1", async () => {
+  it("is reported once, with all that is not recorded, and the run ends with 1", async () => {
     const project = await startProject({ declare: hook("https://a.acme.example") });
     await project.apply();
     const more = (name: string) => ({ url: `https://${name}.acme.example`, events: ["invoice.paid"] });

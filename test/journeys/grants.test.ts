@@ -28,7 +28,7 @@ describe("a grant that has expired", () => {
     );
   });
 
-  it("is granted anew with a later end", async () => {
+  it("is granted again with a later end", async () => {
     const project = await startProject({ declare: shared(guest) });
     await project.apply();
     project.clock.advance(2 * DAY_MS);
@@ -164,7 +164,7 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
 });
 
 describe("grants", () => {
-  it("of two services are told apart, whatever the case of the address", async () => {
+  it("of two services are distinguished, whatever the case of the address", async () => {
     const project = await startProject({
       declare: {
         project: "grants",

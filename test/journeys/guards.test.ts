@@ -17,7 +17,7 @@ const declare = (guards: object, more: object = {}) => ({
   ...more,
 });
 
-/** Amounts are told, in cents, and it is told in which currency the account pays what: these tests are about them. */
+/** Amounts are shown, in cents, with their currencies: these tests are about them. */
 const PRICED = { plan: ["plan_id", "id"], money: ["minor"] } as const;
 
 /** Fails unless the run was refused for this reason, before anything but GETs left. */

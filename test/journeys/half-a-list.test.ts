@@ -13,7 +13,7 @@ const BODIES = [
   { trace: [] },
 ];
 
-it.each(BODIES)("on %j a webhook in the state is not made anew", async (body) => {
+it.each(BODIES)("on %j a webhook in the state is not created again", async (body) => {
   const project = await startProject({ declare: { project: "half", webhooks: { a: WEBHOOK } } });
   await project.apply();
   const before = await project.recorded("hosting_webhook.a");

@@ -15,8 +15,8 @@ afterEach(async () => {
 });
 
 /**
- * Two sites, and two servers that nothing but their key tells apart. The servers are ordered first: what became of the
- * order of one, the list cannot tell for certain, so the user says it.
+ * Two sites, and two servers that only their key distinguishes. The servers are ordered first: what became of the
+ * order of one, the list cannot show for certain, so the user says it.
  */
 const DECLARATION = `project: kill
 services:

@@ -142,7 +142,7 @@ describe("a password", () => {
   it.each([
     ["cannot be read", {}, "It is not set."],
     ["is too short", { WWW_PASSWORD: "s3cr3t" }, "at least 8 characters"],
-  ])("that %s is told at its place; the order is recorded, and the next run goes on", async (_, env, words) => {
+  ])("that %s is reported at its place; the order is recorded, and the next run goes on", async (_, env, words) => {
     const project = await startProject({ declare: www({ env: "WWW_PASSWORD" }), env });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);

@@ -107,7 +107,7 @@ describe("plan --out never takes the place of", () => {
   });
 });
 
-describe("plan --out tells before it reads the account", () => {
+describe("plan --out reports before it reads the account", () => {
   it.each([
     ["a folder that is not there", "nowhere/acme.plan", "cannot be written to nowhere/acme.plan: ENOENT"],
     ["a folder that is a file", "hosting.yaml/acme.plan", "cannot be written to hosting.yaml/acme.plan: ENOTDIR"],

@@ -6,8 +6,8 @@
 import { describe, expect, it } from "vitest";
 import { PROFILE_SWITCHES, type Profile, profileText } from "../../src/sandbox/index.ts";
 import { drawnProfile } from "../support/drawn-profile.ts";
+import { liveWithFaults } from "../support/profile-faults.ts";
 import { live } from "../support/profile-life.ts";
-import { liveInBadWeather } from "../support/profile-weather.ts";
 
 const SEED = Number(process.env.HOSTFORM_SEED ?? 1);
 
@@ -23,7 +23,7 @@ const all = DANGEROUS.reduce<Partial<Profile>[]>(
   [{}],
 );
 
-/** The rest of the profile, by the seed; in calm weather. */
+/** The rest of the profile, by the seed; without background faults. */
 const completed = (dangerous: Partial<Profile>, at: number): Profile => ({
   ...drawnProfile(SEED, String(at)),
   ...dangerous,
@@ -45,10 +45,14 @@ describe.runIf(process.env.HOSTFORM_LONG === "1")("all combinations of the dange
     }
   });
 
-  it.each(groups)("and in bad weather nothing is lost, from number %i on", { timeout: 600_000 }, async (from) => {
-    // A tenth of them: each has weather of its own.
-    for (const at of chosen.slice(from, from + GROUPS).filter((_, index) => index % 10 === 0)) {
-      await liveInBadWeather({ ...completed(all[at] ?? {}, at), weather: "flaky" }, `${SEED}:${at}`);
-    }
-  });
+  it.each(groups)(
+    "and with background faults nothing is lost, from number %i on",
+    { timeout: 600_000 },
+    async (from) => {
+      // A tenth of them: each has faults of its own.
+      for (const at of chosen.slice(from, from + GROUPS).filter((_, index) => index % 10 === 0)) {
+        await liveWithFaults({ ...completed(all[at] ?? {}, at), weather: "flaky" }, `${SEED}:${at}`);
+      }
+    },
+  );
 });

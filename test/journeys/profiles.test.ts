@@ -7,10 +7,10 @@ import { describe, expect, it } from "vitest";
 import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile, profileText } from "../../src/sandbox/index.ts";
 import { LONG } from "../reliability/support/long.ts";
 import { pairwise } from "../support/pairwise.ts";
+import { liveWithFaults } from "../support/profile-faults.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
-import { liveInBadWeather } from "../support/profile-weather.ts";
 
-/** Where requests fail by chance, a life takes another course: it is told apart below. So it does where lists lag. */
+/** Where requests fail by chance, a life takes another course: it has a test of its own below. So it does where lists lag. */
 const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
@@ -55,7 +55,7 @@ describe("however the server fills the gaps of the specification", () => {
 
 describe("a service that is gone, with its grants", () => {
   it.each(PROFILE_SWITCHES.error_bodies)(
-    "is told, and nothing is ordered, with 404s that are %s",
+    "is reported, and nothing is ordered, with 404s that are %s",
     async (error_bodies) => {
       const project = await begin({ error_bodies });
       await order(project);
@@ -87,13 +87,13 @@ describe("a minute that somebody else used up", () => {
     async (profile) => {
       const project = await begin(profile, { rateLimit: 8 });
       await order(project);
-      // Told by headers beforehand, or learned by being refused: either way it waited for more than there was.
+      // By headers beforehand, or by a refusal: either way it waited for more than there was.
       expect(project.clock.slept).toBeGreaterThan(50_000);
     },
   );
 });
 
-describe("bad weather", () => {
+describe("background faults", () => {
   it.each([
     ["flaky", "one"],
     ["flaky", "two"],
@@ -102,6 +102,6 @@ describe("bad weather", () => {
     ["contrary,weather=flaky", "five"],
     ["strict,weather=flaky", "six"],
   ])("(%s, seed %s) delays a life and changes nothing of it", async (profile, seed) => {
-    await liveInBadWeather(parseProfile(profile), seed);
+    await liveWithFaults(parseProfile(profile), seed);
   });
 });

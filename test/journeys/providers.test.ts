@@ -40,7 +40,7 @@ describe("two accounts in one project", () => {
   });
 
   it("on two hosts each have a budget of their own", async () => {
-    // Requests are counted: an order whose day alone is told is looked at once more, since it may be an earlier one.
+    // Requests are counted: an order of which only the day is shown is read once more, since it may be an earlier one.
     const pinned = { envelope: ENDING_LISTS, timestamps: ["offset", "micros_z"] } as const;
     const project = await startProject({ sandbox: { rateLimit: 6 }, pinned });
     const usual = { clock: project.clock, autoPay: true, provisioningSeconds: 0, ...profileOfRun(pinned) };

@@ -1,4 +1,4 @@
-/** What notations of a server mean, written down anew for the tests: the code under test must not judge itself. */
+/** What notations of a server mean, written down a second time for the tests: the code under test must not judge itself. */
 
 /** The day of an instant in whatever notation, or null. */
 export function instantOf(value: unknown): string | null {

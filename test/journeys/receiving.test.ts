@@ -66,7 +66,7 @@ describe("every event names what it is about", () => {
   });
 });
 
-/** Tries are counted, so that none may come twice by itself. */
+/** Tries are counted, so none may come twice unasked. */
 const ONCE = profileOfRun({ deliveries: ["once"] });
 
 /** The longest waits before the retries that a server has here, in seconds. */
@@ -81,7 +81,7 @@ describe("each event is handled once", () => {
     await control.settled();
     control.replayDelivery(first?.id ?? 0);
     await control.settled();
-    // One that came while its twin was being handled was told to come again.
+    // One that came while its twin was being handled was answered with a request to come again.
     control.advanceClock({ minutes: 1 });
     await control.settled();
     expect(new Set(statuses(sandbox))).toEqual(new Set(["delivered"]));

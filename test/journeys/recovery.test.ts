@@ -65,7 +65,7 @@ describe.each(KINDS)("a run that dies while a %s is made", (_, path, collection,
 });
 
 describe("a webhook whose secret was lost with the answer", () => {
-  it("is deleted and made anew in the same run, with a notice", async () => {
+  it("is deleted and created again in the same run, with a notice", async () => {
     const project = await startProject({ declare: DECLARATION });
     project.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true });
     const { text } = await project.apply();

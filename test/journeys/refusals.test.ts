@@ -115,7 +115,7 @@ describe.each(["plan", "apply"])("hostform %s", (command) => {
     expect(project.sent()).toEqual([]);
   });
 
-  it("tells ten mistakes of a declaration in one run, each at its place", async () => {
+  it("reports ten errors of a declaration in one run, each at its place", async () => {
     const { project, state } = await applied();
     await project.declare(TEN_MISTAKES);
     const ran = await run(project);

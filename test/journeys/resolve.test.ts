@@ -45,7 +45,7 @@ describe("resolve", () => {
     ]);
   });
 
-  it("is never sent again by itself, however often apply runs, and the rest goes on", async () => {
+  it("is never sent again automatically, however often apply runs, and the rest goes on", async () => {
     const project = await inDoubt(true);
     await project.declare({ ...DOMAIN, client_accounts: { ana: { name: "Ana", currency: "USD" } } });
     for (let run = 0; run < 3; run++) {

@@ -34,7 +34,7 @@ async function refused(project: Project, ...args: string[]): Promise<string> {
 }
 
 describe("a saved plan", () => {
-  it("is applied as it is: without a question, told in short, once", async () => {
+  it("is applied as it is: without a question, with a short summary, once", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await save(project);
     const ran = await project.run("apply", "acme.plan");
@@ -195,7 +195,7 @@ describe("a saved plan is refused", () => {
     ["when it is another file", "is not a plan that hostform saved", (project) => change(project, () => "{}")],
     ["when it is text", "is not a plan that hostform saved", (project) => change(project, () => "\u0000\u001b[2J")],
   ])("%s", async (why, expected, happen) => {
-    // What the account pays is compared where it is told.
+    // What the account pays is compared where it is shown.
     const priced = { plan: ["plan_id", "id"], money: ["minor"] } as const;
     const pinned = why.includes("price") ? priced : {};
     const project = await startProject({ declare: declaration({ www }), pinned });

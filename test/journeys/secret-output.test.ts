@@ -206,7 +206,7 @@ describe("a new webhook with a secret_output", () => {
     expect(statSync(at(project, FILE.file)).mode & 0o777).toBe(0o600);
   });
 
-  it("has a new secret written when it is made anew", async () => {
+  it("has a new secret written when it is replaced", async () => {
     const project = await startProject({ declare: to(FILE) });
     await project.apply();
     const first = made(project);

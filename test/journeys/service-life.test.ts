@@ -141,7 +141,7 @@ describe("suspended", () => {
     const sent = project.sent();
     expect(sent.filter((line) => line.startsWith("POST"))).toHaveLength(50);
     const gets = sent.filter((line) => line.startsWith("GET"));
-    // Whoever waits first may be looked at alone until the others wait as well; the clock of the test runs ahead of the disk.
+    // The first that waits may be polled alone until the others wait as well; the clock of the test runs ahead of the disk.
     expect(gets).toContain("GET /services");
     expect(gets.length).toBeLessThan(20);
     await project.expectNoChanges();
@@ -161,7 +161,7 @@ describe("suspended", () => {
 });
 
 describe("a password", () => {
-  it("is set anew when its version grows, and never shown", async () => {
+  it("is set again when its version grows, and never shown", async () => {
     const project = await startProject({
       declare: www({ password: "${env.ACME_PASSWORD}", password_version: 1 }),
       env: { ACME_PASSWORD: "first secret word" },
@@ -211,7 +211,7 @@ describe("a service that is gone", () => {
   it.each([
     ["removed", (project: Project) => project.control.remove("services", 1003)],
     ["terminated", (project: Project) => void project.control.change("services", 1003, { status: "terminated" })],
-  ])("(%s) is not ordered again by itself; --reorder orders it with a new key", async (_, goes) => {
+  ])("(%s) is not ordered again automatically; --reorder orders it with a new key", async (_, goes) => {
     const project = await startProject({ declare: www({ grants: { "dev@acme.example": "view" } }) });
     await project.apply();
     goes(project);

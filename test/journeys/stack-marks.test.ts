@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 
-/** What becomes of `Geheim-Wort-77`, and of `Abc-7`, which is too short to be found in a text by itself. */
+/** What becomes of `Geheim-Wort-77`, and of `Abc-7`, which is too short to be found inside a text. */
 const FORMS: readonly (readonly [expression: string, long: string, short: string])[] = [
   ["${upper(var.t)}", "GEHEIM-WORT-77", "ABC-7"],
   ["${strrev(var.t)}", "77-troW-mieheG", "7-cbA"],

@@ -236,7 +236,7 @@ describe("stacks", () => {
     expect(planned.out).toContain("hosting_service.www will be created");
   });
 
-  it("are told of where there is no hosting.yaml", async () => {
+  it("are suggested where there is no hosting.yaml", async () => {
     const project = await startProject();
     await synthesize(project);
     const { code, err } = await project.run("plan");

@@ -148,7 +148,7 @@ async function check(drawn: Case): Promise<void> {
   const unsettled = [...new Set(asked.map(({ address }) => address))];
   expect(unsettled.filter((address) => !open.some((one) => one.address === address))).toEqual([]);
 
-  // A registration whose answer was not awaited is the user's to settle, and so is a server: no list tells it from another.
+  // A registration whose answer was not awaited is the user's to settle, and so is a server: no list distinguishes it from another.
   for (const address of unsettled) {
     const sought = open.find((one) => one.address === address)?.attributes.domain ?? null;
     const recorded = [...(await project.state()).resources.values()].map(({ attributes }) => attributes.id);

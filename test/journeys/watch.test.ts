@@ -218,7 +218,7 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   const refused = watching.of("watch_refused").map(({ hostform }) => hostform.count as number);
   expect(
     refused.reduce((sum, count) => sum + count, 0),
-    "all are told of at the end",
+    "all are reported at the end",
   ).toBe(many.length);
   expect(standing(made)).toEqual(AS_DECLARED);
   expect(watching.text).not.toContain(SECRET);

@@ -20,7 +20,7 @@ const GRANTS = {
   "guest@acme.example": { permission: "view", expires_at: "2027-06-30T00:00:00Z" },
 };
 
-/** Something of every kind, and everything that a kind can be told. */
+/** Something of every kind, and every attribute that a kind can have. */
 const DECLARATION = {
   project: "proxied",
   services: {
@@ -166,7 +166,7 @@ describe("the client through a validating proxy", () => {
     expect(project.control.list("services").filter(({ domain }) => domain === SITE.domain)).toHaveLength(1);
   });
 
-  it("is told of a mistake by either side: the proxy is no wall of glass", async () => {
+  it("reports an error of either side: the proxy does check", async () => {
     const { project, proxy } = await proxied({});
     const authorization = `Bearer ${project.sandbox.tokens.agency}`;
     await fetch(`${proxy.url}/api/v1/services?per_page=500`, {

@@ -108,7 +108,7 @@ describe("schemas/openapi.yaml", () => {
       ([name, values]) => JSON.stringify(switches.find(([one]) => one === name)?.[1]) !== JSON.stringify(values),
     );
     expect(wrong).toEqual([]);
-    // A switch whose default is what the specification says is told where it contradicts.
+    // A switch whose default is what the specification says is described where it contradicts.
     const against = all.flatMap(([, part]) => Object.keys((part["x-contradicts"] as object | undefined) ?? {}));
     const contradicted = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
       others.every((value) => against.includes(`${name}=${value}`)) ? [name] : [],

@@ -24,12 +24,12 @@ const ABILITIES = ["view", "technical", "billing"] as const;
 
 /** `GET /plans 200` for each answer that came, over all profiles. */
 const seen = new Set<string>();
-const told = ({ method, path }: Row, status: number) => `${method} ${path} ${status}`;
+const cellOf = ({ method, path }: Row, status: number) => `${method} ${path} ${status}`;
 
 async function ask(running: Running, row: Row, asked: Asked): Promise<number> {
   const { at = row.path, ...sending } = asked;
   const { status } = await running.send(row.method, at, sending);
-  seen.add(told(row, status));
+  seen.add(cellOf(row, status));
   return status;
 }
 

@@ -359,7 +359,7 @@ describe("what is found", () => {
   });
 });
 
-/** Settings that are other words, numbers or times in the same form: no document can tell them apart. */
+/** Settings that are other words, numbers or times in the same form: no document can distinguish them. */
 const SAME_FORM = new Set([
   "order",
   "rate",
@@ -391,7 +391,7 @@ const others = Object.entries(PROFILE_SWITCHES)
   .filter(({ name, value }) => !SAME_FORM.has(name) && !SAME_FORM.has(`${name}=${value}`));
 
 describe("profiles", () => {
-  it.each(others)("$name=$value is told from the default", async ({ name, value }) => {
+  it.each(others)("$name=$value is distinguished from the default", async ({ name, value }) => {
     const own = completeProfile({ [name]: value });
     const came = await recorded(own, { few: true });
     expect(came.flatMap((exchange) => violations(exchange, own))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * One POST exchange, severed after each of its bytes in either direction, between the real client and the sandbox. Once:
- * the run that meets it goes on by itself. Each time: that run gives up, and the next one, which is not disturbed,
+ * the run that meets it goes on without help. Each time: that run gives up, and the next one, which is not disturbed,
  * settles it. Either way there is one object, its id and its secret are known, and nothing is left open.
  *
  * `npm test` takes every so-manieth byte and the ends, `npm run test:long` all of them.
@@ -14,7 +14,7 @@ const STRIDE = LONG ? 1 : 29;
 
 const SUBJECTS = [
   {
-    what: "the order of a server, which only its key tells from another",
+    what: "the order of a server, which only its key distinguishes from another",
     exchange: "POST /api/v1/services HTTP",
     address: "hosting_service.box",
     nameless: true,
@@ -23,7 +23,7 @@ const SUBJECTS = [
       control.list("services").flatMap(({ customer_id, id }) => (customer_id === 1 ? [{ id: String(id) }] : [])),
   },
   {
-    what: "the registration of a webhook, whose secret is told once",
+    what: "the registration of a webhook, whose secret is shown once",
     exchange: "POST /api/v1/webhooks HTTP",
     address: "hosting_webhook.billing",
     nameless: false,
@@ -59,7 +59,7 @@ async function sever({ declare, address, made, nameless }: Subject, cut: Cut): P
     place.proxy.sever(undefined);
     const objects = made(place);
     const again = await place.run("apply", "--auto-approve");
-    // A server that may have been made, and that nothing tells from another, is the user's to settle.
+    // A server that may have been made, and that nothing distinguishes from another, is the user's to settle.
     const asks = nameless && objects.length > 0 && again.code === 1;
     if (asks) {
       expect(again.text).toContain("plan.pending");

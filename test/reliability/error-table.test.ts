@@ -16,7 +16,7 @@ import { type Place, startPlace } from "./support/place.ts";
 
 /** What came of a cell, in a word. */
 type Outcome =
-  /** The run that met the failure went on by itself and ended well. */
+  /** The run that met the failure went on without help and ended well. */
   | "itself"
   /** It was made and its secret lost, twice: the run said so and failed, and the next one had nothing to do. */
   | "without"
@@ -40,7 +40,7 @@ function expected({ knowledge, processed, holds }: Row, create: Create): Outcome
   if (secret && processed && knowledge === "empty") return "without";
   // What lost its secret with the answer is deleted; in the end the run gives up with nothing made.
   if (creation === "listable") return processed && !secret ? "itself" : "again";
-  // The list decides, as far as it can tell.
+  // The list decides, as far as it can.
   if (!processed) return "again";
   if (nameless) return "asks";
   return holds ? "itself" : "adopted";
@@ -84,10 +84,10 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
     expect(create.made(place).length, "made while it failed").toBeLessThanOrEqual(1);
     if (creation === "blind" && row.knowledge === "doubt") expect(posts().length, "blind requests").toBeLessThan(2);
     const doubtful = await pending();
-    // A server that answers twice without the secret does not tell it.
-    const told = !(create.secret && row.knowledge === "empty");
+    // A server that answers twice without the secret never shows it.
+    const known = !(create.secret && row.knowledge === "empty");
     expect(first.code, `exit code while it failed: ${first.text}`).toBe(
-      doubtful || !told || !(await isMade(place, address)) ? 1 : 0,
+      doubtful || !known || !(await isMade(place, address)) ? 1 : 0,
     );
 
     place.control.clearFaults();
@@ -111,9 +111,9 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
       expect(await place.run("resolve", address, ...answer)).toMatchObject({ code: 0 });
       await place.apply();
     }
-    if (!told) expect(first.text).toContain("Error: The API's answer holds no signing secret");
-    await expectOne(place, create, told);
-    if (!told && since.length === 0) return "without";
+    if (!known) expect(first.text).toContain("Error: The API's answer holds no signing secret");
+    await expectOne(place, create, known);
+    if (!known && since.length === 0) return "without";
     if (asked) return "asks";
     if (first.code === 0) return "itself";
     if (!doubtful) return "refused";
@@ -129,16 +129,16 @@ async function isMade(place: Place, address: string): Promise<boolean> {
   return recorded !== undefined && !(recorded.attributes.id === null && recorded.private.generation !== undefined);
 }
 
-/** One object, known, and nothing left to do. @param told whether its secret, if it has one, was told. */
-async function expectOne(place: Place, { address, creation, secret, made }: Create, told: boolean): Promise<void> {
+/** One object, known, and nothing left to do. @param known whether its secret, if it has one, was in an answer. */
+async function expectOne(place: Place, { address, creation, secret, made }: Create, known: boolean): Promise<void> {
   const ids = made(place);
   expect(ids, "what was made").toHaveLength(1);
   const recorded = await place.recorded(address);
-  // A registration whose answer told no id goes by its domain.
+  // A registration whose answer had no id goes by its domain.
   expect([String(ids[0]), ...(creation === "blind" ? ["shop.example"] : [])]).toContain(recorded?.attributes.id);
   const { generation = 1, ...mark } = recorded?.private ?? {};
   expect(mark, "nothing is open").toEqual({});
-  if (secret) expect(recorded?.attributes.secret).toBe(told ? place.control.list("webhooks")[0]?.secret : null);
+  if (secret) expect(recorded?.attributes.secret).toBe(known ? place.control.list("webhooks")[0]?.secret : null);
   const orders = place.control
     .requests()
     .flatMap(({ idempotency_key: key, body }) => (key === null ? [] : [[key, body]]));
@@ -160,9 +160,9 @@ describe.each(ROWS)("$what: $why", { timeout: 60_000 }, (row) => {
 });
 
 describe("an empty answer", () => {
-  it("that comes once costs no secret: the webhook is made anew in the same run", async () => {
+  it("that comes once costs no secret: the webhook is created again in the same run", async () => {
     const webhook = CREATES.find(({ secret }) => secret);
-    if (webhook === undefined) throw new Error("no create tells a secret");
+    if (webhook === undefined) throw new Error("no create returns a secret");
     const place = await ready(webhook);
     try {
       place.control.addFault({ method: "POST", path: webhook.pattern, phase: "after", status: 201, body: "" });

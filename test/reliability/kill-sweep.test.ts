@@ -42,7 +42,7 @@ function pointsOf(tally: Tally): KillPoint[] {
   );
 }
 
-/** What only its key tells from another, or nothing shows: addresses of creates without known outcome that a user may have to settle. */
+/** What only its key distinguishes from another, or nothing shows: addresses of pending creates that a user may have to resolve. */
 async function pendingOnes(project: Project): Promise<string[]> {
   const resources = [...(await project.state()).resources.values()];
   return resources.flatMap(({ address, attributes, private: { pending } }) =>

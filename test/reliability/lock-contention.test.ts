@@ -33,7 +33,7 @@ interface Contender {
   readonly ended: Promise<void>;
   /** The next word that it says. */
   next(): Promise<string>;
-  tell(): void;
+  signal(): void;
 }
 
 function contend(state: string, log: string): Contender {
@@ -46,7 +46,7 @@ function contend(state: string, log: string): Contender {
     child,
     ended,
     next: async () => String((await lines.next()).value),
-    tell: () => void child.stdin?.write("\n"),
+    signal: () => void child.stdin?.write("\n"),
   };
 }
 
@@ -68,12 +68,12 @@ describe("two processes that start at the same moment", { timeout: 600_000 }, ()
     for (let round = 0; round < ROUNDS; round++) {
       const pair = [contend(state, log), contend(state, log)] as const;
       await Promise.all(pair.map((one) => one.next()));
-      for (const one of pair) one.tell();
+      for (const one of pair) one.signal();
       const words = await Promise.all(pair.map((one) => one.next()));
       const holders = pair.filter((_, at) => words[at] === "held");
       if (holders.length > 1) both += 1;
       if (holders.length === 0) neither += 1;
-      for (const { child, ended, tell } of holders) {
+      for (const { child, ended, signal } of holders) {
         if (round % 2 === 0) {
           appendFileSync(log, `kill ${child.pid}\n`);
           const at = performance.now();
@@ -82,7 +82,7 @@ describe("two processes that start at the same moment", { timeout: 600_000 }, ()
           const held = await lockOf(state).acquire({ command: "plan", timeoutMs: 0 });
           freed.push(performance.now() - at);
           await held.release();
-        } else tell();
+        } else signal();
       }
       await Promise.all(pair.map(({ ended }) => ended));
     }
@@ -95,7 +95,7 @@ describe("two processes that start at the same moment", { timeout: 600_000 }, ()
     expect(freed).toHaveLength(ROUNDS / 2);
   });
 
-  it("are told apart by the check of the log", () => {
+  it("are distinguished by the check of the log", () => {
     expect(overlaps("enter 1\nleave 1\nenter 2\nkill 2\nenter 3\nleave 3\n")).toEqual([]);
     expect(overlaps("enter 1\nenter 2\nleave 1\n")).toEqual(["2 entered while 1 held it"]);
   });
@@ -122,7 +122,7 @@ function spread(times: readonly number[]): { median: number; slowest: number } {
   };
 }
 
-/** Three sites. What became of the order of one that was cut off, its domain tells. */
+/** Three sites. The domain of an order that was cut off shows what became of it. */
 const SITES = {
   project: "contention",
   services: {
@@ -133,7 +133,7 @@ const SITES = {
 };
 const ORDERS = "/services";
 
-/** A place whose sandbox holds back the answer to each order until it is told to give it. */
+/** A place whose sandbox holds back the answer to each order until the test releases it. */
 async function holdingBack(): Promise<{ place: Place; arrived(): Promise<void>; answer(): void; most(): number }> {
   let [waiting, most] = [0, 0];
   const answers: (() => void)[] = [];

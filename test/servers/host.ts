@@ -74,7 +74,7 @@ export class Host implements AsyncDisposable {
 
   /** The sandbox is about to wait, as a fault makes it. */
   delayed(ms: number): void {
-    // The weather delays requests too.
+    // Background faults delay requests too.
     if (ms === DEATH_MS) this.#onDelay();
   }
 

@@ -323,7 +323,7 @@ class Life {
 
 const textOf = (id: number | undefined) => (id === undefined ? undefined : String(id));
 
-/** Ends of a request that nobody can tell apart from another, as the user sees them. */
+/** Ends of a request that a user cannot distinguish from each other. */
 const LOSSES = [
   { drop: true },
   { status: 500 },

@@ -16,7 +16,7 @@ export interface Aftermath {
   readonly orphans: ReadonlySet<number>;
   /** What stands in the files that secrets were written to. */
   readonly secrets: readonly string[];
-  /** Addresses that were adopted by `import`: their one-time secrets were told to somebody else. */
+  /** Addresses that were adopted by `import`: somebody else got their one-time secrets. */
   readonly adopted: ReadonlySet<string>;
 }
 

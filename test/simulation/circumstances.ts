@@ -1,6 +1,6 @@
 import type { Chance } from "./chance.ts";
 import type { RunOptions } from "./machine.ts";
-import { CALM, type Weather } from "./network.ts";
+import { CALM, type Mishaps } from "./network.ts";
 
 /** Spans of time, in milliseconds. */
 const SECOND = 1_000;
@@ -24,7 +24,7 @@ export function misfortune(chance: Chance): Partial<RunOptions> {
   const dies = chance.once(0.5);
   return {
     planOnly: chance.once(0.05),
-    weather: weather(chance),
+    mishaps: mishaps(chance),
     diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
     ...(dies && { fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) } }),
     ...(chance.once(0.15) && {
@@ -52,7 +52,7 @@ export interface Habits {
   /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
   readonly slowOrders: number;
   readonly newestFirst: boolean;
-  /** Whether the answers of creates (but orders) leave out all that they may: then only lists tell ids. */
+  /** Whether the answers of creates (but orders) leave out all that they may: then only lists show ids. */
   readonly terse: boolean;
   /** How much the server's clock is ahead of ours, in milliseconds. Its answers carry its time (`Date`). */
   readonly aheadMs: number;
@@ -91,7 +91,7 @@ export function habits(chance: Chance): Habits {
   };
 }
 
-function weather(chance: Chance): Weather {
+function mishaps(chance: Chance): Mishaps {
   const each = chance.oneOf([0, 0, 0.005, 0.02, 0.05]);
   if (each === 0) return CALM;
   return {

@@ -93,7 +93,7 @@ function outputOf(chance: Chance, name: string): { readonly output?: JsonObject 
   return output === null ? {} : { output };
 }
 
-/** A service under another name: the state is to be told (`state mv`). */
+/** A service under another name: the state needs `state mv`. */
 export function rename(now: Declaration, from: string, to: string): Declaration {
   const named = <T extends { readonly name: string }>(one: T): T => (one.name === from ? { ...one, name: to } : one);
   const moved = now.migrations.map((one) => (one.service === from ? { ...one, service: to } : one));

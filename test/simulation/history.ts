@@ -107,7 +107,7 @@ class History {
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
     const last = ended?.value.at(-1);
     if (last !== undefined && chance.once(0.5)) {
-      // Whoever reads what a run says and looks at the dashboard takes longer than a request can be on its way.
+      // A user who reads what a run says and looks at the dashboard takes longer than a request can be on its way.
       await this.#wait([5_000, MINUTE]);
       await this.world.run(this.#decide(last));
     }
@@ -152,7 +152,7 @@ class History {
       orderAnyway: new Set(orderAnyway),
       knowsNothing: false,
       planOnly: false,
-      weather: CALM,
+      mishaps: CALM,
       diskFaults: 0,
       waitMs: 30 * MINUTE,
       concurrency: 10,

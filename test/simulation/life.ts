@@ -10,7 +10,7 @@ export interface Fate {
 }
 
 /**
- * The life of one process: every step of I/O asks it first. At the fatal step it stops for ever: from there on nothing
+ * The life of one process: every step of I/O asks it first. At the fatal step it stops indefinitely: from there on nothing
  * that it asked for is answered, so no line of its code runs any more.
  */
 export class Life {
@@ -19,7 +19,7 @@ export class Life {
   readonly died: Promise<Death>;
   #end: Death | undefined;
   #steps = 0;
-  #tell: (death: Death) => void = () => undefined;
+  #report: (death: Death) => void = () => undefined;
   readonly #world: World;
   readonly #fate: Fate | undefined;
   readonly #atDeath: ((death: Death) => void)[] = [];
@@ -29,7 +29,7 @@ export class Life {
     this.name = name;
     this.#fate = fate;
     this.died = new Promise((resolve) => {
-      this.#tell = resolve;
+      this.#report = resolve;
     });
   }
 
@@ -64,7 +64,7 @@ export class Life {
     this.#end = how;
     this.#world.note(`${this.name} ${how === "kill" ? "is killed" : "loses power"}`);
     for (const act of this.#atDeath) act(how);
-    this.#tell(how);
+    this.#report(how);
   }
 
   /** Has something done at the moment of death: the lock freed, the disk torn. */

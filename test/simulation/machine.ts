@@ -8,7 +8,7 @@ import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { type Fate, Life } from "./life.ts";
 import { SimulatedLock } from "./lock.ts";
-import { type OnSend, SimulatedNetwork, type Weather } from "./network.ts";
+import { type Mishaps, type OnSend, SimulatedNetwork } from "./network.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
 import { SimulatedTurns } from "./turns.ts";
@@ -24,7 +24,7 @@ export interface RunOptions {
   /** It knows of no earlier run: what it does not find it may order, also what it would know to be gone. */
   readonly knowsNothing: boolean;
   readonly planOnly: boolean;
-  readonly weather: Weather;
+  readonly mishaps: Mishaps;
   /** How often an operation of the disk is refused. */
   readonly diskFaults: number;
   readonly fate?: Fate;
@@ -93,7 +93,7 @@ export class Machine {
     });
     const end = await Promise.race([work, life.died.then((): RunEnd => ({ end: "died" }))]);
     this.#alive.delete(life);
-    this.#world.note(`${life.name} ${tell(end)}`);
+    this.#world.note(`${life.name} ${format(end)}`);
     return end;
   }
 
@@ -152,9 +152,9 @@ export class Machine {
   }
 
   async #program(life: Life, options: RunOptions): Promise<RunEnd> {
-    const { declaration, imports, reorder, orderAnyway, weather, pageSize } = options;
+    const { declaration, imports, reorder, orderAnyway, mishaps, pageSize } = options;
     const clock = clockOf(this.#world, life);
-    const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, weather, this.#onSend);
+    const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, mishaps, this.#onSend);
     const [stop, now] = [new AbortController(), new AbortController()];
     dispatcher.stop = stop.signal;
     const client = new HostingClient({
@@ -234,7 +234,7 @@ export class Machine {
 }
 
 /** A line on how a run ended. */
-function tell(end: RunEnd): string {
+function format(end: RunEnd): string {
   if (end.end === "refused") return `is refused: ${end.error.message}`;
   if (end.end === "defect") return `has a defect: ${end.error instanceof Error ? end.error.stack : String(end.error)}`;
   if (end.end !== "applied") return end.end;

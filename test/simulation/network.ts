@@ -23,9 +23,9 @@ export type Mishap =
   | "page"; // a page of a proxy in place of the API, with status 200: the server knows nothing
 
 /** How likely each is, out of 1; what is left goes well. */
-export type Weather = Readonly<Partial<Record<Mishap, number>>>;
+export type Mishaps = Readonly<Partial<Record<Mishap, number>>>;
 
-export const CALM: Weather = {};
+export const CALM: Mishaps = {};
 
 /** A request on its way. */
 interface Flight {
@@ -33,7 +33,7 @@ interface Flight {
   lose(): void;
 }
 
-/** What the wire tells whoever watches: each sending of which the sender cannot know that nothing came of it. */
+/** What the wire shows its observer: each sending of which the sender cannot know that nothing came of it. */
 export type OnSend = (arrival: Arrival) => void;
 
 /** The network between one process and the server: an undici dispatcher without a socket. */
@@ -41,19 +41,19 @@ export class SimulatedNetwork extends Dispatcher {
   readonly #world: World;
   readonly #server: Server;
   readonly #life: Life;
-  readonly #weather: Weather;
+  readonly #mishaps: Mishaps;
   readonly #onSend: OnSend;
   /** Aborted by Ctrl-C: nothing is to leave after that. */
   stop: AbortSignal | undefined;
   /** Requests that left and have not arrived. */
   readonly #flights = new Set<Flight>();
 
-  constructor(world: World, server: Server, life: Life, weather: Weather, onSend: OnSend) {
+  constructor(world: World, server: Server, life: Life, mishaps: Mishaps, onSend: OnSend) {
     super();
     this.#world = world;
     this.#server = server;
     this.#life = life;
-    this.#weather = weather;
+    this.#mishaps = mishaps;
     this.#onSend = onSend;
     // What is on the wire when its sender dies may still arrive.
     life.atDeath(() => {
@@ -159,7 +159,7 @@ export class SimulatedNetwork extends Dispatcher {
 
   #mishap(): Mishap | undefined {
     let left = this.#world.chance.real();
-    for (const [mishap, probability] of Object.entries(this.#weather)) {
+    for (const [mishap, probability] of Object.entries(this.#mishaps)) {
       left -= probability;
       if (left < 0) return mishap as Mishap;
     }

@@ -2,7 +2,7 @@ import { idempotencyKey } from "../../src/core/lifecycle/index.ts";
 import { type Declaration, type DeclaredService, PROJECT, serviceAddress } from "./declaration.ts";
 import type { Service } from "./records.ts";
 
-/** More than anybody orders one service anew. */
+/** More often than anybody orders one service again. */
 const GENERATIONS = [1, 2, 3, 4, 5, 6];
 
 /**

@@ -102,8 +102,8 @@ export class Server {
         const secret = `whsec_${this.#chance.uuid()}`;
         const webhook: Webhook = { ...this.#new(), url, events, secret };
         this.webhooks.push(webhook);
-        const told = this.habits.terse ? { secret } : { ...webhookJson(webhook), secret };
-        return this.#done({ did: "subscribe", webhook }, arrival, made(told));
+        const shown = this.habits.terse ? { secret } : { ...webhookJson(webhook), secret };
+        return this.#done({ did: "subscribe", webhook }, arrival, made(shown));
       }
       case "DELETE webhooks/:": {
         const webhook = this.webhooks.find((one) => String(one.id) === id);

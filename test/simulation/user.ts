@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 /**
  * The user of a history: reads what the program says, looks at what the account really has, and decides what only a
- * user may decide: what to adopt, what to order anew, and what became of an order whose answer was lost.
+ * user may decide: what to adopt, what to order again, and what became of an order whose answer was lost.
  */
 export class User {
   /** `import:` in the blocks, by address. */
@@ -17,7 +17,7 @@ export class User {
   /** The flags of the next runs, until it is done. */
   readonly reorder = new Set<string>();
   readonly orderAnyway = new Set<string>();
-  /** Whether the state was lost or edited, or should have been told of another name. */
+  /** Whether the state was lost or edited, or should have got another name. */
   hasMeddled = false;
   readonly #declarations: Declaration[] = [];
   /** New name -> old name, of services. */
@@ -41,7 +41,7 @@ export class User {
     this.#owners.declares(declaration);
   }
 
-  /** A service gets another name. The state is told of it, at once or when the program asks. */
+  /** A service gets another name. The state gets the name, too, at once or when the program asks. */
   renames(from: string, to: string): void {
     this.hasMeddled = true;
     this.#renamed.set(to, from);

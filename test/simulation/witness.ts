@@ -5,7 +5,7 @@ import { phaseOf, type Service } from "./records.ts";
 import type { Deed, Server } from "./server.ts";
 import type { Arrival } from "./wire.ts";
 
-/** What tells a service from others without looking at any state: its domain, or for a server its plan. */
+/** What distinguishes a service from others without looking at any state: its domain, or for a server its plan. */
 export const classOf = (service: { readonly domain?: string | null; readonly plan: number }) =>
   service.domain ?? `plan ${service.plan}`;
 
@@ -17,7 +17,7 @@ const classOfReal = ({ domain, plan }: Service) => classOf({ domain, plan: plan.
  */
 export class Witness {
   readonly violations: string[] = [];
-  /** Ids of services that are gone and that the user agreed to order anew. */
+  /** Ids of services that are gone and that the user agreed to order again. */
   readonly #reordered = new Set<number>();
   readonly #orders = new Map<string, number>();
   /** Sendings of a registration that may have been carried out; and how many the user agreed to. */
@@ -31,7 +31,7 @@ export class Witness {
     this.#owners = owners;
   }
 
-  /** The user has the gone services of these addresses (of all, when `addresses` is undefined) ordered anew. */
+  /** The user has the gone services of these addresses (of all, when `addresses` is undefined) ordered again. */
   agreeToReorder({ services }: Server, addresses: ReadonlySet<string> | undefined): void {
     for (const service of services) {
       const owner = service.terminated ? this.#owners.of(service) : undefined;
@@ -92,7 +92,7 @@ export class Witness {
         const same = server.migrations.filter((one) => one.domain === domain && one.order === order);
         return same.length > 1 ? `there are ${same.length} migration requests of ${domain}` : undefined;
       }
-      case "subscribe": // two for a moment when one is made anew
+      case "subscribe": // two for a moment when one is replaced
       case "register": // counted as it is sent
         return undefined;
     }
@@ -106,8 +106,10 @@ export class Witness {
     const wanted = this.#owners.all.filter((one) => classOf(one) === key).length;
     // A gone service under a new name is a new one, which nobody need agree to.
     const agreed = (one: Service) => this.#reordered.has(one.id) || (one.terminated && this.#owners.wasRenamed(one));
-    const anew = server.services.filter((one) => classOfReal(one) === key && agreed(one)).length;
-    return count > wanted + anew ? `${key} was ordered ${count} times, and ${wanted + anew} were wanted` : undefined;
+    const reordered = server.services.filter((one) => classOfReal(one) === key && agreed(one)).length;
+    return count > wanted + reordered
+      ? `${key} was ordered ${count} times, and ${wanted + reordered} were wanted`
+      : undefined;
   }
 
   #toJob(did: "suspend" | "unsuspend", service: Service, declaration: Declaration): string | undefined {

@@ -13,7 +13,7 @@ interface Timer {
 export const START = Date.parse("2026-11-21T10:00:00Z");
 
 /**
- * Time, chance and the record of one history. Nothing happens by itself: whatever takes time sets a timer, and time
+ * Time, chance and the record of one history. Nothing happens spontaneously: whatever takes time sets a timer, and time
  * goes on, to the next timer, only when nothing is left to do at the present instant. No real timer, no real I/O.
  */
 export class World {

@@ -5,7 +5,7 @@ import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../../src/sa
 /** What a test that does not ask for it cannot stand: failures, and lists that lag. */
 const CALM: Partial<Profile> = { weather: "calm", list_lag: "none" };
 
-/** A profile that follows from the seed and the text: each switch has any of its values. In calm weather. */
+/** A profile that follows from the seed and the text: each switch has any of its values. Without background faults. */
 export function drawnProfile(seed: number | string, text: string): Profile {
   const drawn = (Object.keys(PROFILE_SWITCHES) as ProfileSwitch[]).map((name) => {
     const values = PROFILE_SWITCHES[name];

@@ -1,6 +1,6 @@
 /**
  * A preload (`node --import`) for the provider's processes that makes time pass faster, the same for all of them: a minute
- * of the request budget need not be waited for. Only what Date.now and setTimeout tell is changed.
+ * of the request budget need not be waited for. Only Date.now and setTimeout are changed.
  *
  * HOSTFORM_CLOCK `RATE SINCE`: how many milliseconds pass in one, counted from that moment (milliseconds since the epoch).
  */

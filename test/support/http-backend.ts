@@ -63,7 +63,7 @@ export class HttpBackend {
       : settings;
   }
 
-  /** `GET /state` and so on, ids left out; the log starts anew. */
+  /** `GET /state` and so on, ids left out; the log starts again. */
   sent(): string[] {
     return this.requests.splice(0).map(({ line }) => line.replace(/ID=.*/, "ID"));
   }

@@ -20,7 +20,7 @@ export interface FakeIoParts {
   onRun?(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> | void;
 }
 
-/** An `Io` that keeps what is written and answers as told. */
+/** An `Io` that keeps what is written and gives prepared answers. */
 export interface FakeIo extends Io {
   readonly stdout: () => string;
   readonly stderr: () => string;

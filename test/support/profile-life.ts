@@ -45,7 +45,7 @@ const FIRST: Document = {
   domains: { acme: registration("acme.example") },
 };
 
-/** One grant fewer, another webhook in place of the first, live again, and passwords set anew. */
+/** One grant fewer, another webhook in place of the first, live again, and passwords set again. */
 export const SECOND: Document = {
   ...FIRST,
   services: {
@@ -70,7 +70,7 @@ export async function recorded(project: Project): Promise<Record<string, object>
     [...resources.values()].map(({ address, attributes, private: mark, provider, sensitive }) => {
       const { status, provisioning_status: _, created_at, price, invoice_total, expires_at, ...rest } = attributes;
       // Another scale is another number, never scaled silently; that there is one is the same.
-      const told = [price, invoice_total].map((amount) => (amount === null ? null : typeof amount));
+      const amounts = [price, invoice_total].map((amount) => (amount === null ? null : typeof amount));
       const days = [created_at, expires_at].map(instantOf);
       const words = [phaseOfStatus(status), productOf(rest.product_type), cycleOf(rest.billing_cycle)];
       const { product_type: __, billing_cycle: ___, id, ...same } = rest;
@@ -78,7 +78,7 @@ export async function recorded(project: Project): Promise<Record<string, object>
       const known = address.startsWith("hosting_service.") ? id : typeof id;
       // When it was made depends on how long a run waited for the rate limit.
       const { created: ____, ...noted } = mark;
-      return [address, { ...same, id: known, words, told, days, mark: noted, provider, sensitive }];
+      return [address, { ...same, id: known, words, amounts, days, mark: noted, provider, sensitive }];
     }),
   );
 }
@@ -172,14 +172,14 @@ const STACK = {
   },
 };
 
-/** Data sources tell the same, in hostform's words where the server's are not specified. */
+/** Data sources show the same, in hostform's words where the server's are not specified. */
 export async function ask(project: Project): Promise<object> {
   await writeFile(path.join(project.dir, "reading.tf.json"), JSON.stringify(STACK));
   await apply(project, "--stack", "reading.tf.json", "--state", "reading.tfstate");
-  const told = await project.run("output", "--json", "--stack", "reading.tf.json", "--state", "reading.tfstate");
-  expect(told.code, told.text).toBe(0);
-  expect(JSON.parse(told.out)).toMatchObject({ plan: { value: "Shared Start" }, clients: { value: ["Acme"] } });
-  return JSON.parse(told.out);
+  const read = await project.run("output", "--json", "--stack", "reading.tf.json", "--state", "reading.tfstate");
+  expect(read.code, read.text).toBe(0);
+  expect(JSON.parse(read.out)).toMatchObject({ plan: { value: "Shared Start" }, clients: { value: ["Acme"] } });
+  return JSON.parse(read.out);
 }
 
 /** A grant is revoked, a webhook replaced and its forerunner deleted, a service restored, passwords set. */
@@ -249,7 +249,7 @@ export async function lose(project: Project): Promise<object> {
   return recorded(project);
 }
 
-/** The mistake that only the server sees is told with the line that it stands in. */
+/** The mistake that only the server sees is reported with its line. */
 export async function refuse(project: Project): Promise<object> {
   const { control } = project;
   await project.declare(REFUSED);
@@ -274,7 +274,7 @@ export async function refuse(project: Project): Promise<object> {
   return { at };
 }
 
-/** What was forgotten is adopted by its id: nothing is made anew. */
+/** What was forgotten is adopted by its id: nothing is created again. */
 export async function adopt(project: Project): Promise<object> {
   const ids = new Map<string, string>();
   for (const address of [WWW, DEV, "hosting_migration_request.www"]) {
@@ -287,13 +287,13 @@ export async function adopt(project: Project): Promise<object> {
     expect(ran.code, ran.text).toBe(0);
   }
   await apply(project);
-  // The password is told by its version alone, and the state has forgotten that: it may be set again, and nothing else.
+  // Only its version identifies the password, and the state has forgotten that: it may be set again, and nothing else.
   expect(project.changesSent().filter((line) => !line.endsWith("/password"))).toEqual([]);
   await project.expectNoChanges();
   return recorded(project);
 }
 
-/** A service that ended is told, and not bought again. */
+/** A service that ended is reported, and not bought again. */
 export async function lack(project: Project): Promise<object> {
   const { control } = project;
   const box = own(control.list("services")).find(({ plan_id }) => plan_id === 31);

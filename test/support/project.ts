@@ -227,7 +227,7 @@ export class Project {
   }
 
   /**
-   * `GET /services` for each request that the sandbox got since the last look; the log starts anew. Ids are those of the
+   * `GET /services` for each request that the sandbox got since the last look; the log starts again. Ids are those of the
    * control port.
    */
   sent(): string[] {

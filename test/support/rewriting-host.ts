@@ -19,9 +19,9 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
       "content-length": ____,
       "content-encoding": _____,
       connection: ______,
-      ...told
+      ...forwarded
     } = Object.fromEntries(answer.headers);
-    response.writeHead(answer.status, told);
+    response.writeHead(answer.status, forwarded);
     response.end(text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text))) : text);
   });
   return await listening(server);

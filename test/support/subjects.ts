@@ -156,7 +156,7 @@ export function fakeAccountWith(settings: Partial<Settings>, of: Kind, ...object
   return fake;
 }
 
-/** A writer that notes what is sent and answers as it is told. */
+/** A writer that records what is sent and gives prepared answers. */
 export function fakeWriter(
   answer: (mutation: Mutation, nth: number) => unknown,
 ): Writer & { readonly sent: Mutation[] } {

@@ -83,7 +83,7 @@ export class Applying {
     return [...made, ...said, ...(await this.#destroy("deposed", aside, old, removal.mark))];
   }
 
-  /** Nothing is recorded by now, whatever was before: Terraform does not tell what this takes the place of. */
+  /** Nothing is recorded by now, whatever was before: Terraform does not say what this replaces. */
   async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;
     const declaration = this.#declaration(address);

@@ -1,4 +1,4 @@
-/** The walk of Terraform core that reads the state anew and plans. */
+/** The walk of Terraform core that refreshes the state and plans. */
 import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
 import { equal } from "../../src/core/model/index.ts";
 import type {
@@ -68,13 +68,13 @@ export async function planInstance(
     ]);
   check(prior, first.value);
   if (prior === null) return { change: change("create", first.value, first.private), said };
-  // Only where the value changes does an attribute make the object anew.
+  // Only where the value changes does an attribute replace the object.
   const changed = first.requiresReplace.some((path) => !equal(valueAt(prior, path), valueAt(first.value, path)));
   if (!changed && !forceReplace) {
     const action = equal(first.value, prior) ? "no-op" : "update";
     return { change: change(action, first.value, first.private), said };
   }
-  // The create of a replacement is planned by itself; the provider gets what it has just said to keep.
+  // The create of a replacement is planned separately; the provider gets what it has just said to keep.
   const second = await wire.plan(type, { prior: null, config: complete, mark: first.private });
   said.push(
     ...second.said.filter(

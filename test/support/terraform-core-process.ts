@@ -114,10 +114,10 @@ export class Machine {
   /** A new process of the provider, configured. */
   start(life: Life): ProviderProcess {
     const { clock, sandbox } = this;
-    const told: Diagnostic[] = [];
+    const warnings: Diagnostic[] = [];
     const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
     life.stops.add(stop);
-    const journal = this.#journal((warning) => void told.push(warning));
+    const journal = this.#journal((warning) => void warnings.push(warning));
     const client = new HostingClient({
       baseUrl: sandbox.url,
       token: this.#token,
@@ -147,7 +147,7 @@ export class Machine {
       secretDestination: (output, of) => files.destination(output, of),
       close: async () => journal.close(),
     };
-    return { connection: { ...connection, stop, session, terraformVersion: "1.11.4" }, told };
+    return { connection: { ...connection, stop, session, terraformVersion: "1.11.4" }, warnings };
   }
 
   async close(): Promise<void> {
@@ -193,7 +193,7 @@ export class Machine {
 export interface ProviderProcess {
   readonly connection: Connection;
   /** What was noticed beside the calls: a journal that cannot be kept. */
-  readonly told: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** In memory where the system has such a place: what is noted is synced, and what that takes is none of these tests. */

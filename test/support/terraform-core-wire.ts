@@ -49,7 +49,7 @@ export interface Said {
   readonly summary: string;
   readonly detail: string;
   readonly attribute: AttributePath;
-  /** Which instance it is about, as Terraform tells its users. */
+  /** Which instance it is about, as Terraform shows its users. */
   readonly address?: string;
 }
 
@@ -114,10 +114,10 @@ export class CoreWire {
       { typeName: type, version: BigInt(version), rawState: { json } },
     );
     const value = decodeDynamic(upgradedState, attributes);
-    const told = diagnostics.map(said);
-    if (told.some(isRefusal)) return { value: recorded, said: told };
+    const reported = diagnostics.map(said);
+    if (reported.some(isRefusal)) return { value: recorded, said: reported };
     refuse(`upgrade of ${type}`, value === null ? ["no state"] : writeOnlyProblems(attributes, value));
-    return { value: value as JsonObject, said: told };
+    return { value: value as JsonObject, said: reported };
   }
 
   async read(type: string, state: JsonObject, mark: Uint8Array): Promise<Held<JsonObject | null>> {
@@ -174,13 +174,13 @@ export class CoreWire {
         plannedPrivate: question.mark,
       },
     );
-    const told = answer.diagnostics.map(said);
+    const reported = answer.diagnostics.map(said);
     const value = decodeDynamic(answer.newState, attributes);
     refuse(`apply of ${type}`, [
       ...writeOnlyProblems(attributes, value),
-      ...(told.some(isRefusal) ? [] : unknownProblems(value)),
+      ...(reported.some(isRefusal) ? [] : unknownProblems(value)),
     ]);
-    return { value, private: answer.private, said: told };
+    return { value, private: answer.private, said: reported };
   }
 
   async import(type: string, id: string): Promise<Held<JsonObject | null>> {
@@ -190,16 +190,16 @@ export class CoreWire {
       [ImportResourceState_RequestSchema, ImportResourceState_ResponseSchema],
       { typeName: type, id },
     );
-    const told = answer.diagnostics.map(said);
+    const reported = answer.diagnostics.map(said);
     const [made, ...more] = answer.importedResources;
-    if (told.some(isRefusal)) return { value: null, private: NOTHING, said: told };
+    if (reported.some(isRefusal)) return { value: null, private: NOTHING, said: reported };
     const value = decodeDynamic(made?.state, attributes);
     refuse(`import of ${type}`, [
       ...(value === null || more.length > 0 ? [`${answer.importedResources.length} objects came`] : []),
       ...unknownProblems(value),
       ...writeOnlyProblems(attributes, value),
     ]);
-    return { value: value as JsonObject | null, private: made?.private ?? NOTHING, said: told };
+    return { value: value as JsonObject | null, private: made?.private ?? NOTHING, said: reported };
   }
 
   async #call<I extends DescMessage, O extends DescMessage>(

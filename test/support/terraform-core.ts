@@ -43,7 +43,7 @@ export interface PlannedChange {
 export interface Plan {
   readonly changes: readonly PlannedChange[];
   readonly said: readonly Said[];
-  /** The state after reading it anew. */
+  /** The state after a refresh. */
   readonly refreshed: CoreState;
 }
 
@@ -179,7 +179,7 @@ export class TerraformCore {
 
   /** One walk: a process of the provider, which ends with it. */
   async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
-    const { connection, told } = this.machine.start(life);
+    const { connection, warnings } = this.machine.start(life);
     const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
     // Terraform asks it to end: the answers are recorded by then.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
@@ -187,7 +187,7 @@ export class TerraformCore {
     await connection.session?.close();
     refuse(
       "journal",
-      told.map(({ summary, detail }) => `${summary}: ${detail}`),
+      warnings.map(({ summary, detail }) => `${summary}: ${detail}`),
     );
     return result;
   }

@@ -3,7 +3,7 @@
  * outside of itself, and at one of them kills Terraform, itself, or both by SIGKILL, before the operation happens. No
  * handler runs, nothing is flushed.
  *
- * HOSTFORM_DOOM `FOLDER`: where processes are told apart, and tell what they come to.
+ * HOSTFORM_DOOM `FOLDER`: where processes are distinguished, and report what they reach.
  * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: the PROCESS of the command (from 1), its NTH operation, `terraform` or `both`.
  */
 import { appendFileSync, mkdirSync } from "node:fs";

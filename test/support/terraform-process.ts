@@ -91,7 +91,7 @@ export class Workplace {
 
   /**
    * The ids of the processes that work in the folder: providers do, as they are started by Terraform. Undefined where the
-   * system does not tell (only Linux does).
+   * system does not say (only Linux does).
    */
   processes(): number[] | undefined {
     if (process.platform !== "linux") return undefined;

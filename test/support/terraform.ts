@@ -256,7 +256,7 @@ export class Terraform extends Workplace {
     return instance.attributes;
   }
 
-  /** `GET /services` for each request that the sandbox got since the last look; the log starts anew. */
+  /** `GET /services` for each request that the sandbox got since the last look; the log starts again. */
   sent(): string[] {
     const entries = this.control.requests();
     this.control.clearRequests();

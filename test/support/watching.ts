@@ -75,7 +75,7 @@ export class Watching {
     this.#io = { ...io, out: (text) => this.#read(text) };
     this.code = runCli(["watch", "--json", ...args], this.#io).finally(() => {
       this.#ended = true;
-      this.#told();
+      this.#notify();
     });
   }
 
@@ -124,10 +124,10 @@ export class Watching {
       this.messages.push(message);
       this.onMessage(message);
     }
-    this.#told();
+    this.#notify();
   }
 
-  #told(): void {
+  #notify(): void {
     for (const resolve of [...this.#waiting]) resolve();
     this.#waiting.clear();
   }
@@ -157,7 +157,7 @@ export async function watched(declaration: string | object, options: SandboxOpti
   const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
   onTestFinished(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
-  // At once: it is there before whoever calls goes on, so that no test depends on who is faster.
+  // At once: it is there before the caller goes on, so that no test depends on who is faster.
   const declare = async (document: string | object) =>
     writeFileSync(
       path.join(dir, "hosting.yaml"),

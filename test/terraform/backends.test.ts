@@ -85,7 +85,7 @@ for (const [name, make, missing] of backends) {
       expect(removed.code, removed.text).toBe(0);
     });
 
-    it("is one lock: hostform is refused while Terraform works, and waits when told to", async () => {
+    it("is one lock: hostform is refused while Terraform works, and waits when asked to", async () => {
       const project = await start(await make());
       const apply = project.start("terraform", "apply", "-no-color");
       await apply.shows("Enter a value:");

@@ -43,7 +43,7 @@ describe.skipIf(noTerraform !== undefined)(titled("the request budget of a token
     await terraform.expectNoChanges();
     const { refused, all } = traffic(terraform);
     expect(refused).toBe(0);
-    // 962 services are ten pages; whoever asks for 62 of them need not ask for each.
+    // 962 services are ten pages; a read of 62 of them need not read each.
     expect(all - applied.all).toBeLessThanOrEqual(11);
     expect(terraform.control.list("services").filter(({ domain }) => domain?.startsWith("one-"))).toHaveLength(62);
   });

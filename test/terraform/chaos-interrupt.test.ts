@@ -61,7 +61,7 @@ async function expectThreeInTheEnd(terraform: Terraform): Promise<void> {
   await terraform.expectNoChanges();
 }
 
-// Processes are found by their folder, which only Linux tells.
+// Processes are found by their folder, which only Linux shows.
 const skipped = noTerraform !== undefined || process.platform !== "linux";
 
 describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_000 }, () => {

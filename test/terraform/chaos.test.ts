@@ -2,7 +2,7 @@
  * `kill -9` of the real Terraform, with its provider or without, before each operation by which the provider leaves traces:
  * what it sends to the API and reads from it, what it writes into its journal, what it answers Terraform. Then the same
  * command again: one order, no secret lost, nothing tainted, no provider left behind. Whether the one server is what a cut
- * order made is asked, as nothing but its owner tells.
+ * order made is asked, as only its owner knows.
  *
  * `npm test` takes some of the points; `npm run test:long terraform` all of them.
  */
@@ -16,7 +16,7 @@ const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
   both: [
     [/sends POST .*services/, /reads/], // the order is made, its answer is not read
     [/sends POST .*services/, /COMMIT/], // nor noted
-    [/sends POST .*webhooks/, /COMMIT/], // the secret that was told once
+    [/sends POST .*webhooks/, /COMMIT/], // the secret that was shown once
     [/sends POST .*webhooks/, /answers Apply/],
   ],
   terraform: [

@@ -30,9 +30,9 @@ describe.skipIf(noTerraform !== undefined)(titled("commands of Terraform"), { ti
     expect(readFileSync(path.join(terraform.dir, ".terraform.lock.hcl"), "utf8")).toContain(SOURCE);
     expect(await terraform.validate()).toEqual([]);
 
-    const told = JSON.parse(await terraform.well("providers", "schema", "-json"));
+    const printed = JSON.parse(await terraform.well("providers", "schema", "-json"));
     const file = path.resolve(import.meta.dirname, "../../schemas/provider.json");
-    expect(told.provider_schemas[SOURCE]).toEqual(JSON.parse(readFileSync(file, "utf8")).provider_schemas[SOURCE]);
+    expect(printed.provider_schemas[SOURCE]).toEqual(JSON.parse(readFileSync(file, "utf8")).provider_schemas[SOURCE]);
 
     await terraform.applied();
     await terraform.expectNoChanges();

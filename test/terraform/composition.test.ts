@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
 
-/** A client: a site, who may work on it, what happens to it is told. */
+/** A client: a site, who may work on it, and the events about it. */
 const CLIENT_MODULE = `
 terraform {
   required_providers {

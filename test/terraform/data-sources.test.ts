@@ -1,4 +1,4 @@
-/** Every data source through the real Terraform: what it tells, what it costs, how it fails. */
+/** Every data source through the real Terraform: what it shows, what it costs, how it fails. */
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
 
@@ -59,7 +59,7 @@ output "all" {
 `;
 
 describe.skipIf(noTerraform !== undefined)(titled("data sources in Terraform"), { timeout: 60_000 }, () => {
-  it("tell what the account holds, and nothing secret", async () => {
+  it("show what the account holds, and nothing secret", async () => {
     const terraform = await startTerraform({ install: "running" });
     const { control } = terraform;
     const [site] = control.seedServices({ count: 12 });

@@ -1,7 +1,7 @@
 /**
  * Terraform's expressions, as the real Terraform evaluates them and as hostform does: the same values, types, unknown parts
  * and marks of secrets. What Terraform said last is recorded, so that it is held against hostform where there is no
- * Terraform, too; `UPDATE_GOLDEN=1 vitest run test/terraform/expressions.test.ts` records it anew.
+ * Terraform, too; `UPDATE_GOLDEN=1 vitest run test/terraform/expressions.test.ts` records it again.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -119,7 +119,7 @@ describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { ti
     await terraform.expectNoChanges();
   });
 
-  it("a job that takes longer than timeouts allow is told, and seen by the next plan", async () => {
+  it("a job that takes longer than timeouts allow is reported, and seen by the next plan", async () => {
     const terraform = await startTerraform({ install: "running", sandbox: { jobSeconds: 3600 } });
     await terraform.write(site());
     await terraform.applied();

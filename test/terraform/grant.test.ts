@@ -1,4 +1,4 @@
-/** Grants through the real Terraform: a team in one block, changed by revoking and granting anew. */
+/** Grants through the real Terraform: a team in one block, changed by revoking and granting again. */
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
 
@@ -83,7 +83,7 @@ describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { time
     expect(diagnostics.map(({ summary }) => summary)).toEqual([warning]);
   });
 
-  it("are made with their service, changed by granting anew, and revoked", async () => {
+  it("are made with their service, changed by granting again, and revoked", async () => {
     const terraform = await start();
     // The id of the service is not known yet.
     expect((await terraform.planned()).changes).toEqual({

@@ -124,7 +124,7 @@ describe.skipIf(noTerraform !== undefined)(titled("one state for hostform and Te
     await terraform.expectNoChanges();
   });
 
-  it("of orders that wait for payment: what is still to be done is done by whoever comes next", async () => {
+  it("of orders that wait for payment: the next run of either does what is left to do", async () => {
     const yaml = {
       project: "both",
       services: {

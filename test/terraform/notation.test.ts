@@ -6,7 +6,7 @@ import { ADDRESSES, HCL } from "../support/terraform-all-kinds.ts";
 
 /** Ways in which hosts may fill what the specification leaves open. */
 const HOSTS: Record<string, NonNullable<SandboxOptions["profile"]>> = {
-  "that tells little": {
+  "that says little": {
     bodies: "empty204",
     rate_headers: "none",
     timestamps: "date",

@@ -67,7 +67,7 @@ ${more}
     expect(terraform.control.list("accounts")).toHaveLength(1);
   });
 
-  it("is made anew only when that is said", async () => {
+  it("is replaced only when that is declared", async () => {
     const terraform = await start(account('deletion_policy = "forget"'));
     await terraform.applied();
     await terraform.write(
@@ -160,7 +160,7 @@ ${request("order_id = hosting_service.www.id", "terraform_data.answers.output")}
     const { id } = terraform.control.create("migration_requests", { domain: "www.acme.example", source: "cpanel" });
     expect((await terraform.refused()).errors).toMatchObject([{ address: MOVE }]);
     await expectImport(terraform, MOVE, String(id));
-    // What the API does not tell is believed.
+    // What the API does not show is taken from the configuration.
     expect(terraform.attributes(MOVE)).toMatchObject({ questions: { source: "cpanel", mailboxes: "3" } });
     terraform.control.remove("migration_requests", id);
     expect((await terraform.planned()).changes).toEqual({ [MOVE]: "create" });
@@ -224,7 +224,7 @@ ${more}
     expect(terraform.control.list("domains")).toEqual([]);
   });
 
-  it("whose registration has no known outcome is not ordered again by itself", async () => {
+  it("whose registration is pending is not ordered again automatically", async () => {
     const terraform = await start(domain());
     terraform.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
     const applied = await terraform.applied();

@@ -1,4 +1,4 @@
-/** What costs money, through the real Terraform: nothing is ordered, ordered anew or let go of unless it was said. */
+/** What costs money, through the real Terraform: nothing is ordered, ordered again or released unless it was declared. */
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
@@ -30,7 +30,7 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
     expect(orders(terraform)).toMatchObject([{ id: 1003, status: "active" }]);
   });
 
-  it("is not ordered anew when something changes that the API cannot change, unless that is said", async () => {
+  it("is not ordered again when something changes that the API cannot change, unless that is declared", async () => {
     const terraform = await startSite('deletion_policy = "suspend"');
     await terraform.applied();
     await terraform.write(
@@ -46,12 +46,12 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
     );
     for (const { detail } of refused.errors) expect(detail).toMatch(/replace_on_change/);
 
-    const anew = (more: string) => site(`replace_on_change = true\n${more}`).replace("= 11", "= 12");
+    const reordered = (more: string) => site(`replace_on_change = true\n${more}`).replace("= 11", "= 12");
     // The same name for another order would be answered with the old one.
-    await terraform.write(anew('deletion_policy = "suspend"'));
+    await terraform.write(reordered('deletion_policy = "suspend"'));
     expect((await terraform.refused()).errors).toMatchObject([{ detail: expect.stringContaining("reference") }]);
 
-    await terraform.write(anew('deletion_policy = "suspend"\nreference = "site-2"'));
+    await terraform.write(reordered('deletion_policy = "suspend"\nreference = "site-2"'));
     expect((await terraform.planned()).changes).toEqual({ [SITE]: "replace" });
     terraform.sent();
     await terraform.applied("tfplan");
@@ -106,7 +106,7 @@ output "passwords" {
     await terraform.expectNoChanges();
   });
 
-  it("that a failed provisioner tainted is not ordered anew", async () => {
+  it("that a failed provisioner tainted is not ordered again", async () => {
     const failing = 'deletion_policy = "forget"\nprovisioner "local-exec" {\n  command = "exit 1"\n}';
     const terraform = await startSite(failing);
     expect((await terraform.apply()).code).toBe(1);
@@ -117,7 +117,7 @@ output "passwords" {
     await terraform.expectNoChanges();
     expect(orders(terraform)).toHaveLength(1);
 
-    // Without a domain it is its name that tells.
+    // Without a domain its name decides.
     const box =
       'resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  reference = "box"\n  deletion_policy = "forget"\n}\n';
     await terraform.write(box);

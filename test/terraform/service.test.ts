@@ -1,4 +1,4 @@
-/** A service through the real Terraform: ordered once, changed in place, never replaced or removed by itself. */
+/** A service through the real Terraform: ordered once, changed in place, never replaced or removed automatically. */
 import { describe, expect, it } from "vitest";
 import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 import { noTerraform, type TerraformOptions, titled } from "../support/terraform.ts";
@@ -146,7 +146,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
   });
 
-  it("that is gone is not ordered again by itself", async () => {
+  it("that is gone is not ordered again automatically", async () => {
     const terraform = await startSite('deletion_policy = "forget"');
     await terraform.applied();
     terraform.believeLists();

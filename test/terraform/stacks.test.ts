@@ -43,7 +43,7 @@ const contents = (terraform: Terraform) =>
     ),
   );
 
-/** The values of all outputs, by name, as each of the two tells them. */
+/** The values of all outputs, by name, as each of the two prints them. */
 async function outputsOf({ terraform, ended }: Both) {
   const values = (text: string) =>
     Object.fromEntries(
@@ -76,7 +76,7 @@ describe.skipIf(noTerraform !== undefined)(titled("one stack for hostform and Te
       signing: { sensitive: true },
     });
 
-    // Terraform writes the state anew; it stays what it was to hostform.
+    // Terraform writes the state again; it stays what it was to hostform.
     await terraform.applied();
     await ended(0, "plan", "--detailed-exitcode");
     expect(terraform.changesSent()).toEqual([]);
@@ -101,7 +101,7 @@ describe.skipIf(noTerraform !== undefined)(titled("one stack for hostform and Te
   });
 });
 
-/** Two orders that their domains tell, one that its reference tells; and what depends on them. */
+/** Two orders that their domains identify, one that its reference identifies; and what depends on them. */
 const ORDERS: StackDocument = {
   ...HEAD,
   resource: resources({
@@ -173,7 +173,7 @@ describe.skipIf(noTerraform !== undefined)(titled("what one began"), { timeout: 
         .map(({ summary }) => summary)
         .join(),
     ).toContain("not known");
-    // Nothing but its owner tells whose a server without a domain is.
+    // Only its owner knows whose a server without a domain is.
     if (!/^\d+$/.test(String(terraform.attributes(BOX).id))) {
       terraform.sent();
       const refused = await hostform("apply", "--auto-approve");

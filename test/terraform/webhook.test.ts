@@ -1,4 +1,4 @@
-/** Webhooks through the real Terraform: replaced without a gap, their secret told once. */
+/** Webhooks through the real Terraform: replaced without a gap, their secret shown once. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

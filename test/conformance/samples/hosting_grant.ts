@@ -1,6 +1,6 @@
 import type { Sample } from "../sample.ts";
 
-/** The service that is shared: the first that the control seeds. Its policy lets it go, so that the sample alone is told. */
+/** The service that is shared: the first that the control seeds. Its policy releases it, so that only the sample is reported. */
 const HOME = { plan_id: 11, currency: "USD", import: "1003", deletion_policy: "forget" };
 
 export const sample: Sample = {

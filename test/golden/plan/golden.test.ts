@@ -1,7 +1,7 @@
 /**
  * Whole plans, as a person reads them in a review: `before.yaml` (applied) or `state.tfstate`, then `remote.json` (what
  * is in the account, and what happened there), then `hosting.yaml`; the plan must be `plan.json`.
- * `UPDATE_GOLDEN=1 vitest run test/golden/plan` writes those anew; read the difference before you commit it.
+ * `UPDATE_GOLDEN=1 vitest run test/golden/plan` writes those again; read the difference before you commit it.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ interface RemoteFile extends Partial<{ readonly [K in keyof NewRecord]: readonly
   readonly remove?: readonly Selector[];
 }
 
-/** A record by its id or by whatever field tells it from others. */
+/** A record by its id or by the field that distinguishes it from others. */
 interface Selector {
   readonly collection: OpenCollection;
   readonly [field: string]: unknown;

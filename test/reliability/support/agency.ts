@@ -30,7 +30,7 @@ export const BEFORE = {
   },
 };
 
-/** Twenty changes: 13 creates of all six kinds, 3 orders of servers that only their key tells apart, 2 replacements, 2 deletions, 1 suspension. */
+/** Twenty changes: 13 creates of all six kinds, 3 orders of servers that only their key distinguishes, 2 replacements, 2 deletions, 1 suspension. */
 export const AFTER = {
   project: "agency",
   services: {
@@ -130,14 +130,14 @@ export function holdings({ control }: Project): typeof WANTED {
   };
 }
 
-/** Each recorded object by its id: the id, what tells it from others, and the secret if the API tells one. */
+/** Each recorded object by its id: the id, what distinguishes it from others, and the secret if the API shows one. */
 async function recordings(project: Project): Promise<string[]> {
   const { resources } = await project.state();
   return [...resources.values()].map(({ address, attributes, private: { created: _, ...mark } }) => {
     expect(mark, `what is left over of ${address}`).toEqual({});
     const { id, domain, email, url, name, secret } = attributes;
-    const told = address === "hosting_webhook.ops" ? inFile(project) : secret;
-    return [address.split(".", 1), id, domain ?? email ?? url ?? name ?? null, told ?? null].join(" ");
+    const shown = address === "hosting_webhook.ops" ? inFile(project) : secret;
+    return [address.split(".", 1), id, domain ?? email ?? url ?? name ?? null, shown ?? null].join(" ");
   });
 }
 

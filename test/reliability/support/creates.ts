@@ -14,9 +14,9 @@ export interface Create {
   /** Below /api/v1: as faults name it, and as it is sent. */
   readonly pattern: string;
   readonly path: string;
-  /** Nothing but its key tells it from another. */
+  /** Nothing but its key distinguishes it from another. */
   readonly nameless?: true;
-  /** The answer tells something that can never be learned again. */
+  /** The answer contains something that can never be read again. */
   readonly secret?: true;
   /** The ids of what is in the account. */
   made(place: Place): number[];

@@ -14,7 +14,7 @@ export interface Target {
 
 /**
  * What the run can know: `refused`, nothing was made; `doubt`, it may have been; `empty`, it was made, but what the answer
- * would have told is lost.
+ * would have contained is lost.
  */
 export type Knowledge = "refused" | "doubt" | "empty";
 
@@ -89,7 +89,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     what: "connection reset before the request arrives",
-    why: "the request was written, and nobody can tell how far it came",
+    why: "the request was written, and nobody knows how far it came",
     knowledge: "doubt",
     processed: false,
     arrange: (place, { exchange }) =>
@@ -122,7 +122,7 @@ export const ROWS: readonly Row[] = [
   ...[200, 201].map(
     (status): Row => ({
       what: `empty answer with status ${status}`,
-      why: "the status says that it was done; the list tells the id, and nothing tells a secret",
+      why: "the status says that it was done; the list shows the id, and nothing shows a secret",
       knowledge: "empty",
       processed: true,
       arrange: (place, target) => strike(place, target, { phase: "after", status, body: "" }),

@@ -18,7 +18,7 @@ export interface PlaceOptions extends SandboxOptions {
 /** The longest that the client waits for an answer, by default. */
 const WATCHDOG_MS = 30_000;
 
-/** A clock that moves only by sleeps, whose watchdogs bark when they are told to. */
+/** A clock that moves only by sleeps, whose watchdogs fire when the test says so. */
 interface WatchedClock extends TestClock {
   /** The longest wait for an answer is over for every request that is under way. */
   bark(): void;

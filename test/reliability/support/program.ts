@@ -49,7 +49,7 @@ export interface Program {
   start(options: Start): Running;
   /** Runs to the end. */
   run(options: Start): Promise<Ended>;
-  /** Runs to the end and tells where it could have been killed. */
+  /** Runs to the end and returns where it could have been killed. */
   count(options: Start): Promise<{ readonly ended: Ended; readonly tally: Tally }>;
   remove(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface SeveringProxy {
   readonly url: string;
   /** Says what to sever from now on; undefined: nothing. */
   sever(cut: Cut | undefined): void;
-  /** How often it severed what it was last told to. */
+  /** How often it severed the exchange that was last chosen. */
   readonly severed: number;
   /** The exchanges that were seen since the last look, as far as they went, by their first line. */
   takeSizes(): ReadonlyMap<string, Sizes>;

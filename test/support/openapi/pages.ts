@@ -25,10 +25,10 @@ export function pageMistakes({ parameters }: Placed, url: URL, body: unknown, pr
     ...fieldsOf(meta.pagination),
     ...fieldsOf(fieldsOf(body).pagination),
   };
-  const told = about.current_page ?? about.page;
+  const shown = about.current_page ?? about.page;
   const wanted = asked("page", start);
   // The last page in place of one after it.
-  const page = profile?.past_end === "repeats" && typeof told === "number" ? Math.min(wanted, told) : wanted;
+  const page = profile?.past_end === "repeats" && typeof shown === "number" ? Math.min(wanted, shown) : wanted;
   const links = { ...fieldsOf(fieldsOf(body).links), ...fieldsOf(body) };
   const { total } = about;
   const pages = about.total_pages;
@@ -43,7 +43,7 @@ export function pageMistakes({ parameters }: Placed, url: URL, body: unknown, pr
     expected(name, typeof found === "string" ? pageOf(found) : found, to);
 
   if (items.length > perPage) mistakes.push("the page holds more than was asked for");
-  expected("number", told, page);
+  expected("number", shown, page);
   expected("size", about.per_page, perPage);
   expected("from", about.from, first);
   expected("to", about.to, first === null ? null : first + items.length - 1);

@@ -30,15 +30,15 @@ export async function startValidatingProxy(target: string, profile?: Strictness[
     const asked = await textOf(incoming);
     const { method = "GET", url = "/", headers } = incoming;
     const forwarded = request(new URL(url, target), { method, headers: { ...headers, host: new URL(target).host } });
-    const told = { method, url, requestHeaders: flat(headers), requestBody: asked === "" ? undefined : asked };
+    const sent = { method, url, requestHeaders: flat(headers), requestBody: asked === "" ? undefined : asked };
     forwarded.on("error", () => {
-      note({ ...told, status: null, headers: {}, body: undefined });
+      note({ ...sent, status: null, headers: {}, body: undefined });
       outgoing.destroy();
     });
     forwarded.on("response", async (answer) => {
       const body = await textOf(answer);
       const status = answer.statusCode ?? 0;
-      note({ ...told, status, headers: flat(answer.headers), body: body === "" ? undefined : body });
+      note({ ...sent, status, headers: flat(answer.headers), body: body === "" ? undefined : body });
       outgoing.writeHead(status, answer.headers).end(body);
     });
     forwarded.end(asked);

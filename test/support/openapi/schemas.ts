@@ -21,7 +21,7 @@ function isSo(setting: string, profile: NonNullable<Known>): boolean {
   return profile[name] === value;
 }
 
-/** Compiled schemas, each told about the profile when it is used. */
+/** Compiled schemas, each used with the profile of the moment. */
 export class Schemas {
   readonly #compiled = new Map<Schema, ValidateFunction>();
   readonly #ajv: Ajv;
@@ -88,13 +88,13 @@ function provided(condition: object, schema: object): object {
 
 /** The mistakes that say most: those deepest inside of the value. That no alternative fits is said when nothing else is. */
 function sentences(errors: readonly ErrorObject[], name: string): string[] {
-  const telling = errors.filter(({ keyword }) => !["if", "anyOf", "false schema"].includes(keyword));
-  const kept = telling.length > 0 ? telling : errors.filter(({ keyword }) => keyword === "anyOf");
+  const specific = errors.filter(({ keyword }) => !["if", "anyOf", "false schema"].includes(keyword));
+  const kept = specific.length > 0 ? specific : errors.filter(({ keyword }) => keyword === "anyOf");
   const depth = ({ instancePath }: ErrorObject) => instancePath.split("/").length;
   const deepest = Math.max(...kept.map(depth));
-  const told = kept.filter((error) => depth(error) === deepest).map((error) => sentence(error, name));
-  if (told.length === 0) return [`${name} is of a form that does not belong to this profile`];
-  return [...new Set(told)].slice(0, 3);
+  const found = kept.filter((error) => depth(error) === deepest).map((error) => sentence(error, name));
+  if (found.length === 0) return [`${name} is of a form that does not belong to this profile`];
+  return [...new Set(found)].slice(0, 3);
 }
 
 function sentence({ instancePath, message, keyword, params }: ErrorObject, name: string): string {

@@ -1,5 +1,5 @@
 /**
- * Holds exchanges with the API against `schemas/openapi.yaml`, in both directions. What is wrong is told in sentences that
+ * Holds exchanges with the API against `schemas/openapi.yaml`, in both directions. What is wrong is reported in sentences that
  * never quote a value: tokens and secrets go over this wire.
  */
 import {

@@ -56,7 +56,7 @@ class Workplace {
 
   async answers(): Promise<Answers> {
     await writeFile(path.join(this.#dir, "terraform.rc"), "");
-    // Some mistakes are told only when all others are away.
+    // Some errors are reported only when there are no others.
     while (!(await this.#without("plan", "-out=plan")));
     await this.#withMarks();
     const plan = readExact(await this.#terraform("show", "-json", "plan")) as unknown as Shown;
@@ -102,7 +102,7 @@ class Workplace {
     return errors.length === 0;
   }
 
-  /** The same once more as attributes, of which the plan tells part by part what is secret. */
+  /** The same once more as attributes, for which the plan shows part by part what is secret. */
   async #withMarks(): Promise<void> {
     const kept = [...this.#strings.entries()].filter(([i]) => !this.#errors.has(i));
     const input = Object.fromEntries(kept.map(([i, text]) => [name(i), text]));

@@ -41,7 +41,7 @@ describe("the file of an export", () => {
     expect(again.json()).toEqual({ format: "hcl", file: "hosting.tf", changed: false, diagnostics: [] });
   });
 
-  it("is told to programs, with the text where no file is written", async () => {
+  it("is JSON for programs, with the text where no file is written", async () => {
     const { json, stderr } = await exported({ ...declaration, guards: { max_orders: 1 } }, {}, "--json");
     expect(stderr).toBe("");
     expect(json()).toMatchObject({ format: "hcl", diagnostics: [{ severity: "warning" }] });

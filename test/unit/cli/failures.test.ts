@@ -100,7 +100,7 @@ describe("usage", () => {
     expect(stdout).toContain("Examples:\n  hostform plan");
   });
 
-  it("help COMMAND SUBCOMMAND is that subcommand's own; a wrong word is told", async () => {
+  it("help COMMAND SUBCOMMAND is that subcommand's own; a wrong word is an error", async () => {
     const own = await runIn(temporaryFolder(), ["state", "push", "--help"]);
     expect(await runIn(temporaryFolder(), ["help", "state", "push"])).toMatchObject({ code: 0, stdout: own.stdout });
     const wrong = await runIn(temporaryFolder(), ["help", "state", "psh"]);

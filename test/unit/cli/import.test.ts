@@ -30,7 +30,7 @@ describe("import", () => {
     expect(planned.code).toBe(0);
   });
 
-  it("takes from the declaration what the API never tells: policy, reference, coupon", async () => {
+  it("takes from the declaration what the API never shows: policy, reference, coupon", async () => {
     const made = await projectWithService("    coupon_code: WELCOME10\n    reference: main\n");
     expect((await made.run(["import", WWW, made.id])).code).toBe(0);
     const shown = await made.run(["state", "show", WWW, "--json"]);

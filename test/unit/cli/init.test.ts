@@ -62,7 +62,7 @@ describe("init", () => {
 
   it.each([
     ["asked", ["init"], ["acme", "https://api.acme.example", "", "2"]],
-    ["told", ["init", "--project", "acme", "--money-scale", "2"], []],
+    ["given", ["init", "--project", "acme", "--money-scale", "2"], []],
   ])("writes the scale of amounts that it is %s", async (_, args, answers) => {
     const dir = temporaryFolder();
     expect((await runIn(dir, args, { answers })).code).toBe(0);

@@ -40,9 +40,9 @@ describe("sandbox", () => {
     await io.listening;
     io.interrupt();
     await ended;
-    const told = JSON.parse(io.stdout());
-    expect(told.export.HOSTING_TOKEN).toBe(told.tokens.viewer);
-    expect(told.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const started = JSON.parse(io.stdout());
+    expect(started.export.HOSTING_TOKEN).toBe(started.tokens.viewer);
+    expect(started.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(io.stderr()).toBe("");
   });
 

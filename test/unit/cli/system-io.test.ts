@@ -17,28 +17,28 @@ function listening() {
     signals.off(name, callback);
     return process;
   });
-  const told = vi.fn();
-  const end = systemIo().onInterrupt(told);
-  return { signals, told, end };
+  const interrupted = vi.fn();
+  const end = systemIo().onInterrupt(interrupted);
+  return { signals, interrupted, end };
 }
 
 describe("an interruption", () => {
-  it.each(SIGNALS)("is told of by %s, and by none when it is over", (signal) => {
-    const { signals, told, end } = listening();
+  it.each(SIGNALS)("is interrupted by %s, and by none after it has ended", (signal) => {
+    const { signals, interrupted, end } = listening();
     signals.emit(signal);
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(interrupted).toHaveBeenCalledTimes(1);
     end();
     for (const one of SIGNALS) expect(signals.listenerCount(one)).toBe(0);
   });
 
   it("comes again with Ctrl-C, and never by a terminal that is closed twice", () => {
-    const { signals, told } = listening();
+    const { signals, interrupted } = listening();
     for (const signal of ["SIGHUP", "SIGHUP"]) signals.emit(signal);
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(interrupted).toHaveBeenCalledTimes(1);
     signals.emit("SIGINT");
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(interrupted).toHaveBeenCalledTimes(2);
     signals.emit("SIGHUP");
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(interrupted).toHaveBeenCalledTimes(2);
   });
 });
 
@@ -54,15 +54,15 @@ describe("SIGHUP", () => {
     ["reloads, and interrupts nothing, where there is no terminal", false, 1, 0],
     ["is a closed terminal where there is one", true, 0, 1],
   ])("%s", (_, isTTY, reloads, interrupts) => {
-    const { signals, told, end } = listening();
+    const { signals, interrupted, end } = listening();
     const reload = vi.fn();
     const endReload = systemIo().onReload(reload);
     for (const stream of streams) Object.defineProperty(stream, "isTTY", { value: isTTY, configurable: true });
     signals.emit("SIGHUP");
-    expect([reload.mock.calls.length, told.mock.calls.length]).toEqual([reloads, interrupts]);
+    expect([reload.mock.calls.length, interrupted.mock.calls.length]).toEqual([reloads, interrupts]);
     endReload();
     signals.emit("SIGHUP");
-    expect(told, "when nothing reloads any more it interrupts").toHaveBeenCalledTimes(1);
+    expect(interrupted, "when nothing reloads any more it interrupts").toHaveBeenCalledTimes(1);
     end();
     for (const one of SIGNALS) expect(signals.listenerCount(one)).toBe(0);
   });

@@ -49,7 +49,7 @@ async function refusal(setting: Setting): Promise<string> {
 }
 
 describe("terraform install", () => {
-  it("puts the package where Terraform looks by itself, and prints the lines of the configuration", async () => {
+  it("puts the package where Terraform looks by default, and prints the lines of the configuration", async () => {
     const { code, stdout, stderr } = await install();
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     expect(code).toBe(0);
@@ -155,7 +155,7 @@ terraform {
     expect((await install()).stderr.includes("Warning: ")).toBe(warned);
   });
 
-  it("tells a program", async () => {
+  it("prints JSON for programs", async () => {
     const { stdout, stderr } = await install({ json: true });
     const mirror = path.join(home, ".terraform.d/plugins");
     expect(JSON.parse(stdout)).toEqual({

@@ -58,7 +58,7 @@ describe("the launcher", () => {
     expect(stdout).toContain(`${at}/provider.mjs`);
   });
 
-  it("tells Terraform on the line that Terraform shows", async () => {
+  it("reports to Terraform on the line that Terraform shows", async () => {
     const at = temporaryFolder();
     await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
     const env = { PATH: at, TF_PLUGIN_MAGIC_COOKIE: "d602bf8f" };

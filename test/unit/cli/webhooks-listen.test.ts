@@ -62,7 +62,7 @@ interface Received {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** An application that answers as told; what it received. */
+/** An application that answers as the test says; what it received. */
 async function application(answer: (body: string, response: ServerResponse) => void) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -107,7 +107,7 @@ describe("webhooks listen", () => {
     expect(app.received).toEqual([]);
   });
 
-  it("tells a flood of forged ones in a line a second", async () => {
+  it("reports a flood of forged ones in a line a second", async () => {
     let now = 1_800_000_000_000;
     const sleep = (_: number, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
@@ -119,7 +119,7 @@ describe("webhooks listen", () => {
     expect(io.stdout()).toContain("(and 49 more before)");
   });
 
-  it("hands on the same bytes, signed anew, and no header of the sender", async () => {
+  it("forwards the same bytes, signed again, and no header of the sender", async () => {
     const app = await application(ok);
     const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--forward-secret-env", "APP"];
     const { io, post } = await listen(args);
@@ -399,12 +399,12 @@ webhooks:
     expect(await post(deep)).toBe(204);
     expect(await post(EVENT)).toBe(204);
     expect(await stop()).toBe(0);
-    const told = io
+    const printed = io
       .stdout()
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(told.map(({ outcome, data }) => [outcome, data?.id]).slice(1, 3)).toEqual([
+    expect(printed.map(({ outcome, data }) => [outcome, data?.id]).slice(1, 3)).toEqual([
       ["received", undefined],
       ["received", 5003],
     ]);

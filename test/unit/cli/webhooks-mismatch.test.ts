@@ -43,9 +43,9 @@ describe("why a signature does not fit", () => {
     ["the sender decodes it as hexadecimal", Buffer.from(SECRET.slice(6), "hex"), /hexadecimal and decoded/],
     ["the sender decodes it as base64", Buffer.from(SECRET.slice(6), "base64"), /base64 and decoded/],
   ])("says so when %s", (_, key, words) => {
-    const told = mismatchOf(bytes(BODY), sign(BODY, key), [SECRET]);
-    expect(told.detail).toMatch(words);
-    expect(fixOf(told)).toMatch(/secret/);
+    const mismatch = mismatchOf(bytes(BODY), sign(BODY, key), [SECRET]);
+    expect(mismatch.detail).toMatch(words);
+    expect(fixOf(mismatch)).toMatch(/secret/);
   });
 
   it.each<[string, string, RegExp]>([
@@ -73,7 +73,7 @@ describe("why a signature does not fit", () => {
     expect(fixOf({ remedies })).toContain("each has its own");
   });
 
-  it("never tells the signature or the secret, whatever is given", () => {
+  it("never reveals the signature or the secret, whatever is given", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }),

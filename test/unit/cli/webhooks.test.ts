@@ -224,7 +224,7 @@ ${more}`;
 });
 
 describe("webhooks trigger, deliveries and replay", () => {
-  /** A receiver that answers as told, one status after the other; the last one stays. */
+  /** A receiver that answers with the given statuses, one after the other; the last one stays. */
   async function receiver(...statuses: number[]) {
     const bodies: string[] = [];
     const server = createServer(async (request, response) => {

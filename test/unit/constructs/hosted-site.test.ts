@@ -35,7 +35,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(only(site({ reference: "first" }).synth(), "hosting_service")).toMatchObject({ reference: "first" });
   });
 
-  it("lets go of a service when it is told how", () => {
+  it("releases a service when its deletion policy says how", () => {
     const { lifecycle, deletion_policy } = only(site({ deletionPolicy: "suspend" }).synth(), "hosting_service");
     expect({ lifecycle, deletion_policy }).toEqual({ lifecycle: undefined, deletion_policy: "suspend" });
     expect(only(site({ preventDestroy: false }).synth(), "hosting_service")).not.toHaveProperty("lifecycle");
@@ -43,7 +43,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(kept).toMatchObject({ deletion_policy: "forget", lifecycle: { prevent_destroy: true } });
   });
 
-  it("leaves a suspension alone until it is told", () => {
+  it("does not manage a suspension until it is declared", () => {
     expect(only(site().synth(), "hosting_service")).not.toHaveProperty("suspended");
     for (const [say, suspended] of [
       [() => site({ suspended: true }), true],
@@ -108,9 +108,9 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
   });
 
   it("warns of access data among the questions, and does not repeat it", () => {
-    const told = (questions: object) => warnings(site({ migration: { questions } }));
-    expect(told({ source: "cpanel", compass: "north" })).toEqual([]);
-    const [said = ""] = told({ "ftp-Password": "hunter22" });
+    const warned = (questions: object) => warnings(site({ migration: { questions } }));
+    expect(warned({ source: "cpanel", compass: "north" })).toEqual([]);
+    const [said = ""] = warned({ "ftp-Password": "hunter22" });
     expect(said).toContain('migration.questions: "ftp-Password" looks like access data');
     expect(said).not.toContain("hunter22");
   });
@@ -177,7 +177,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(made.grants.get("boss")).toBeDefined();
   });
 
-  it("tells a number that CDKTF lost in a text", () => {
+  it("reports a number that CDKTF lost in a text", () => {
     const { cdk } = library();
     const number = cdk.Token.asNumber("${var.n}");
     const zone = cdk.Token.asString("${var.zone}");
@@ -278,13 +278,13 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     ],
     ["migration", { domain: "old" }, 'migration.domain: "old" is no domain name'],
     ["migration", { deletionPolicy: "suspend" }, 'migration.deletionPolicy: "suspend" is not known'],
-  ])("tells at synthesis, with the path, that %s is not to be %j", (property, value, words) => {
+  ])("reports at synthesis, with the path, that %s must not be %j", (property, value, words) => {
     const said = complaint(library(), site({ [property]: value }).stack);
     expect(said).toContain("[prod/acme] ");
     expect(said).toContain(words);
   });
 
-  it("tells all mistakes of a stack at once, those of the escape hatch too", () => {
+  it("reports all errors of a stack at once, those of the escape hatch too", () => {
     const { stack } = site({ term: 5, planId: -1 });
     const other = new (library().hostform.HostedSite)(stack, "other", { ...SITE, domain: "other.example" });
     other.service.domain = "nowhere";
@@ -335,12 +335,12 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     ["planId", null],
     ["currency", undefined],
     ["currency", null],
-  ])("tells at synthesis, with the path, that %s is %s", (property, value) => {
+  ])("reports at synthesis, with the path, that %s is %s", (property, value) => {
     const said = complaint(library(), site({ [property]: value }).stack);
     expect(said).toContain(`[prod/acme] ${property}: it is missing, and has no default`);
   });
 
-  it("tells of a grant that says too little", () => {
+  it("reports a grant that says too little", () => {
     const { site: made, stack } = site({ grants: { "a@b.example": null, "c@d.example": {} } });
     const said = complaint(library(), stack);
     for (const email of ["a@b.example", "c@d.example"])

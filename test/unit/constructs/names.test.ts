@@ -59,7 +59,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     expect(Object.keys(synthesize(library(), stack).resource.hosting_service ?? {})).toEqual(["ab", "first"]);
   });
 
-  it("begin with a letter, or the program is told at synthesis which does not", () => {
+  it("begin with a letter, or synthesis names those that do not", () => {
     const stack = newStack(library());
     service(stack, "1and1");
     site(stack, "2nd").grant("a@b.example", "view");

@@ -95,7 +95,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     expect(() => workspace(props).workspace.site("www", { domain: "www.acme.example" })).toThrow(words);
   });
 
-  it("tells at synthesis what is wrong with the client", () => {
+  it("reports at synthesis what is wrong with the client", () => {
     const said = complaint(library(), workspace({ name: "", currency: "GBP", deletionPolicy: "suspend" }).stack);
     expect(said).toContain("[prod/acme] name: expected a text that is not empty");
     expect(said).toContain('[prod/acme] currency: "GBP" is not known');
@@ -186,7 +186,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     ["no address", { url: undefined }, "url: it is missing, and has no default"],
     ["an address that is none", { url: "hooks" }, 'url: "hooks" is no http or https address'],
     ["another protocol", { url: "ftp://a.example" }, "is no http or https address"],
-  ])("tells at synthesis of %s", (_, props, words) => {
+  ])("reports at synthesis %s", (_, props, words) => {
     expect(complaint(library(), subscription(props).stack)).toContain(
       `[prod/billing] ${words.startsWith("is") ? 'url: "ftp://a.example" ' : ""}${words}`,
     );

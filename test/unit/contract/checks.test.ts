@@ -56,7 +56,7 @@ describe("what hostform would stop at", () => {
     expect(JSON.stringify(report)).not.toMatch(/acme|canary/);
   });
 
-  it("a page beyond the end that is refused, where no list tells its end", async () => {
+  it("a page beyond the end that is refused, where no list shows its end", async () => {
     const silent = (status: number) => (asked: Asked) => {
       if (/page=100000/.test(asked.line)) return { status, json: { message: "No such page." } };
       return asked.line.startsWith("GET /services?") && asked.token?.endsWith(TOKEN)
@@ -65,9 +65,9 @@ describe("what hostform would stop at", () => {
     };
     expect((await checkServer(usual(silent(403)))).verdict("lists.beyond")).toBe("stops");
     expect((await checkServer(usual(silent(404)))).verdict("lists.beyond")).toBe("differs");
-    const told = (asked: Asked) =>
+    const answers = (asked: Asked) =>
       /page=100000/.test(asked.line) ? { status: 404, json: { message: "No." } } : undefined;
-    expect((await checkServer(usual(told))).verdict("lists.beyond")).toBe("differs");
+    expect((await checkServer(usual(answers))).verdict("lists.beyond")).toBe("differs");
   });
 });
 

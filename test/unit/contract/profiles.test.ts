@@ -26,7 +26,7 @@ describe("the table of switches", () => {
     );
   });
 
-  it("says which values can be told by reading, which by writing, and which never", () => {
+  it("says which values reading can determine, which writing, and which nothing", () => {
     const ways = Map.groupBy(Object.entries(SWITCHES), ([, { reported: way }]) =>
       typeof way === "string" ? way : "never",
     );
@@ -63,17 +63,17 @@ describe("a sandbox with one gap filled otherwise", () => {
   });
 
   it.each(all.filter((one) => !isReported(one) && !isDefault(one)))(
-    "is not, where nothing can tell: %s=%s",
+    "is not, where nothing can determine it: %s=%s",
     async (name, value) => {
       const { report, row } = await check({ [name]: value });
       expect(row(name).finding).toBe("untold");
       expect(row(name).evidence.length).toBeGreaterThan(20);
-      // Bad weather may show the rate limit's refusals, which are the default's.
+      // Background faults may show the rate limit's refusals, which are the default's.
       expect(report.profile).toBe("");
     },
   );
 
-  it("is the default, and says so of every switch that can be told", async () => {
+  it("is the default, and says so of every switch that can be determined", async () => {
     const { report } = await check({ rate_headers: "none" }, { rateLimit: 12 });
     const seen = report.rows.filter(({ finding }) => finding === "seen").map((row) => row.switch);
     expect(seen).toEqual(Object.keys(SWITCHES).filter((name) => isReported([name, ""])));

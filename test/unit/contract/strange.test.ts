@@ -61,7 +61,7 @@ const answer: fc.Arbitrary<MadeUp> = fc.record(
   { requiredKeys: ["status"] },
 );
 
-it("never breaks, and never tells", async () => {
+it("never breaks, and never reveals a secret", async () => {
   let reports = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 6, maxLength: 12 }), list, async (answers, plans) => {

@@ -50,10 +50,10 @@ const mutations = (asked: readonly Asked[]) => asked.map(({ line }) => line).fil
 describe("the harmless writes", () => {
   it("register a webhook and remove it again, and nothing else", async () => {
     const { answer, hooks } = withWebhooks();
-    const told: string[] = [];
+    const registered: string[] = [];
     const secrets: string[] = [];
     const { report, asked, verdict, leftover } = await checkServer(answer, {
-      onRegistered: (id, url) => told.push(`${id} ${url}`),
+      onRegistered: (id, url) => registered.push(`${id} ${url}`),
       onSecret: (secret) => secrets.push(secret),
     });
     expect(mutations(asked)).toEqual([
@@ -65,7 +65,7 @@ describe("the harmless writes", () => {
     const { url } = JSON.parse(asked.filter(({ line }) => line === "POST /webhooks").at(-1)?.body ?? "{}");
     expect(url).toMatch(URL_OF_CHECK);
     expect([...hooks.keys()]).toEqual([200]);
-    expect(told).toEqual([`201 ${url}`]);
+    expect(registered).toEqual([`201 ${url}`]);
     expect(secrets).toEqual(["whsec_canary_0123456789"]);
     expect(leftover).toBeUndefined();
     expect(report.wrote).toBe(true);
@@ -223,7 +223,7 @@ describe("a webhook is removed", () => {
   });
 });
 
-describe("a webhook that stays is told", () => {
+describe("a webhook that stays is reported", () => {
   it("with its id, when its removal is refused", async () => {
     const { answer } = withWebhooks((asked) =>
       asked.line.startsWith("DELETE") ? { status: 403, json: { message: "No." } } : undefined,

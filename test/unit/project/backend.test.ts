@@ -113,7 +113,7 @@ describe("a project with a backend", () => {
     expect(JSON.parse(server.state ?? "").lineage).toBe("l");
   });
 
-  it("does not begin anew while a state file lies beside it, and takes it over by state push", async () => {
+  it("does not begin an empty state while a state file lies beside it; state push moves that file", async () => {
     const { remote, write, read, server } = await remoteProject();
     const declaration = await read("hosting.yaml");
     await write("hosting.yaml", `project: test\n${WEBHOOK}`);

@@ -28,14 +28,14 @@ function begin() {
   return { run: () => new Interrupts(io), press: fake.interrupt, pass, exits };
 }
 
-const told = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];
+const aborted = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];
 
 describe("Ctrl-C", () => {
   it("while reading ends all requests; a second one ends the process", () => {
     const { run, press, exits } = begin();
     const interrupts = run();
     press();
-    expect(told(interrupts)).toEqual([true, true, false]);
+    expect(aborted(interrupts)).toEqual([true, true, false]);
     expect(exits).toEqual([]);
     press();
     expect(exits).toEqual([1]);
@@ -46,13 +46,13 @@ describe("Ctrl-C", () => {
     const interrupts = run();
     interrupts.planned();
     press();
-    expect(told(interrupts)).toEqual([true, false, false]);
+    expect(aborted(interrupts)).toEqual([true, false, false]);
     press();
-    expect(told(interrupts)).toEqual([true, true, false]);
+    expect(aborted(interrupts)).toEqual([true, true, false]);
     await pass(RECORDING_MS - 1);
-    expect(told(interrupts)).toEqual([true, true, false]);
+    expect(aborted(interrupts)).toEqual([true, true, false]);
     await pass(1);
-    expect(told(interrupts)).toEqual([true, true, true]);
+    expect(aborted(interrupts)).toEqual([true, true, true]);
     expect(exits).toEqual([]);
     await pass(SUMMARY_MS);
     expect(exits).toEqual([1]);
@@ -63,7 +63,7 @@ describe("Ctrl-C", () => {
     const interrupts = run();
     interrupts.planned();
     for (let nth = 1; nth <= 3; nth++) press();
-    expect(told(interrupts)).toEqual([true, true, true]);
+    expect(aborted(interrupts)).toEqual([true, true, true]);
     expect(exits).toEqual([]);
     press();
     expect(exits).toEqual([1]);
@@ -98,7 +98,7 @@ describe("Ctrl-C", () => {
     const first = run();
     press();
     first.end();
-    expect(told(run())).toEqual([true, true, false]);
+    expect(aborted(run())).toEqual([true, true, false]);
     expect(exits).toEqual([]);
   });
 });

@@ -13,8 +13,8 @@ const output = (after: string, over: Partial<OutputChange> = {}): OutputChange =
   ...over,
 });
 
-describe("what a plan tells of secrets", () => {
-  // CDKTF declares everything that stacks share as sensitive. Whoever approves the plan has to see which domain is ordered.
+describe("what a plan shows of secrets", () => {
+  // CDKTF declares everything that stacks share as sensitive. A reviewer has to see which domain is ordered.
   it("is not what is merely declared as sensitive", () => {
     const redaction = new Redaction();
     learnPlan(redaction, { changes: [], outputs: [output("www.acme.example")] });

@@ -46,11 +46,11 @@ describe("any text with any secrets", () => {
     fc.assert(
       fc.property(secrets, fc.constantFrom("", "of ", '"', "\\", "\n"), (secret, before) => {
         const redaction = knowing(secret);
-        for (const text of [JSON.stringify({ told: before + secret }), jsonText({ told: before + secret })])
+        for (const text of [JSON.stringify({ text: before + secret }), jsonText({ text: before + secret })])
           expect(() => JSON.parse(redaction.redact(text)), redaction.redact(text)).not.toThrow();
       }),
     );
-    expect(knowing('"quoted').redact(String.raw`{"told":"\\\"quoted"}`)).toBe(`{"told":"${SECRET_MARK}"}`);
+    expect(knowing('"quoted').redact(String.raw`{"text":"\\\"quoted"}`)).toBe(`{"text":"${SECRET_MARK}"}`);
   });
 
   it.each(WAYS)("comes out without them: %s", (_, way) => {
@@ -244,7 +244,7 @@ describe("time", () => {
     const text = line.repeat(Math.ceil(1_000_000 / line.length)) + many[1234];
     const start = performance.now();
     expect(redaction.redact(text).endsWith(SECRET_MARK)).toBe(true);
-    // About 10 ms. Looking for each secret by itself takes some seconds.
+    // About 10 ms. Looking for each secret separately takes some seconds.
     expect(performance.now() - start).toBeLessThan(1000);
   });
 });

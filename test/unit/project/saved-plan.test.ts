@@ -199,7 +199,7 @@ describe("the file of a saved plan", () => {
 
 describe("the origin of a saved plan", () => {
   const files = (...names: string[]) => names.map((name) => ({ file: name.slice(2), digest: name.slice(0, 1) }));
-  const told = (then: Origin["declaration"], now: Origin["declaration"]) => {
+  const reported = (then: Origin["declaration"], now: Origin["declaration"]) => {
     try {
       checkOrigin({ ...origin, declaration: then }, { ...origin, declaration: now });
       return undefined;
@@ -219,23 +219,23 @@ describe("the origin of a saved plan", () => {
       files(...[..."abcdefghijkl"].map((name) => `1 ${name}`)),
       "New: a, b, c, d, e, f, g, h, i, j and 2 more.",
     ],
-  ])("tells which files differ: %s", (_, then, now, detail) => expect(told(then, now)).toBe(detail));
+  ])("names the files that differ: %s", (_, then, now, detail) => expect(reported(then, now)).toBe(detail));
 
-  it("tells another project", () => {
+  it("names another project", () => {
     expect(() => checkOrigin(origin, { ...origin, project: "beta" })).toThrow("made for another project");
   });
 });
 
 describe("what a saved plan and a new one may differ in", () => {
   const base = update({ suspended: true }, { reasons: [reason("declared", "suspended", "suspended")] });
-  const told = (was: Change, is: Change | undefined) => differences(plan([was]), plan(is ? [is] : []), none);
+  const reported = (was: Change, is: Change | undefined) => differences(plan([was]), plan(is ? [is] : []), none);
 
   it.each<[why: string, is: Change]>([
     ["a due date has moved on", { ...base, before: { ...base.before, next_due_date: "2028-01-01" } }],
     ["it is worded otherwise", { ...base, reasons: [reason("declared", "in other words", "suspended")] }],
     ["it takes another number of requests", { ...base, requests: 7 }],
     ["a secret is another one", { ...base, after: { ...base.after, password: "other" } }],
-  ])("nothing is told when %s", (_, is) => expect(told(base, is)).toEqual([]));
+  ])("reports nothing when %s", (_, is) => expect(reported(base, is)).toEqual([]));
 
   it.each<[what: string, is: Change]>([
     ["actions", { ...base, actions: ["delete", "create"] }],
@@ -246,11 +246,11 @@ describe("what a saved plan and a new one may differ in", () => {
     ["values", { ...base, after: { ...base.after, suspended: false } }],
     ["values", { ...base, before: { ...base.before, suspended: null } }],
     ["generation", { ...base, private: { generation: 2 } }],
-  ])("%s", (what, is) => expect(told(base, is).join()).toContain(what));
+  ])("%s", (what, is) => expect(reported(base, is).join()).toContain(what));
 
-  it("the price is told", () => {
+  it("reports the price", () => {
     const dearer = order({ quote: { currency: "USD", list: 2500, billed: 2500, most: 2500 } });
-    expect(told(order(), dearer)).toEqual([
+    expect(reported(order(), dearer)).toEqual([
       "hosting_service.acme: not the same price. The price was 1,800 USD and is 2,500 USD (in the API's own unit).",
     ]);
   });

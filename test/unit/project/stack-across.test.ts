@@ -64,7 +64,7 @@ describe("stacks of one manifest", () => {
         );
       }
     }
-    // Whoever puts it right has to look.
+    // A person has to look at it to correct it.
     expect((await project.run("state", "list", "--stack", "cdktf.out", "--only", "b")).code).toBe(0);
   });
 

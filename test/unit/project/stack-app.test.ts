@@ -68,7 +68,7 @@ describe("--app", () => {
     expect((await run(["state", "list", "--quiet", "--app", `${node} app.cjs`])).err).toBe("");
   });
 
-  it("tells the end of what a failing app wrote", async () => {
+  it("shows the end of what a failing app wrote", async () => {
     put("app.cjs", 'console.error("no such plan"); process.exit(3);');
     const { code, err } = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);
     expect(code).toBe(1);
@@ -87,9 +87,9 @@ describe("--app", () => {
     const words = "Error: Validation failed with the following errors:\n  [prod/e] events: no such event\n";
     const shown = await run(["plan", "--app", `${node} app.cjs`]);
     expect(shown.code).toBe(1);
-    const told = shown.err.slice(shown.err.indexOf("The app ended with exit code 1"));
-    expect(told).toContain(words);
-    expect(told).not.toMatch(/^ +at |The end of what it wrote|before/m);
+    const printed = shown.err.slice(shown.err.indexOf("The app ended with exit code 1"));
+    expect(printed).toContain(words);
+    expect(printed).not.toMatch(/^ +at |The end of what it wrote|before/m);
     expect(shown.err.match(/before/g)).toHaveLength(1);
     // Where nothing was shown, or a program reads it: the end, without thirty lines of a library.
     const quiet = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);

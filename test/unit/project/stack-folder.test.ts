@@ -149,7 +149,7 @@ describe("the state of a stack", () => {
     expect(stateFile("/s", { path: "/x/one.tfstate" })).toBe("/x/one.tfstate");
   });
 
-  it("has one name, whoever names it", () => {
+  it("has one name, whatever names it", () => {
     const local = (path: string) => ({ type: "local", settings: { path } });
     expect(placeName("/s/a", undefined)).toBe(placeName("/s/b", local("../a/terraform.tfstate")));
     const http = (address: string, more = {}) => ({ type: "http", settings: { address, ...more } });
@@ -263,7 +263,7 @@ describe("variables", () => {
     expect(words).not.toContain("secret-value");
   });
 
-  it("tell which of their texts are secret", () => {
+  it("say which of their texts are secret", () => {
     const from = "x";
     const values = [
       { name: "plan", from, value: { text: "eleven" } },

@@ -31,7 +31,7 @@ function refusal(work: () => unknown): string {
 }
 
 describe("a manifest", () => {
-  it("tells folder, file and dependencies of each stack; dependencies are construct paths", () => {
+  it("gives folder, file and dependencies of each stack; dependencies are construct paths", () => {
     const text = manifest(entry("one"), entry("two", { dependencies: ["app/one"] }));
     expect(read(text).map(({ name, folder, file, dependencies }) => [name, folder, file, dependencies])).toEqual([
       ["one", "/out/stacks/one", "/out/stacks/one/cdk.tf.json", []],
@@ -44,7 +44,7 @@ describe("a manifest", () => {
     expect(read(manifest(entry("one", paths)))[0]?.file).toBe("/out/stacks/one/cdk.tf.json");
   });
 
-  it("tells what constructs complain of, at the first line that is no library's", () => {
+  it("reports what constructs complain of, at the first line outside of the libraries", () => {
     const annotations = [
       {
         constructPath: "app/one/site/Default",

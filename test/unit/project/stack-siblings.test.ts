@@ -98,7 +98,7 @@ describe("the outputs of another stack", () => {
     expect((await siblings({ defaults })).outputs).toEqual({ id: "1001", more: "y" });
   });
 
-  it("have no defaults where the state itself is missing: everything that hangs on them would be removed", async () => {
+  it("have no defaults where the state itself is missing: everything that depends on them would be removed", async () => {
     const defaults = { id: "0", more: "y" };
     for (const all of [undefined, []]) {
       const { outputs, said } = await siblings({ defaults }, { ...(all && { all }) });

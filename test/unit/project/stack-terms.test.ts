@@ -48,7 +48,7 @@ describe("what is said of a stack", () => {
     expect((await project.run("plan", "--stack", "infra", "--detailed-exitcode")).code).toBe(0);
   });
 
-  it("tells of an error that is thrown in the same way, and once", async () => {
+  it("reports an error that is thrown in the same way, and once", async () => {
     const project = await startProject();
     write(project, { hosting_service: { a: SERVICE } });
     const text = said(await project.run("output", "nothing", "--stack", "infra"));

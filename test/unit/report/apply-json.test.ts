@@ -37,7 +37,7 @@ describe("messages of Terraform's machine-readable UI", () => {
     });
   });
 
-  it("tell a plan: drift, changes in Terraform's words, diagnostics, the summary", () => {
+  it("contain a plan: drift, changes in Terraform's words, diagnostics, the summary", () => {
     const messages = planMessages(
       plan(
         [
@@ -148,7 +148,7 @@ describe("messages of Terraform's machine-readable UI", () => {
     });
   });
 
-  it("tell waiting for queued jobs as a log message, a type that readers know", () => {
+  it("report waiting for queued jobs as a log message, a type that readers know", () => {
     expect(eventMessage({ type: "waiting", addresses: ["a.b"], seconds: 5 }, now)).toMatchObject({
       type: "log",
       hostform: { waiting: ["a.b"], elapsed_seconds: 5 },

@@ -30,7 +30,7 @@ const REPORT: ContractReport = {
       says: "A price is an integer",
       verdict: "differs",
       detail: "It is a text.",
-      fix: "Tell the host.",
+      fix: "Report it to the host.",
     },
     {
       id: "c",
@@ -62,7 +62,7 @@ What the specification says:
   pass      Lists have one envelope (§4)
   DIFFERS   A price is an integer (§2)
             It is a text.
-            Fix: Tell the host.
+            Fix: Report it to the host.
   not seen  An invoice can be read (§2)
             There are none.
 
@@ -109,8 +109,8 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
       fc.property(hostile, fc.constantFrom(40, 80, undefined), (text, width) => {
         const check = { id: "d", clause: text, says: text, verdict: "stops" as const, detail: text, fix: text };
         const row = { switch: "status", default: "lower", finding: "seen" as const, value: text, evidence: text };
-        const untold = { ...row, finding: "untold" as const };
-        const report = { ...REPORT, base_url: text, profile: text, checks: [check], rows: [row, untold] };
+        const unknown = { ...row, finding: "untold" as const };
+        const report = { ...REPORT, base_url: text, profile: text, checks: [check], rows: [row, unknown] };
         expect(dangerous(renderContract(report, { color: false, ...(width && { width }) }), "\n")).toEqual([]);
       }),
       { numRuns: 100 },

@@ -6,7 +6,7 @@ import { fixOf } from "../../support/remedies.ts";
 const range = { file: "main.ts", line: 3, column: 5, endLine: 3, endColumn: 6, construct: "app/acme\u001b/www" };
 const diagnostic: Diagnostic = { severity: "error", code: "config.reference", summary: "No.", range };
 
-it("a mistake in a stack tells the construct that it stands in", () => {
+it("an error in a stack names its construct", () => {
   const located = { ...diagnostic, address: "hosting_service.www" };
   expect(renderDiagnostics([diagnostic], { remedies: fixOf, color: false })).toContain(
     "on main.ts:3:5 (construct app/acme\\u001b/www)\n",
@@ -21,12 +21,12 @@ it("a mistake in a stack tells the construct that it stands in", () => {
 });
 
 it("people know a construct by its path, without the `Default` inside; programs get the path as it is", () => {
-  const told = (construct: string) =>
+  const shown = (construct: string) =>
     renderDiagnostics([{ ...diagnostic, range: { ...range, construct } }], { remedies: fixOf, color: false });
-  expect(told("prod/w/Default")).toContain("(construct prod/w)\n");
-  expect(told("prod/Default/w")).toContain("(construct prod/Default/w)\n");
-  expect(told("prod/NoDefault")).toContain("(construct prod/NoDefault)\n");
-  expect(told("Default")).toContain("(construct Default)\n");
+  expect(shown("prod/w/Default")).toContain("(construct prod/w)\n");
+  expect(shown("prod/Default/w")).toContain("(construct prod/Default/w)\n");
+  expect(shown("prod/NoDefault")).toContain("(construct prod/NoDefault)\n");
+  expect(shown("Default")).toContain("(construct Default)\n");
   const inside = { ...range, construct: "prod/w/Default" };
   expect(diagnosticJson({ ...diagnostic, range: inside }, fixOf).construct).toBe("prod/w/Default");
 });

@@ -41,7 +41,7 @@ const cases: readonly { name: string; why: string; diagnostics: readonly Diagnos
   },
   {
     name: "diagnostic-many",
-    why: "equal warnings are told once and stand before the errors; the number is said at the end",
+    why: "equal warnings are shown once, before the errors; the count is at the end",
     diagnostics: [
       located,
       ...["a", "b", "c", "d", "e", "f", "g"].map((name) => warning(`hosting_service.${name}`)),
@@ -69,13 +69,16 @@ describe("renderDiagnostics", () => {
   it("is empty when there is nothing to say", () =>
     expect(renderDiagnostics([], { remedies: fixOf, color: false })).toBe(""));
 
-  it("tells a failure of the state once, with the places, and mistakes one by one", () => {
+  it("shows a failure of the state once, with the places, and errors one by one", () => {
     const lost = diagnostic({ code: "state.lost_lock", summary: "The lock was taken over" });
     const later = { ...lost, address: "hosting_service.a", detail: "Not recorded: a, b." };
-    const told = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], { remedies: fixOf, color: false });
-    expect(told.match(/The lock was taken over/g)).toHaveLength(1);
-    expect(told).toContain("in hosting_service.a");
-    expect(told).toContain("Not recorded: a, b.");
+    const shown = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], {
+      remedies: fixOf,
+      color: false,
+    });
+    expect(shown.match(/The lock was taken over/g)).toHaveLength(1);
+    expect(shown).toContain("in hosting_service.a");
+    expect(shown).toContain("Not recorded: a, b.");
     const mistakes = renderDiagnostics([located, { ...located, address: "hosting_service.b" }], {
       remedies: fixOf,
       color: false,

@@ -70,7 +70,7 @@ const cases: readonly { name: string; why: string; plan: Plan; result: ApplyResu
   },
   {
     name: "outcome-failed",
-    why: "a failure is told first, then what was done all the same and what was skipped because of it",
+    why: "a failure comes first, then what was still done and what was skipped because of it",
     plan: full,
     result: result(
       [
@@ -121,7 +121,7 @@ describe("renderOutcome", () => {
     );
   });
 
-  it("tells a diagnostic once that stands in the outcome and in the result", () => {
+  it("shows a diagnostic once that is in the outcome and in the result", () => {
     const text = renderOutcome(
       full,
       result([outcome("x.y", { result: "failed", diagnostics: [refused] })], { diagnostics: [refused] }),

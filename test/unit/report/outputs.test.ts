@@ -87,7 +87,7 @@ describe("the outputs of a plan", () => {
     expect(text).not.toContain("Applying this plan");
   });
 
-  it("are told apart from resources by a destroy", () => {
+  it("are listed apart from resources by a destroy", () => {
     const outputs = [output("old", { action: "delete", before: "gone" })];
     expect(shown(outputs, { mode: "destroy" })).toContain("takes the outputs out of the state");
   });

@@ -221,7 +221,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
   },
   {
     name: "plan-drift-gone",
-    why: "an object deleted elsewhere is told before it is ordered or created again",
+    why: "an object deleted elsewhere is reported before it is ordered or created again",
     plan: plan(
       [
         change({
@@ -312,7 +312,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
   },
   {
     name: "plan-deferred",
-    why: "what is declared and has to wait is told even when nothing else is to do",
+    why: "a deferred change is shown even when there is nothing else to do",
     plan: plan([
       change({ before: liveService, after: liveService, deferred: ["suspended"] }),
       change({

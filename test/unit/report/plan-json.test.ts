@@ -181,7 +181,7 @@ describe("planJson", () => {
     expect(planJson(plan(), { remedies: fixOf }).planned_values).toEqual({ root_module: {} });
   });
 
-  it("tells drift in Terraform's form", () => {
+  it("shows drift in Terraform's form", () => {
     expect(planJson(everything, { remedies: fixOf }).resource_drift).toMatchObject([
       { address: "hosting_service.acme", change: { actions: ["update"], after: { suspended: true } } },
       { address: "hosting_webhook.gone", change: { actions: ["delete"], before: { secret: null }, after: null } },

@@ -108,7 +108,7 @@ describe("moneyLines", () => {
       "Orders: 2 services, list price 4000 (USD, API's unit), billed 1800 (USD, API's unit); 1 of them is not counted, its price is unknown: the effect of the coupon is known only from the invoice",
     ],
     [
-      "several reasons are not told one by one",
+      "several reasons are not listed one by one",
       plan([order(), unknown("a"), unknown("b")], { cost: [cost({ orders: 3, unknown: 2 })] }),
       "Orders: 3 services, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit); 2 of them are not counted, their price is unknown: the API's list does not tell it",
     ],

@@ -6,7 +6,7 @@ import { fixOf } from "../../support/remedies.ts";
 import { change, cost, diagnostic, drift, order, plan } from "./builders.ts";
 import { planCases } from "./plan-cases.ts";
 
-// Golden files: `vitest run test/unit/report -u` writes them anew; read the difference before committing it.
+// Golden files: `vitest run test/unit/report -u` writes them again; read the difference before committing it.
 const golden = (name: string) => `../../golden/report/${name}.txt`;
 
 describe("renderPlan", () => {

@@ -54,7 +54,7 @@ describe("renderTable", () => {
     );
   });
 
-  it("leaves a terminal too narrow for anything at the least that tells something", () => {
+  it("leaves a terminal that is too narrow at the least width that shows something", () => {
     expect(renderTable([{ id: 123456789, name: "abcdefghijkl" }], columns, { ...plain, width: 5 })).toContain(
       "123456789  abcdefg…",
     );

@@ -99,8 +99,15 @@ describe("the line of a look", () => {
 
 describe("a message of watch --json", () => {
   it("has the form of Terraform's messages, its own part under hostform", () => {
-    const told = { type: "watch_found", look: 2, result: "failed", news: true, requests: 3, next_seconds: 60 } as const;
-    expect(watchMessage(told, "It failed.", AT)).toEqual({
+    const found = {
+      type: "watch_found",
+      look: 2,
+      result: "failed",
+      news: true,
+      requests: 3,
+      next_seconds: 60,
+    } as const;
+    expect(watchMessage(found, "It failed.", AT)).toEqual({
       "@level": "warn",
       "@message": "It failed.",
       "@module": "hostform.ui",

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../support/sandbox.ts";
 
-test("by the system's clock, what falls due is done and told although nobody asks", async () => {
+test("by the system's clock, what falls due is done and announced although nobody asks", async () => {
   const receiver = createServer((_request, response) => void response.end());
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
@@ -19,8 +19,8 @@ test("by the system's clock, what falls due is done and told although nobody ask
   const headers = { authorization: `Bearer ${sandbox.tokens.agency}`, "idempotency-key": "k" };
   const body = JSON.stringify({ plan_id: 11, currency: "USD", domain: "acme.example" });
   const ordered = await fetch(`${sandbox.url}/api/v1/services`, { method: "POST", headers, body });
-  const told = once(receiver, "request");
+  const delivered = once(receiver, "request");
   control.payInvoice(JSON.parse(await ordered.text()).data.invoice.id);
-  await told;
+  await delivered;
   expect(control.list("services").at(-1)).toMatchObject({ status: "active", provisioning_status: "provisioned" });
 });

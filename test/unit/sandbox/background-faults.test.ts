@@ -26,7 +26,7 @@ describe("weather=flaky", () => {
     expect((met.get(undefined) ?? 0) / 2_000).toBeGreaterThan(0.75);
   });
 
-  test("whoever repeats a request gets through at the third try at the latest", () => {
+  test("a repeated request succeeds at the third try at the latest", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 400 }), (seed, requests) => {
         const background = flaky(seed);
@@ -43,7 +43,7 @@ describe("weather=flaky", () => {
     );
   });
 
-  test("calm weather strikes nothing; after a clear the same comes again", () => {
+  test("the value calm injects nothing; after a clear the same faults come again", () => {
     const calm = new BackgroundFaults("seed", parseProfile(""));
     const injected = (faults: BackgroundFaults) =>
       Array.from({ length: 200 }, (_, at) => faults.inject(String(at), START));

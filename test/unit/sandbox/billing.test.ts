@@ -4,8 +4,8 @@ import { fc } from "../../support/fc.ts";
 import { activeService, ORDER, START, start } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
-/** What was told to the agency since the last look: `event id`, in order. */
-function told(sandbox: Sandbox): string[] {
+/** The events that the agency got since the last call: `event id`, in order. */
+function announced(sandbox: Sandbox): string[] {
   const { control } = sandbox;
   const entries = control.list("deliveries").map(({ event, body }) => `${event} ${JSON.parse(body).data.id}`);
   for (const { id } of control.list("deliveries")) control.remove("deliveries", id);
@@ -23,17 +23,17 @@ test("a term ends with a notice and an invoice, and goes on when that is paid", 
   listen(running.sandbox);
   expect(control.get("services", id).next_due_date).toBe("2026-12-21");
   control.advanceClock({ days: 22 });
-  expect(told(running.sandbox)).toEqual([]);
+  expect(announced(running.sandbox)).toEqual([]);
   control.advanceClock({ days: 1 });
-  expect(told(running.sandbox)).toEqual([`service.expiring ${id}`]);
+  expect(announced(running.sandbox)).toEqual([`service.expiring ${id}`]);
   control.advanceClock({ days: 7 });
   const invoice = control.list("invoices").at(-1);
   expect(invoice).toMatchObject({ order_id: id, status: "unpaid", due_date: "2026-12-28" });
   expect(invoice?.created_at).toBe("2026-12-21T00:00:00.000Z");
-  expect(told(running.sandbox)).toEqual([`invoice.created ${invoice?.id}`]);
+  expect(announced(running.sandbox)).toEqual([`invoice.created ${invoice?.id}`]);
   control.payInvoice(invoice?.id ?? 0);
   expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
-  expect(told(running.sandbox)).toEqual([`invoice.paid ${invoice?.id}`]);
+  expect(announced(running.sandbox)).toEqual([`invoice.paid ${invoice?.id}`]);
 });
 
 test("an agency renews at its discount, the price stays the list price", async () => {
@@ -59,14 +59,14 @@ test("unpaid, it is suspended when the invoice is overdue, and terminated in the
   expect(control.get("services", id)).toMatchObject({ status: "terminated", suspended_for: null });
   const [invoice] = control.list("invoices").slice(-1);
   expect(invoice?.status).toBe("cancelled");
-  expect(told(running.sandbox)).toEqual([
+  expect(announced(running.sandbox)).toEqual([
     `service.expiring ${id}`,
     `invoice.created ${invoice?.id}`,
     `service.suspended ${id}`,
     `service.terminated ${id}`,
   ]);
   control.advanceClock({ months: 12 });
-  expect(told(running.sandbox)).toEqual([]);
+  expect(announced(running.sandbox)).toEqual([]);
 });
 
 test("paid late, it is restored; suspended on request, it stays suspended", async () => {
@@ -88,7 +88,7 @@ test("an order that is never paid is cancelled, which is no termination", async 
   control.advanceClock({ days: 38 });
   expect(control.get("services", data.id).status).toBe("cancelled");
   expect(control.get("invoices", data.invoice.id).status).toBe("cancelled");
-  expect(told(running.sandbox)).toEqual([]);
+  expect(announced(running.sandbox)).toEqual([]);
   expect(() => control.payInvoice(data.invoice.id)).toThrow("cancelled");
 });
 
@@ -134,7 +134,7 @@ test("a service that is over is not provisioned by a late payment", async () => 
   expect(control.payInvoice(data.invoice.id).status).toBe("paid");
   control.advanceClock({ months: 12 });
   expect(control.get("services", data.id)).toMatchObject({ status: "terminated", provisioning_status: "pending" });
-  expect(told(running.sandbox)).toEqual([`invoice.paid ${data.invoice.id}`]);
+  expect(announced(running.sandbox)).toEqual([`invoice.paid ${data.invoice.id}`]);
 });
 
 test.each([
@@ -160,7 +160,7 @@ test("paid late, the next notice comes all the same, at once if its window has b
   const invoice = control.list("invoices").at(-1)?.id ?? 0;
   control.payInvoice(invoice);
   control.advanceClock({ seconds: 1 });
-  expect(told(running.sandbox)).toEqual([`invoice.paid ${invoice}`, `service.expiring ${id}`]);
+  expect(announced(running.sandbox)).toEqual([`invoice.paid ${invoice}`, `service.expiring ${id}`]);
   expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
 });
 
@@ -169,7 +169,7 @@ test("with a notice longer than the term, each term has its notice", async () =>
   activeService(running);
   listen(running.sandbox);
   running.sandbox.control.advanceClock({ months: 3, days: 5 });
-  const events = told(running.sandbox).map((line) => line.split(" ")[0]);
+  const events = announced(running.sandbox).map((line) => line.split(" ")[0]);
   expect(events.filter((event) => event === "service.expiring")).toHaveLength(3);
 });
 
@@ -207,7 +207,7 @@ test("an invoice that is made paid, and a service that is made live, are taken f
   control.advanceClock({ days: 38 });
   expect(control.get("services", paid.id).status).toBe("active");
   expect(control.get("services", live.id)).toMatchObject({ status: "suspended", suspended_for: "unpaid" });
-  expect(told(running.sandbox)).toContain(`service.suspended ${live.id}`);
+  expect(announced(running.sandbox)).toContain(`service.suspended ${live.id}`);
 });
 
 test("terms that end on a 31st come back to it", async () => {
@@ -222,7 +222,7 @@ test("terms that end on a 31st come back to it", async () => {
   expect(dues).toEqual(["2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"]);
 });
 
-test("a clock that stands still moves only when it is told to, and goes on from there", async () => {
+test("a clock that stands still moves only when it is advanced, and goes on from there", async () => {
   let now = START;
   const running = await start({ clock: { now: () => now } });
   const { control } = running.sandbox;
@@ -260,7 +260,7 @@ test("a leap leaves the same records as the same time in steps", async () => {
   );
 });
 
-test("a year of 100 services: every renewal, expiry, suspension and termination is told once", async () => {
+test("a year of 100 services: every renewal, expiry, suspension and termination is announced once", async () => {
   const receiver = await startReceiver();
   const running = await start();
   const { control } = running.sandbox;
@@ -285,7 +285,7 @@ test("a year of 100 services: every renewal, expiry, suspension and termination 
   }
   await control.settled();
 
-  // What must have been told follows from the records, not from what was sent.
+  // The expected events follow from the records, not from what was sent.
   const expected = new Map<string, number>();
   const expectOnce = (event: EventName, id: number, times = 1) => expected.set(`${event} ${id}`, times);
   for (const { id, created_at, status } of control.list("invoices").filter((one) => one.customer_id === 1)) {

@@ -59,7 +59,7 @@ test("a delivery is a signed POST of {event, data, timestamp}", async () => {
   expect(JSON.parse(body)).toEqual({ event: "invoice.created", data: shown, timestamp: "2026-11-21T10:00:00+00:00" });
 });
 
-test("a transfer is told to the losing and the gaining account", async () => {
+test("a transfer is announced to the losing and the gaining account", async () => {
   const [agency, customer] = [await startReceiver(), await startReceiver()];
   const running = await subscribed(agency);
   const { control } = running.sandbox;
@@ -76,7 +76,7 @@ test("a transfer is told to the losing and the gaining account", async () => {
   expect(() => control.acceptTransfer(offer.id)).toThrow(Refusal);
 });
 
-test("only those are told who subscribed to the event, of the account that it belongs to", async () => {
+test("only the webhooks of the event's account that subscribed to it get an event", async () => {
   const [wanted, other, foreign] = [await startReceiver(), await startReceiver(), await startReceiver()];
   const running = await start();
   const { control } = running.sandbox;
@@ -180,7 +180,7 @@ test("a subscription that is gone gets nothing more", async () => {
   expect(control.list("deliveries")).toMatchObject([{ status: "abandoned" }]);
 });
 
-test("a change that is refused tells nobody", async () => {
+test("a change that is refused sends no event", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const refused = await running.send("POST", "/services", { key: "k", body: { ...ORDER, plan_id: 999 } });
@@ -235,7 +235,7 @@ test.each([
   expect(() => running.sandbox.control.trigger(event, subject)).toThrow(message);
 });
 
-test("a webhook is told nothing of another account", async () => {
+test("a webhook gets no event of another account", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -273,9 +273,9 @@ test("over HTTP: trigger, deliveries, replay, rotate", async () => {
 
 test("a receiver that never answers holds up nobody else", async () => {
   const silent = await startReceiver(() => NEVER);
-  const told = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
   const prompt = await startReceiver(() => {
-    told.resolve();
+    arrived.resolve();
     return 204;
   });
   const running = await subscribed(silent);
@@ -283,7 +283,7 @@ test("a receiver that never answers holds up nobody else", async () => {
   for (const { id } of control.seedServices({ count: 100 })) control.suspendService(id);
   control.create("webhooks", { account: "customer", url: prompt.url, events: ["service.suspended"] });
   control.suspendService(activeService(running, { account: "customer" }));
-  await told.promise;
+  await arrived.promise;
   const delivered = () => control.list("deliveries").filter(({ status }) => status === "delivered").length;
   await expect.poll(delivered).toBe(1);
   // A few at a time, however many are due.

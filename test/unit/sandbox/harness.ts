@@ -36,7 +36,7 @@ export async function start(options: SandboxOptions = {}): Promise<Running> {
   return running;
 }
 
-/** The same, for what goes on outside of a test: whoever opens it closes it. */
+/** The same, for use outside of a test: the caller closes it. */
 export async function open(options: SandboxOptions = {}): Promise<Running> {
   const sandbox = await startSandbox({ clock: { now: () => START }, rateLimit: 0, ...options });
   return { sandbox, send: (method, path, sending) => send(sandbox, method, path, sending) };

@@ -222,7 +222,7 @@ describe("invariants", () => {
     ]);
   });
 
-  test("an order that was placed is one, whatever the client was told of it", async () => {
+  test("an order that was placed counts as one, whatever the client got as an answer", async () => {
     const { send, sandbox } = await start();
     sandbox.control.addFault({ operation: "orderService", phase: "after", status: 422 });
     expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(422);
@@ -230,7 +230,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants().broken).toMatchObject([{ rule: "ordered_twice", requests: [1, 2] }]);
   });
 
-  test("a service that is gone may be ordered anew", async () => {
+  test("a service that is gone may be ordered again", async () => {
     const { send, sandbox } = await start();
     const { body } = await send("POST", "/services", { key: "k", body: ORDER });
     sandbox.control.terminateService(body.data.id);

@@ -11,16 +11,16 @@ test("every endpoint has one name, and no name is without an endpoint", () => {
 
 test("the names are those of schemas/openapi.yaml", () => {
   const file = path.resolve(import.meta.dirname, "../../../schemas/openapi.yaml");
-  const told: Record<string, string> = {};
+  const documented: Record<string, string> = {};
   let [where, method] = ["", ""];
   for (const line of readFileSync(file, "utf8").split("\n")) {
     where = /^ {2}(\/api\/v1\/\S+):$/.exec(line)?.[1] ?? where;
     method = /^ {4}(get|post|delete):$/.exec(line)?.[1] ?? method;
     const name = /^ {6}operationId: (\w+)$/.exec(line)?.[1];
     if (name !== undefined)
-      told[name] = `${method.toUpperCase()} ${where.replace("/api/v1", "").replaceAll(/\{(\w+)\}/g, ":$1")}`;
+      documented[name] = `${method.toUpperCase()} ${where.replace("/api/v1", "").replaceAll(/\{(\w+)\}/g, ":$1")}`;
   }
-  expect(OPERATIONS).toEqual(told);
+  expect(OPERATIONS).toEqual(documented);
 });
 
 test("a pattern is made from a name, or from a method and a path", () => {

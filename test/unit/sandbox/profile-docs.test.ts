@@ -11,9 +11,9 @@ const rows = section.split("\n").filter((line) => /^\| `/.test(line));
 test("docs/sandbox.md has every switch with its values, in their order, and every set", () => {
   const cells = rows.map((row) => row.split(" | "));
   const switches = cells.filter(({ length }) => length === 3);
-  const told = switches.map(([name = "", values = ""]) => [code(name)[0], code(values)]);
-  expect(Object.fromEntries(told)).toEqual(PROFILE_SWITCHES);
-  expect(told.map(([name]) => name)).toEqual(Object.keys(PROFILE_SWITCHES));
+  const documented = switches.map(([name = "", values = ""]) => [code(name)[0], code(values)]);
+  expect(Object.fromEntries(documented)).toEqual(PROFILE_SWITCHES);
+  expect(documented.map(([name]) => name)).toEqual(Object.keys(PROFILE_SWITCHES));
   const sets = cells.filter(({ length }) => length === 2).map(([name = ""]) => code(name)[0]);
   expect(sets).toEqual(Object.keys(PROFILE_SETS));
 });

@@ -61,7 +61,7 @@ describe("parseProfile", () => {
     expect(parseProfile(profileText(parseProfile(name)))).toEqual(parseProfile(name));
   });
 
-  test("laravel is the defaults; contrary has nothing of them but the weather and lists without lag; strict gives no hints", () => {
+  test("laravel is the defaults; contrary differs in everything but the background faults and lists without lag; strict gives no hints", () => {
     expect(profileText(parseProfile("laravel"))).toBe("");
     const [usual, contrary] = [parseProfile(""), parseProfile("contrary")];
     const same = Object.keys(usual).filter((name) => usual[name as ProfileSwitch] === contrary[name as ProfileSwitch]);
@@ -284,12 +284,12 @@ test.each([
 ] as const)("provisioning=%s", async (provisioning, ...words) => {
   const { send, sandbox } = await running({ provisioning });
   const { id, invoice } = (await send("POST", "/services", { key: "k", body: ORDER })).body.data;
-  const told = async () => (await send("GET", `/services/${id}`)).body.data.provisioning_status;
-  const ordered = await told();
+  const shown = async () => (await send("GET", `/services/${id}`)).body.data.provisioning_status;
+  const ordered = await shown();
   sandbox.control.payInvoice(invoice.id);
-  const paid = await told();
+  const paid = await shown();
   sandbox.control.provisionService(id);
-  expect([ordered, paid, await told()]).toEqual(words);
+  expect([ordered, paid, await shown()]).toEqual(words);
 });
 
 test.each([
@@ -299,12 +299,12 @@ test.each([
 ] as const)("invoice_status=%s", async (invoice_status, ...words) => {
   const { send, sandbox } = await running({ invoice_status, status: "capitalised" });
   const [invoice] = sandbox.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
-  const told = [];
+  const shown = [];
   for (const status of ["unpaid", "paid", "cancelled", "refunded"] as const) {
     sandbox.control.change("invoices", invoice?.id ?? 0, { status });
-    told.push((await send("GET", `/invoices/${invoice?.id}`)).body.data.status);
+    shown.push((await send("GET", `/invoices/${invoice?.id}`)).body.data.status);
   }
-  expect(told).toEqual(words);
+  expect(shown).toEqual(words);
 });
 
 test.each([
@@ -316,12 +316,12 @@ test.each([
   const { send, id } = await running({ billing_cycle });
   expect((await send("GET", `/services/${id}`)).body.data.billing_cycle).toBe(words[0]);
   expect((await send("GET", "/plans")).body.data[0].billing_cycle).toBe(words[0]);
-  const told = [];
+  const shown = [];
   for (const term of [1, 3, 6, 12, 24, 36]) {
     const order = { ...ORDER, domain: `t${term}.example`, term };
-    told.push((await send("POST", "/services", { key: `k${term}`, body: order })).body.data.billing_cycle);
+    shown.push((await send("POST", "/services", { key: `k${term}`, body: order })).body.data.billing_cycle);
   }
-  expect(told).toEqual(words);
+  expect(shown).toEqual(words);
 });
 
 test.each([
@@ -330,12 +330,12 @@ test.each([
   ["other", "shared-hosting", "managed-wordpress", "root-vps", "virtual-desktop"],
 ] as const)("product_type=%s", async (product_type, ...words) => {
   const { send, sandbox } = await running({ product_type });
-  const told = [];
+  const shown = [];
   for (const plan_id of [11, 21, 31, 41]) {
     const [service] = sandbox.control.seedServices({ plan_id });
-    told.push((await send("GET", `/services/${service?.id}`)).body.data.product_type);
+    shown.push((await send("GET", `/services/${service?.id}`)).body.data.product_type);
   }
-  expect(told).toEqual(words);
+  expect(shown).toEqual(words);
   const plans = (await send("GET", "/plans")).body.data;
   expect(new Set(plans.map((plan: { product_type: string }) => plan.product_type))).toEqual(new Set(words));
 });

@@ -1,4 +1,4 @@
-/** The ways of counting the minute (§8), without a server: what each allows, and that what it tells of itself is true. */
+/** The ways of counting the minute (§8), without a server: what each allows, and that its headers are true. */
 import { describe, expect, test } from "vitest";
 import { RateWindows } from "../../../src/sandbox/http/rate.ts";
 import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
@@ -58,7 +58,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("what it tells is true: so many more are accepted at once, and one more at the time it names", () => {
+  test("its headers are true: so many more are accepted at once, and one more at the time it names", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, pauses) => {
         const last = sent(rate, limit, pauses).at(-1);
@@ -75,7 +75,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("starts anew when the clock is set back, or everything is cleared", () => {
+  test("starts again when the clock is set back, or everything is cleared", () => {
     const windows = new RateWindows(1, rate);
     expect([windows.take(1, MINUTE)?.exceeded, windows.take(1, MINUTE)?.exceeded]).toEqual([false, true]);
     expect(windows.take(1, 0)?.exceeded).toBe(false);

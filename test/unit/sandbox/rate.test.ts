@@ -49,7 +49,7 @@ describe("the request limit (§8)", () => {
     expect([unknown.status, unknown.headers.get("x-ratelimit-limit")]).toEqual([401, null]);
   });
 
-  test("every answer to a known token tells what is left: 200, 403, 404, 405, 422", async () => {
+  test("every answer to a known token shows what is left: 200, 403, 404, 405, 422", async () => {
     const { send, sandbox } = await start({ rateLimit: 60 });
     const token = sandbox.tokens.viewer;
     let left = 60;
@@ -77,17 +77,17 @@ describe("the request limit (§8)", () => {
     ["fixed", 40, "2"],
     ["sliding", 40, "0"],
     ["bucket", 1, "0"],
-  ] as const)("profile: rate=%s, whose headers tell the truth", async (rate, wait, left) => {
+  ] as const)("profile: rate=%s, whose headers are true", async (rate, wait, left) => {
     const { send, sandbox } = await start({ rateLimit: 3, profile: { rate } });
     const ask = async (seconds: number) => {
       if (seconds > 0) sandbox.control.advanceClock({ seconds });
       const { status, headers } = await send("GET", "/plans");
-      const told = (name: string): string | null => headers.get(name);
+      const header = (name: string): string | null => headers.get(name);
       return {
         status,
-        left: told("x-ratelimit-remaining"),
-        after: told("retry-after"),
-        reset: told("x-ratelimit-reset"),
+        left: header("x-ratelimit-remaining"),
+        after: header("retry-after"),
+        reset: header("x-ratelimit-reset"),
       };
     };
     await ask(0);

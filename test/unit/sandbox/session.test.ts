@@ -189,7 +189,7 @@ describe("as a test", () => {
     }
   }
 
-  test("it passes by itself, and fails at the step where the sandbox answers otherwise", async () => {
+  test("it passes unchanged, and fails at the step where the sandbox answers otherwise", async () => {
     const session = await live(await start({ record: true, rateLimit: 60 }));
     session.sandbox.profile = {};
     const text = sessionTest(session);
@@ -258,7 +258,7 @@ describe("secrets", () => {
     expect(sessionTest(text)).not.toContain(typed);
   });
 
-  test("typed in while requests failed by themselves, they are not in the snapshots of it either", async () => {
+  test("typed in while requests failed at random, they are not in the snapshots of it either", async () => {
     const { sandbox, send } = await start({ record: true, profile: "flaky" });
     const typed = "correct-horse-battery";
     for (let i = 0; i < 40; i++) {

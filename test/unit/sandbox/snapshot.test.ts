@@ -28,8 +28,8 @@ describe("a snapshot", () => {
         history,
         fc.constantFrom(...PROFILE_SWITCHES.rate),
         fc.constantFrom(...PROFILE_SWITCHES.weather),
-        async (before, after, rate, weather) => {
-          const profile = { rate, weather, retry_after: "none" } as const;
+        async (before, after, rate, faults) => {
+          const profile = { rate, weather: faults, retry_after: "none" } as const;
           const first = await start({ ...quiet, profile });
           const snapshot = await live(first, before);
           const other = await start({ ...quiet, profile, seed: "other", clock: { now: () => START + 1e9 } });
@@ -116,7 +116,7 @@ describe("what is no snapshot is refused, and nothing changes", () => {
     expect(sandbox.control.snapshot()).toBe(before);
   });
 
-  // The digest is no secret: whoever writes one by hand can give it the right one.
+  // The digest is no secret: a hand-written snapshot can have the right one.
   const unfit: [string, (snapshot: Hand) => void][] = [
     ["its seed", (one) => Object.assign(one, { seed: 5 })],
     ["its clock", ({ clock }) => Object.assign(clock, { now: "x" })],
@@ -137,7 +137,7 @@ describe("what is no snapshot is refused, and nothing changes", () => {
     ["its faults", (one) => Object.assign(one, { faults: undefined })],
     ["its faults", (one) => Object.assign(one, { faults: { last: 1, faults: [{ path: "/plans" }] } })],
     ["phase", (one) => Object.assign(one, { faults: { last: 1, faults: [{ id: 1, seen: 0, fired: 0, path: "/x" }] } })],
-    ["its weather", (one) => Object.assign(one, { weather: {} })],
+    ["its background faults", (one) => Object.assign(one, { weather: {} })],
   ];
   test.each(unfit)("%s, with the right digest", async (hint, spoil) => {
     const { sandbox } = await start();
@@ -194,7 +194,7 @@ describe("deliveries", () => {
     for (const server of servers) server.close();
   });
 
-  /** A receiver that answers when it is told to. */
+  /** A receiver that answers when the test says so. */
   async function receiver(): Promise<{ url: string; came: Promise<void>; answer: () => void; received: string[] }> {
     const received: string[] = [];
     const arrival = Promise.withResolvers<void>();

@@ -95,7 +95,7 @@ describe.each(SERVERS)("%s", (_, start) => {
       [delivery(body, { signature: "sha256=abc" }), 401, "webhooks.no_signature"],
       [delivery(body, { secret: "another" }), 401, "webhooks.bad_signature"],
       [altered, 401, "webhooks.bad_signature"],
-      // Nothing is told of a body that nobody vouches for.
+      // Nothing is reported about a body that nobody has signed.
       [delivery("not json", { secret: "another" }), 401, "webhooks.bad_signature"],
       [delivery("not json"), 400, "webhooks.not_json"],
       [delivery('{"event":"invoice.paid"}'), 400, "webhooks.not_an_event"],
@@ -240,7 +240,7 @@ describe.each([
   ["expressHandler", expressHandler],
   ["fetchHandler", fetchHandler],
 ] as const)("%s", (_, make) => {
-  it("shows no secret to whoever prints it", () => {
+  it("shows no secret when it is printed", () => {
     const handler = make({ secrets: [SECRET, NEW_SECRET], onEvent: () => {} });
     const shown = inspect(handler, { depth: 10, showHidden: true }) + String(handler) + JSON.stringify({ handler });
     expect(shown).not.toMatch(/whsec|hunter2/);

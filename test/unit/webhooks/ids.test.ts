@@ -100,7 +100,7 @@ describe("any event", () => {
     },
   );
 
-  it("that is not known tells what it names, but not by a mere id", () => {
+  it("that is not known shows what it names, but not by a mere id", () => {
     expect(idsOf("domain.renewed", { id: 9, order_id: 1010 })).toEqual({
       service: "1010",
       invoice: undefined,

@@ -45,7 +45,7 @@ describe("a receiver that anybody can reach", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("cuts off who does not end the headers in time, by itself", async () => {
+  it("closes a connection that does not end its headers in time", async () => {
     const { port } = await receiving({ headersTimeout: 20 });
     expect(await begin(port, "POST /hooks HTTP/1.1\r\n").closed).toMatch(/^HTTP\/1.1 408 /);
   });

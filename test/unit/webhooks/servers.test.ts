@@ -17,7 +17,7 @@ describe("nodeHandler", () => {
     warnings.length = 0;
   });
 
-  it("warns the process of a failure that nobody is told of", async () => {
+  it("warns the process of a failure without an onError handler", async () => {
     process.on("warning", note);
     const url = await serve(nodeHandler({ secrets: SECRET, onEvent: () => Promise.reject(new Error("disk full")) }));
     const printed = vi.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -101,7 +101,7 @@ describe("expressHandler", () => {
     expect(events).toEqual([]);
   });
 
-  it("tells the application's own error handler, where there is no onError", async () => {
+  it("calls the application's own error handler, where there is no onError", async () => {
     const { options, events } = recorder();
     const seen: unknown[] = [];
     const onError: ErrorRequestHandler = (error, _request, response, _next) => {
@@ -139,7 +139,7 @@ describe("expressHandler", () => {
 });
 
 describe("fetchHandler", () => {
-  it("throws what nobody is told of, for the framework", async () => {
+  it("throws a failure without an onError handler, for the framework", async () => {
     const failure = new Error("disk full");
     const handler = fetchHandler({ secrets: SECRET, onEvent: () => Promise.reject(failure) });
     const seen: unknown[] = [];

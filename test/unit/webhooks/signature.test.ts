@@ -94,7 +94,7 @@ describe("what does not fit", () => {
     ["Base64", Buffer.from(GOOD, "hex").toString("base64")],
     ["the SHA-256 of the body", crypto.createHash("sha256").update(BODY).digest("hex")],
     ["that of another method", crypto.createHmac("sha512", SECRET).update(BODY).digest("hex").slice(0, 64)],
-    ["that of the body written anew", signatureOf(JSON.stringify(JSON.parse(BODY), null, 2), SECRET)],
+    ["that of the body formatted again", signatureOf(JSON.stringify(JSON.parse(BODY), null, 2), SECRET)],
   ])("is %s", async (_, header) => {
     expect(await verify(BODY, header, SECRET)).toBe(false);
     expect(await verify(BODY, header, ["other", SECRET])).toBe(false);

@@ -8,7 +8,7 @@ import type { Profile } from "../../src/sandbox/index.ts";
 import { begin, SECOND, SHOP } from "./profile-life.ts";
 import type { Project } from "./project.ts";
 
-/** A command that fails again and again although nothing but the weather is wrong has a defect. */
+/** A command that fails again and again although nothing but background faults is wrong has a defect. */
 const MOST_RUNS = 12;
 
 const own = <T extends { readonly customer_id: number }>(records: readonly T[]): T[] =>
@@ -26,7 +26,7 @@ async function insist(project: Project, ...args: string[]): Promise<void> {
   expect.fail(`${args.join(" ")} did not end well in ${MOST_RUNS} runs:\n${said.join("\n---\n")}`);
 }
 
-/** Nothing but the dashboard shows whether a domain was registered: whoever looks there says so. */
+/** Nothing but the dashboard shows whether a domain was registered: the user looks there and says so. */
 async function settle(project: Project): Promise<void> {
   const domain = await project.recorded("hosting_domain.acme");
   if (domain?.private.pending === undefined) return;
@@ -36,7 +36,7 @@ async function settle(project: Project): Promise<void> {
   expect(ran.code, ran.text).toBe(0);
 }
 
-/** There is one of everything that was declared, and what is told once is known. */
+/** There is one of everything that was declared, and each one-time secret is known. */
 async function check(
   project: Project,
   wanted: { services: number; grants: string[]; events: string[] },
@@ -59,8 +59,8 @@ async function check(
   await project.expectNoChanges();
 }
 
-/** @param seed of the weather. */
-export async function liveInBadWeather(profile: Profile, seed: string): Promise<void> {
+/** @param seed of the faults. */
+export async function liveWithFaults(profile: Profile, seed: string): Promise<void> {
   const project = await begin(profile, { seed });
   const { control } = project;
   await insist(project, "apply", "--auto-approve");
@@ -79,6 +79,6 @@ export async function liveInBadWeather(profile: Profile, seed: string): Promise<
   expect(own(control.list("services")).map(({ status }) => status)).toEqual(["active", "active", "active"]);
   await insist(project, "destroy", "--auto-approve");
   expect([control.list("grants"), control.list("webhooks")]).toEqual([[], []]);
-  // That the weather was bad at all.
+  // That there were faults at all.
   expect(control.requests().filter(({ fault }) => fault === 0).length).toBeGreaterThan(0);
 }
