@@ -137,7 +137,7 @@ describe("what is no snapshot is refused, and nothing changes", () => {
     ["its faults", (one) => Object.assign(one, { faults: undefined })],
     ["its faults", (one) => Object.assign(one, { faults: { last: 1, faults: [{ path: "/plans" }] } })],
     ["phase", (one) => Object.assign(one, { faults: { last: 1, faults: [{ id: 1, seen: 0, fired: 0, path: "/x" }] } })],
-    ["its background faults", (one) => Object.assign(one, { weather: {} })],
+    ["its weather", (one) => Object.assign(one, { weather: {} })],
   ];
   test.each(unfit)("%s, with the right digest", async (hint, spoil) => {
     const { sandbox } = await start();

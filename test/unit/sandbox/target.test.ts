@@ -28,7 +28,7 @@ test.each([
   [["a b"], "a host such as"],
   [[""], "a host such as"],
   [["me@hooks.example"], "a host such as"],
-  [["hooks.example", "anywhere"], "stands alone"],
+  [["hooks.example", "anywhere"], "stands by itself"],
   ["hooks.example", "a list of hosts"],
 ])("%j is refused, as it would allow nothing", (given, hint) => {
   expect(() => deliverToOf(given as string[])).toThrow(SandboxOptionError);
