@@ -92,7 +92,7 @@ async function look(state: State, providers: Providers, prior: PendingCreate): P
     kind,
     prior,
     invoiced: kinds.get("hosting_service"),
-    holder: (remote) => ownerOf(prior.provider, kind, remote),
+    ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
   });
 }
 

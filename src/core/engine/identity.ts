@@ -133,9 +133,9 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
     const other = making.get(thing);
     if (other !== undefined) diagnostics.push(duplicate(kind, address, other));
     making.set(thing, address);
-    const holder = recorded.get(thing);
-    if (kind.list === undefined && holder !== undefined && holder !== address)
-      diagnostics.push(renamed(address, holder, kind));
+    const owner = recorded.get(thing);
+    if (kind.list === undefined && owner !== undefined && owner !== address)
+      diagnostics.push(renamed(address, owner, kind));
   }
   return diagnostics;
 }
@@ -155,15 +155,15 @@ export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: r
   });
 }
 
-function renamed(address: string, holder: string, { noun }: Kind): Diagnostic {
+function renamed(address: string, owner: string, { noun }: Kind): Diagnostic {
   return {
     severity: "error",
     code: "plan.exists",
-    summary: `${address} is the ${noun} that the state has as ${holder}`,
+    summary: `${address} is the ${noun} that the state has as ${owner}`,
     detail: `The API has no call that shows a ${noun}, so the state is the only memory of it; ordering it again would cost money.`,
     remedies: [
-      { do: "move", from: holder, when: "it was renamed" },
-      { do: "forget", address: holder, why: "order", when: "it is to be ordered again" },
+      { do: "move", from: owner, when: "it was renamed" },
+      { do: "forget", address: owner, why: "order", when: "it is to be ordered again" },
     ],
     address,
   };

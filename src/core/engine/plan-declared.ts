@@ -120,7 +120,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       ...(resource.importId !== undefined && { importId: resource.importId }),
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
-      holder: (remote) => ownerOf(resource.provider, kind, remote),
+      ownerOf: (remote) => ownerOf(resource.provider, kind, remote),
       ...(isPendingCreate(state.resources.get(resource.address)) && {
         siblings: siblingsOf(resource, kind, state.resources.values()),
       }),

@@ -55,7 +55,7 @@ export function plan(options: PlanOptions): Plan {
       mode,
       now: observed.now?.get(prior.provider) ?? now,
       settings: desired.providers.get(prior.provider),
-      holder: (remote) => ownerOf(prior.provider, kind, remote),
+      ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
       forget,
     });
     changes.set(prior.address, planned.change);

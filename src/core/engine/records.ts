@@ -40,10 +40,10 @@ export class Records {
   }
 
   /** What of the lifecycle's context concerns the records of one change. */
-  contextOf({ address, provider }: Change): Pick<ApplyContext, "holder" | "take" | "claim" | "siblings"> {
+  contextOf({ address, provider }: Change): Pick<ApplyContext, "ownerOf" | "claimId" | "claim" | "siblings"> {
     return {
-      holder: (kind, remote) => this.#ownerOf(address, provider, kind, remote),
-      take: (kind, id, attributes) => this.#claimObject(address, provider, kind, { id, attributes }),
+      ownerOf: (kind, remote) => this.#ownerOf(address, provider, kind, remote),
+      claimId: (kind, id, attributes) => this.#claimId(address, provider, kind, { id, attributes }),
       claim: (kind, planned) => this.#claimThing(address, provider, kind, planned),
       siblings: (kind) =>
         siblingsOf({ address, provider }, kind, this.#resources.values()).filter((one) =>
@@ -98,7 +98,7 @@ export class Records {
     return undefined;
   }
 
-  #claimObject(address: string, provider: string, kind: Kind, remote: Live): string | undefined {
+  #claimId(address: string, provider: string, kind: Kind, remote: Live): string | undefined {
     const identity = identityOf(provider, kind, { ...remote.attributes, id: remote.id }) ?? "";
     const by = this.#claimed.get(identity) ?? this.#ownerOf(address, provider, kind, remote);
     if (by !== undefined && by !== address) return by;

@@ -35,14 +35,14 @@ export interface ApplyContext {
   /** A name for the state that is written, the same at each run; undefined while it has none. */
   owner?(): string | undefined;
   /** The other address under which a live object is recorded. */
-  holder?(kind: Kind, remote: Remote): string | undefined;
+  ownerOf?(kind: Kind, remote: Remote): string | undefined;
   /** Whether a live object is certainly another resource's, where nobody knows under which address that is recorded. */
   isOthers?(kind: Kind, remote: Remote): boolean;
-  /** Takes an object for this address, before it is recorded. @returns the other address that has it already. */
-  take?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
+  /** Claims an object for this address, before it is recorded. @returns the other address that owns it already. */
+  claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /** Whether an order that turns out to have been placed before, with no mark of it here, is adopted. Default: yes. */
   readonly adoptsOrders?: boolean;
-  /** Takes the thing that is to be made for this address. @returns the other address that has it already. */
+  /** Claims the thing that is to be made for this address. @returns the other address that owns it already. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Whether a live object is the one that this create takes the place of: it was let go for that. */
   replaces?(remote: Remote): boolean;

@@ -51,7 +51,7 @@ export async function createKeyed(
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const subject = subjectOf(kind, change, context);
-  const there = knownBefore(live, alike, subject.holder);
+  const there = knownBefore(live, alike, subject.ownerOf);
   const now = account.hostNow();
   const intent = pending === undefined ? intentOf(mutation, now, there) : resent(pending, now);
   await markPending(intent);
@@ -83,15 +83,15 @@ export async function createKeyed(
     return { ...newlyListed(listed, context), invoice: made.invoice };
   }
 
-  const holder = made.id === null ? undefined : context.take?.(kind, made.id, made.attributes);
-  if (holder !== undefined) {
+  const owner = made.id === null ? undefined : context.claimId?.(kind, made.id, made.attributes);
+  if (owner !== undefined) {
     await unmark();
     fail(
       "apply.replayed",
-      `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
+      `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${owner}`,
       {
-        detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${holder} was adopted by mistake.`,
-        remedies: ["Correct `reference`.", { do: "forget", address: holder, why: "import" }],
+        detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${owner} was adopted by mistake.`,
+        remedies: ["Correct `reference`.", { do: "forget", address: owner, why: "import" }],
         address: change.address,
       },
     );
@@ -141,13 +141,13 @@ async function namedBy(
   kind: Kind,
   { id }: Created,
   like: (remote: Remote) => boolean,
-  { account, take }: CreateContext,
+  { account, claimId }: CreateContext,
 ): Promise<Remote | undefined> {
   if (id === null) return undefined;
   account.forget(kind);
   const listed = (await account.list(kind)).get(id);
   if (listed === undefined || listed.phase === "gone" || !like(listed)) return undefined;
-  return take?.(kind, id, listed.attributes) === undefined ? listed : undefined;
+  return claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
 /** What the list shows of an order of this run. */

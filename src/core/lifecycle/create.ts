@@ -162,14 +162,14 @@ async function present(
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
   const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
   const own = subjectOf(kind, change, context);
-  const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
+  const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(own, planned, free)]);
   // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
   if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
     throw new HostformError([existing(own, there)]);
-  return knownBefore(await collection(account, kind, planned), there, own.holder);
+  return knownBefore(await collection(account, kind, planned), there, own.ownerOf);
 }
 
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */

@@ -37,13 +37,13 @@ export interface CreateContext
     | "writer"
     | "project"
     | "pause"
-    | "holder"
+    | "ownerOf"
     | "isOthers"
     | "replaces"
     | "adoptsOrders"
     | "siblings"
     | "claim"
-    | "take"
+    | "claimId"
     | "stop"
     | "owner"
     | "parentKind"
@@ -61,10 +61,10 @@ export interface CreateContext
 }
 
 /** What is said and asked of a create: its address, and who has a live object of its kind. */
-export const subjectOf = (kind: Kind, { address }: Change, { holder }: Pick<CreateContext, "holder">) => ({
+export const subjectOf = (kind: Kind, { address }: Change, { ownerOf }: Pick<CreateContext, "ownerOf">) => ({
   kind,
   address,
-  holder: (remote: Remote) => holder?.(kind, remote),
+  ownerOf: (remote: Remote) => ownerOf?.(kind, remote),
 });
 
 /** What is written down of a create before it leaves. @param before what was there. */
@@ -158,7 +158,7 @@ export async function findMade(
   }
   const listed = await collection(account, kind, planned);
   const all = { strangers: listed.filter((remote) => !context.isOthers?.(kind, remote)) };
-  const others = strangers(kind, sent, all, { holder: subject.holder, siblings: siblings?.(kind) });
+  const others = strangers(kind, sent, all, { ownerOf: subject.ownerOf, siblings: siblings?.(kind) });
   if (others.length > 0) throw stopped(undecided(subject, sent, others));
   return undefined;
 }

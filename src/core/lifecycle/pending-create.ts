@@ -50,14 +50,14 @@ export function isPendingCreate(resource: ResourceState | undefined): resource i
 /**
  * Of some objects, those that were not there before a request left and that no other address holds: what it made is among
  * them. Gone ones too: what was made and ended is not made again by itself.
- * @param holder the address that a live object is recorded under.
+ * @param ownerOf the address that a live object is recorded under.
  */
 export function newSince(
   { known = [] }: Intent,
   objects: readonly Remote[],
-  holder: (remote: Remote) => string | undefined = () => undefined,
+  ownerOf: (remote: Remote) => string | undefined = () => undefined,
 ): Remote[] {
-  return objects.filter((remote) => !known.includes(remote.id) && holder(remote) === undefined);
+  return objects.filter((remote) => !known.includes(remote.id) && ownerOf(remote) === undefined);
 }
 
 /** The most objects that are written down as there before a create: each is a line in the journal of each create. */
@@ -70,9 +70,9 @@ const MOST_KNOWN = 1_000;
 export function knownBefore(
   all: Iterable<Remote>,
   alike: readonly Remote[],
-  holder: (remote: Remote) => string | undefined = () => undefined,
+  ownerOf: (remote: Remote) => string | undefined = () => undefined,
 ): Pick<Intent, "known" | "knowsAll"> {
-  const others = [...all].filter((remote) => holder(remote) === undefined);
+  const others = [...all].filter((remote) => ownerOf(remote) === undefined);
   const knowsAll = others.length <= MOST_KNOWN;
   const known = [...new Set([...alike, ...(knowsAll ? others : [])].map(({ id }) => id))];
   return { known, ...(knowsAll && { knowsAll }) };
@@ -89,9 +89,9 @@ export function strangers(
   { private: { pending: intent } }: Sent,
   { strangers: all = [] }: { readonly status?: string; readonly strangers?: readonly Remote[] },
   {
-    holder,
+    ownerOf,
     siblings = [],
-  }: { holder?(remote: Remote): string | undefined; siblings?: readonly PendingCreate[] | undefined } = {},
+  }: { ownerOf?(remote: Remote): string | undefined; siblings?: readonly PendingCreate[] | undefined } = {},
 ): Remote[] {
   if (!intent.knowsAll) return [];
   const isSiblings = (remote: Remote) =>
@@ -99,7 +99,7 @@ export function strangers(
       ({ attributes, private: mark }) =>
         !mark.pending.known?.includes(remote.id) && matches(kind, attributes, remote.attributes),
     );
-  return newSince(intent, all, holder).filter((remote) => remote.phase !== "gone" && !isSiblings(remote));
+  return newSince(intent, all, ownerOf).filter((remote) => remote.phase !== "gone" && !isSiblings(remote));
 }
 
 /**
@@ -156,12 +156,12 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
 
 /** What the account shows that the create may have made: alike, not there before, nobody else's. */
 export function newlyMade(
-  { kind, holder }: { readonly kind: Kind; holder?(remote: Remote): string | undefined },
+  { kind, ownerOf }: { readonly kind: Kind; ownerOf?(remote: Remote): string | undefined },
   { private: { pending: intent } }: Sent,
   observed: { readonly status?: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
 ): Remote[] {
   const { alike = [], unreadable = [] } = observed.status === "present" ? {} : observed;
-  const unheld = newSince(intent, [...alike, ...unreadable], holder);
+  const unheld = newSince(intent, [...alike, ...unreadable], ownerOf);
   return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
 }
 

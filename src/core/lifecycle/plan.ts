@@ -65,7 +65,7 @@ export function planResource(input: PlanInput): Planned {
     ]);
   }
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
-  const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.holder);
+  const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
     if (prior === undefined) return unchanged(input, null, [gone(input, observed.how, "import")]);
     if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
@@ -98,8 +98,8 @@ export function planResource(input: PlanInput): Planned {
 }
 
 /** Of some objects, those that no other address holds. */
-const unheld = (objects: readonly Remote[] = [], holder: PlanInput["holder"] = () => undefined) =>
-  objects.filter((remote) => holder(remote) === undefined);
+const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
+  objects.filter((remote) => ownerOf(remote) === undefined);
 
 /** The request of a pending create is sent again, or what it made is replaced. */
 function planResent(input: PlanInput, { private: mark }: PendingCreate, text: string, requests = 1): Planned {

@@ -258,7 +258,7 @@ function present(
 /** What is known of other resources, to tell whose a live object is. */
 export interface Others {
   /** The address under which a live object is recorded. */
-  holder?(remote: Remote): string | undefined;
+  ownerOf?(remote: Remote): string | undefined;
   /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
   /** Resources of the same kind and account whose own create has no known outcome, and is settled in this run. */
@@ -276,10 +276,10 @@ export function lookalikesOf(
   config: ValueObject,
   alike: readonly Remote[],
   plans: readonly PlanRecord[],
-  { holder, isLeaving, siblings = [] }: Others,
+  { ownerOf, isLeaving, siblings = [] }: Others,
 ): Remote[] {
   const unclear = alike.filter(({ phase, attributes }) => phase !== "gone" && !matches(kind, config, attributes));
-  const free = unclear.filter((remote) => holder?.(remote) === undefined);
+  const free = unclear.filter((remote) => ownerOf?.(remote) === undefined);
   const isSiblings = ({ id, attributes }: Remote) =>
     siblings.some(
       ({ attributes: sent, private: { pending } }) =>
@@ -287,7 +287,7 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
-  const leaving = unclear.filter((remote) => isLeaving?.(holder?.(remote) ?? "") && holder?.(remote) !== undefined);
+  const leaving = unclear.filter((remote) => isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined);
   return [...unexplained, ...leaving];
 }
 

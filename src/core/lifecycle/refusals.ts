@@ -17,7 +17,7 @@ interface Subject {
   readonly address: string;
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
-  holder?(remote: Remote): string | undefined;
+  ownerOf?(remote: Remote): string | undefined;
 }
 
 /** The id by which the first of some objects is imported. */
@@ -83,11 +83,11 @@ export function duplicate({ noun }: Pick<Kind, "noun">, address: string, other: 
   };
 }
 
-export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
+export function existing({ kind, address, ownerOf, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const full = importIdOfFirst(kind, matches);
   const [only, ...others] = matches;
-  const known = only !== undefined && others.length === 0 ? holder?.(only) : undefined;
+  const known = only !== undefined && others.length === 0 ? ownerOf?.(only) : undefined;
   if (known !== undefined) {
     return {
       severity: "error",
@@ -274,10 +274,10 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
 }
 
 /** Nothing tells a declared server without a domain from one that exists and is nobody's. */
-export function lookalike({ kind, address, holder }: Subject, live: readonly Remote[]): Diagnostic {
+export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
-  const left = live.map((remote) => holder?.(remote)).find((held) => held !== undefined);
+  const left = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   if (left !== undefined) return renamed({ address }, left);
   return {
     severity: "error",

@@ -27,7 +27,7 @@ export interface RemovalInput {
   /** Of the provider. */
   readonly settings?: Pick<Settings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
-  holder?(remote: Remote): string | undefined;
+  ownerOf?(remote: Remote): string | undefined;
 }
 
 export interface PlannedRemoval {

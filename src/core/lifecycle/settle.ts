@@ -135,7 +135,7 @@ export interface EvidenceInput {
   /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
   readonly invoiced?: Kind | undefined;
   /** The other address under which a live object is recorded. */
-  holder?(remote: Remote): string | undefined;
+  ownerOf?(remote: Remote): string | undefined;
 }
 
 /** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */

@@ -334,7 +334,7 @@ export function applyContext(
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
     isOthers: (ofKind, remote) => scope.isOurs(ofKind, remote),
-    take: (ofKind, id) => scope.take(ofKind, id, label),
+    claimId: (ofKind, id) => scope.take(ofKind, id, label),
     replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
     adoptsOrders: false,

@@ -67,20 +67,20 @@ describe("a thing", () => {
 describe("an object", () => {
   const object = (id: string) => remote({ ...liveService, id });
   const take = (records: Records, name: string, id: string) =>
-    records.contextOf(change(name)).take?.(kind, id, { domain: "x.example" });
+    records.contextOf(change(name)).claimId?.(kind, id, { domain: "x.example" });
 
   it("that is recorded is held, for all others", async () => {
     const { records } = recordsOf([service("a", "x.example", "1001")]);
     const holder = (name: string, over: Partial<Change> = {}) =>
-      records.contextOf(change(name, over)).holder?.(kind, object("1001"));
+      records.contextOf(change(name, over)).ownerOf?.(kind, object("1001"));
     expect(holder("b")).toBe("hosting_service.a");
     expect(holder("a")).toBeUndefined();
     expect(holder("b", { provider: "beta" })).toBeUndefined();
-    expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBeUndefined();
+    expect(records.contextOf(change("b")).ownerOf?.(kind, object("1002"))).toBeUndefined();
     await records.put(service("c", "x.example", "1001"));
     await records.put(service("a", "x.example", "1002"));
     expect(holder("b"), "the one that has it now").toBe("hosting_service.c");
-    expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBe("hosting_service.a");
+    expect(records.contextOf(change("b")).ownerOf?.(kind, object("1002"))).toBe("hosting_service.a");
     await records.remove("hosting_service.c");
     expect(holder("b")).toBeUndefined();
   });
@@ -89,11 +89,11 @@ describe("an object", () => {
     const { records } = recordsOf([recorded("hosting_grant.a", { id: "301", service_id: "1001" })]);
     const grants = kindOf("hosting_grant");
     const holder = (service_id: string) =>
-      records.contextOf(change("b")).holder?.(grants, remote({ id: "301", service_id }));
+      records.contextOf(change("b")).ownerOf?.(grants, remote({ id: "301", service_id }));
     expect(holder("1001")).toBe("hosting_grant.a");
     expect(holder("1002")).toBeUndefined();
     const taken = (service_id: string, name: string) =>
-      records.contextOf(change(name)).take?.(grants, "302", { service_id });
+      records.contextOf(change(name)).claimId?.(grants, "302", { service_id });
     expect([taken("1001", "x"), taken("1001", "y"), taken("1002", "y")]).toEqual([
       undefined,
       "hosting_service.x",

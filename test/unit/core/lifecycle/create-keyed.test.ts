@@ -139,7 +139,7 @@ describe("the answer to an order", () => {
   });
 
   it("about a service that another address has is no order", async () => {
-    const { ended, happened } = await order({ context: { take: () => "hosting_service.b" } });
+    const { ended, happened } = await order({ context: { claimId: () => "hosting_service.b" } });
     expect(ended).toEqual(["error apply.replayed"]);
     expect(happened).toEqual([...SENT, "unmarked"]);
   });
@@ -249,7 +249,7 @@ describe("the key of an order that is refused with 422", () => {
 describe("an answer that names nothing but an id", () => {
   it.each<[string, Situation]>([
     ["that has ended", { appears: [old({}, "gone")] }],
-    ["that another address has", { appears: [old()], context: { take: () => "hosting_service.b" } }],
+    ["that another address has", { appears: [old()], context: { claimId: () => "hosting_service.b" } }],
     ["that is another one", { appears: [old({ domain: "b.example" })] }],
     ["that no list shows", {}],
   ])("of a service %s stays pending", async (_, situation) => {
@@ -291,7 +291,7 @@ describe("before an order leaves", () => {
     ["one of another plan by that list", { live: [server("Root M")] }, true],
     [
       "one of its plan that another address has",
-      { live: [server("Root S")], context: { holder: () => "hosting_service.b" } },
+      { live: [server("Root S")], context: { ownerOf: () => "hosting_service.b" } },
       true,
     ],
     [

@@ -371,7 +371,7 @@ describe("a listable create", () => {
     const result = await run("hosting_grant", GRANT, () => ({ ...grantRecord, id: "302" }), {
       private: { pending },
       live: [liveGrant],
-      context: { holder: () => "hosting_grant.other" },
+      context: { ownerOf: () => "hosting_grant.other" },
     });
     expect(result).toMatchObject({ sent: 1, id: "302" });
   });
@@ -719,7 +719,7 @@ describe("a keyed create", () => {
       sent: 1,
       id: "1002",
     });
-    const context = { holder: () => "hosting_service.other" };
+    const context = { ownerOf: () => "hosting_service.other" };
     expect(await run("hosting_service", SERVER, () => answer, { ...mark, live: [liveServer], context })).toMatchObject({
       sent: 1,
       id: "1002",
@@ -892,7 +892,7 @@ describe("an object whose natural key cannot be read", () => {
   });
 
   it.each([
-    ["that another address holds", [hidden], { context: { holder: () => "hosting_webhook.other" } }],
+    ["that another address holds", [hidden], { context: { ownerOf: () => "hosting_webhook.other" } }],
     ["that certainly is another by what can be read", [{ ...hidden, url: "https://other.example" }], {}],
     ["that the user insists is another", [hidden], { anyway: true }],
   ] as const)("does not stop it %s", async (_, live, over) => {
@@ -1036,7 +1036,7 @@ describe("a host that shows what it made in a form of its own", () => {
     const prior = recorded("hosting_webhook.b", { ...HOOK, url: "https://b.example" }, { private: { pending } });
     const contexts: Partial<ApplyContext>[] = [
       { siblings: () => [prior as PendingCreate] },
-      { holder: (_, { id }) => (id === "202" ? "hosting_webhook.b" : undefined) },
+      { ownerOf: (_, { id }) => (id === "202" ? "hosting_webhook.b" : undefined) },
     ];
     for (const context of contexts) {
       const answer = (_: Mutation, nth: number, fake: FakeAccount) => {

@@ -130,7 +130,7 @@ describe("what is new since a request left", () => {
     const observed = { status: "absent", alike: [a, b] };
     const kind = kindOf("hosting_webhook");
     expect(newlyMade({ kind }, sent(["1"]), observed)).toEqual([b]);
-    expect(newlyMade({ kind, holder: ({ id }) => (id === "1" ? "x" : undefined) }, sent(), observed)).toEqual([b]);
+    expect(newlyMade({ kind, ownerOf: ({ id }) => (id === "1" ? "x" : undefined) }, sent(), observed)).toEqual([b]);
   });
 });
 
@@ -170,7 +170,7 @@ describe("what came after a create and is not like it", () => {
     ["may be it in a form of the host's own", { known: ["1"], knowsAll: true }, [old, other], {}, ["2"]],
     ["is not known where not all was written down", { known: ["1"] }, [old, other], {}, []],
     ["is not what is gone", { knowsAll: true }, [{ ...other, phase: "gone" }], {}, []],
-    ["is not what another address has", { knowsAll: true }, [other], { holder: () => "hosting_webhook.b" }, []],
+    ["is not what another address has", { knowsAll: true }, [other], { ownerOf: () => "hosting_webhook.b" }, []],
     ["is not what another lost create made", { knowsAll: true }, [its, other], { siblings: [sibling()] }, ["2"]],
     ["is what was there before that", { knowsAll: true }, [its], { siblings: [sibling(["3"])] }, ["3"]],
   ])("%s", (_, pending, all, context, ids) => {

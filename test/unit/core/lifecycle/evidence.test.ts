@@ -62,7 +62,7 @@ async function look(type: string, attributes: JsonObject, options: Options = {})
     kind: fake.kind,
     prior,
     ...(options.invoiced && { invoiced: services.kind }),
-    ...(held && { holder: ({ id }) => (id === held ? "hosting_webhook.b" : undefined) }),
+    ...(held && { ownerOf: ({ id }) => (id === held ? "hosting_webhook.b" : undefined) }),
   });
 }
 

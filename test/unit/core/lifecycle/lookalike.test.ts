@@ -24,7 +24,7 @@ const sibling = (name: string, known: string[] = [], plan_id = 11): PendingCreat
 
 const ids = (objects: readonly Remote[], others: Others = {}, config: JsonObject = { plan_id: 11, domain: null }) =>
   lookalikesOf(kind, config, objects, [], others).map(({ id }) => id);
-const held = (...by: [id: string, address: string][]) => ({ holder: ({ id }: Remote) => new Map(by).get(id) });
+const held = (...by: [id: string, address: string][]) => ({ ownerOf: ({ id }: Remote) => new Map(by).get(id) });
 
 describe("what may be the declared server", () => {
   it.each<[string, readonly Remote[], Others, string[]]>([

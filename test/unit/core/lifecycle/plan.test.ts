@@ -1151,7 +1151,7 @@ function inputOf({
     orderAnyway,
     ...(sibling !== undefined && { siblings: [otherServer(sibling)] }),
     ...(abandoned !== undefined && { abandoned: [otherServer(abandoned)] }),
-    ...(holder !== undefined && { holder: () => holder }),
+    ...(holder !== undefined && { ownerOf: () => holder }),
     plans: plans as readonly PlanRecord[],
     now: START,
   };

@@ -19,7 +19,7 @@ const D = { kind: domain, address: "hosting_domain.d" };
 const [s1, s2, g1] = [remote(liveService), remote({ ...liveService, id: "1002" }), remote(liveGrant)];
 const prior = { attributes: { id: "1000" } };
 const unmade = { attributes: { id: null } };
-const held = { holder: () => "hosting_service.b" };
+const held = { ownerOf: () => "hosting_service.b" };
 const heldSecond = ({ id }: Remote) => (id === "1002" ? "hosting_service.b" : undefined);
 const hook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const silent = (id: number, over: JsonObject = {}) => remote({ ...hook, events: [], ...over, id: String(id) });
@@ -53,7 +53,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "existing, several, one held": refusals.existing({ ...A, ...held }, [s1, s2]),
   "existing, in the place of a gone one": refusals.existing({ ...A, prior }, [s1, s2]),
   "existing, where the record has no id": refusals.existing({ ...A, prior: unmade }, [s1]),
-  "existing, several, only the second held": refusals.existing({ ...A, holder: heldSecond }, [s1, s2]),
+  "existing, several, only the second held": refusals.existing({ ...A, ownerOf: heldSecond }, [s1, s2]),
   "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
   "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
   pending: refusals.pending(D),
@@ -75,7 +75,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
   "lookalike, one": refusals.lookalike(A, [s1]),
   "lookalike, several": refusals.lookalike(A, [s1, s2]),
-  "lookalike, the second held by one that leaves": refusals.lookalike({ ...A, holder: heldSecond }, [s1, s2]),
+  "lookalike, the second held by one that leaves": refusals.lookalike({ ...A, ownerOf: heldSecond }, [s1, s2]),
   "unreadable, one": refusals.unreadable(W, hook, [silent(201)]),
   "unreadable, one under a parent": refusals.unreadable(G, g1.attributes, [remote({ ...g1.attributes, email: null })]),
   "unreadable, twelve, in one way or another": refusals.unreadable(W, hook, hooks),

@@ -92,7 +92,7 @@ const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_service", { config: ORDER, answer: ordered({ created_at: LONG_AGO }) }],
   ["hosting_service", { config: ORDER, answer: ordered({}), live: [long], phase: "gone" }],
   ["hosting_service", { config: ORDER, answer: ordered({}), live: [{ ...long, domain: "other.example" }] }],
-  ["hosting_service", { config: ORDER, answer: ordered({}), over: { take: () => "hosting_service.other" } }],
+  ["hosting_service", { config: ORDER, answer: ordered({}), over: { claimId: () => "hosting_service.other" } }],
   ["hosting_service", { config: ORDER, over: { claim: () => "hosting_service.other" } }],
   ["hosting_grant", { config: GRANT, live: [liveGrant] }],
   ["hosting_grant", { config: GRANT, live: [liveGrant, { ...liveGrant, id: "302" }], mark: PENDING }],
