@@ -37,7 +37,8 @@ function fromVariable(variable: string, { env, of, otherwise, place }: TokenRead
   const state = token === undefined ? "not set" : "empty";
   return fail("provider.token", `No API token for ${of}: the environment variable ${variable} is ${state}`, {
     remedies: [
-      `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}. To try without an account: \`hostform sandbox\`.`,
+      `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}.`,
+      { do: "see", what: "sandbox" },
     ],
     ...place,
   });

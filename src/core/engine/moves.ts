@@ -143,7 +143,7 @@ function occupied({ range }: Moved, from: string, to: string): Diagnostic {
     code: "config.reference",
     summary: `${from} cannot move to ${to}: something is recorded there already`,
     detail: `${from} is no longer declared, so this plan removes it as far as its deletion_policy allows.`,
-    remedies: [{ do: "see", what: "states" }],
+    remedies: [{ do: "see", what: "recorded" }],
     address: from,
     ...(range && { range }),
   };

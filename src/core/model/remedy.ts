@@ -19,7 +19,7 @@ export interface Remediable {
 export type Allowance =
   | { readonly limit: "orders"; readonly amount: number | null }
   | { readonly limit: "spend"; readonly currency: string; readonly amount: number | null }
-  | { readonly limit: "unknown_prices" | "removals" | "insecure_http" };
+  | { readonly limit: "unknown_prices" | "removals" | "insecure_http" | "older_state" };
 
 /** An action is about the resource of its diagnostic unless it names another address. `when` is its condition: "it was renamed". */
 export type RemedyAction = ActionOf & { readonly when?: string };
@@ -30,7 +30,7 @@ type ActionOf =
   /** Give what is recorded at `from` this address. */
   | { readonly do: "move"; readonly from: string }
   /** Stop managing it; it stays in the account. */
-  | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "order" }
+  | { readonly do: "forget"; readonly address?: string; readonly why?: "import" | "restore" | "order" | "replace" }
   /** Order again what is gone. `replayed`: the API answers the same order with the earlier one. */
   | { readonly do: "reorder"; readonly replayed?: true }
   /** Order another one beside what may be the same. */
@@ -64,7 +64,14 @@ type ActionOf =
   | { readonly do: "allow"; readonly limits: readonly Allowance[] }
   | { readonly do: "apply_again" }
   /** Look at what there is. */
-  | { readonly do: "see"; readonly what: "plans" | "states" | "requests" | "swap" }
+  | { readonly do: "see"; readonly what: "plans" | "addresses" | "recorded" | "requests" | "sandbox" | "swap" }
+  /** Let whoever holds the state finish. */
+  | { readonly do: "wait_for_lock" }
+  /** Free the lock of the state that nobody uses. `id`: the lock's own. */
+  | { readonly do: "unlock"; readonly id?: string }
+  | { readonly do: "encrypt_state" }
+  /** Name another file as the state. */
+  | { readonly do: "name_state" }
   /** Report how the API shows its objects. */
   | { readonly do: "report_shape" };
 

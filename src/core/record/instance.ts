@@ -187,9 +187,7 @@ function decodePrivate(instance: InstanceJson, address: string, source: string):
   return fail("state.unreadable", `The private mark of ${address} in ${source} is damaged`, {
     address,
     detail: "The field `private` should be the base64 form of a JSON object that hostform or its provider wrote.",
-    remedies: [
-      "Restore the state from a backup, or take the resource out with `terraform state rm` and import it again.",
-    ],
+    remedies: ["Restore the state from a backup.", { do: "forget", why: "restore" }],
   });
 }
 

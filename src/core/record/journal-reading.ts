@@ -165,7 +165,7 @@ function refuseDamaged(name: string, line: number, changes: readonly Changes[]):
   fail("state.journal", "The journal beside the state is damaged", {
     detail: `${name} was left by a run that was stopped, and was changed since: line ${line} is not what was written. What can be read of it: ${listed(changes)}.`,
     remedies: [
-      "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: `hostform plan` finds what exists, `hostform import` records it.",
+      "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: a plan finds what exists, and an import records it.",
     ],
   });
 }

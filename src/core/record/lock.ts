@@ -171,13 +171,15 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
   if (holder?.pid === null) {
     fail("state.locked", "Terraform holds the state, or died while it did", {
       detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
-      remedies: ["Wait for it (`--lock-timeout 5m`); if no Terraform is running, `hostform force-unlock`."],
+      remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
     });
   }
   fail("state.locked", "Another process holds the state", {
     detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "Its holder has not given its name yet.",
     remedies: [
-      `Wait for it (\`--lock-timeout 5m\`); if it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}, or \`hostform force-unlock\`.`,
+      { do: "wait_for_lock" },
+      `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`,
+      { do: "unlock" },
     ],
   });
 }
@@ -205,9 +207,7 @@ function explained<T>(path: string, action: () => T): T {
     const missing = errnoOf(error) === "ENOENT";
     return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
       detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,
-      remedies: [
-        missing ? "Create it, or name another place with `--state`." : "Check that you may write in its folder.",
-      ],
+      remedies: missing ? ["Create it.", { do: "name_state" }] : ["Check that you may write in its folder."],
     });
   }
 }

@@ -95,7 +95,7 @@ function conversion(
 function refuseClear(name: string): never {
   fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
     detail: `${name} is in the clear.`,
-    remedies: ["Set the new key where the old one would be, and encrypt the state: `hostform state encrypt`."],
+    remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
   });
 }
 

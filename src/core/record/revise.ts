@@ -54,7 +54,7 @@ export function selectResources(state: State, address: string): ResourceState[] 
   const instances = [...state.resources.values()].filter((resource) => resourceOf(resource.address) === wanted);
   if (instances.length > 0) return instances;
   return fail("plan.address", `The state has no resource ${address}.${didYouMean(wanted, state.resources.keys())}`, {
-    remedies: ["`hostform state list` shows every address."],
+    remedies: [{ do: "see", what: "addresses" }],
   });
 }
 
@@ -118,7 +118,7 @@ function checkMove(document: StateDocument, moved: Move["moved"], to: string): v
     if (document.state.resources.has(target) || unmanaged.has(target)) {
       fail("usage", `${target} exists in the state already`, {
         address: target,
-        remedies: ["Move or remove (`hostform state rm`) that one first."],
+        remedies: ["Move that one first.", { do: "forget", address: target, why: "replace" }],
       });
     }
   }

@@ -48,7 +48,7 @@ export class SealedText implements StateText {
         code: "state.key",
         summary: `${key.variable} is set, but the state is not encrypted`,
         detail: `${this.name} stays in the clear, as ${ALLOW_UNENCRYPTED} allows: nothing proves that it is yours.`,
-        remedies: [`Encrypt it: \`hostform state encrypt\`. Then unset ${ALLOW_UNENCRYPTED}.`],
+        remedies: [{ do: "encrypt_state" }, `Then unset ${ALLOW_UNENCRYPTED}.`],
       },
     ];
   }
@@ -227,7 +227,9 @@ function refuseClearState({ variable }: StateKey, name: string): never {
   fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
     detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
     remedies: [
-      `If it was encrypted before, someone replaced it: restore it from a backup. If it never was: \`hostform state encrypt\`. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+      "If it was encrypted before, someone replaced it: restore it from a backup.",
+      { do: "encrypt_state", when: "it never was" },
+      `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
     ],
   });
 }
@@ -244,10 +246,13 @@ function refuseClearJournal(key: StateKey | undefined, name: string, held: strin
       : `${key.variable} is set, but the journal beside the state is not encrypted`;
   fail("state.unencrypted", summary, {
     detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it. It holds: ${held}.`,
-    remedies: [
+    remedies:
       key === undefined
-        ? "hostform never writes one there. Find out where it comes from, and move it away. Then run plan."
-        : `If a run without the key left it: \`hostform state encrypt\` takes it into the state. If not, move it away. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
-    ],
+        ? ["None is ever written there. Find out where it comes from, and move it away. Then run plan."]
+        : [
+            { do: "encrypt_state", when: "a run without the key left it" },
+            "If none did, move it away.",
+            `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+          ],
   });
 }

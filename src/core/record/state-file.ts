@@ -73,7 +73,7 @@ export class StateFile implements StateText {
     } catch (error) {
       return fail("state.unreadable", "The state file cannot be read", {
         detail: `${this.name}: ${error instanceof Error ? error.message : String(error)}`,
-        remedies: ["Check that it is a file that you may read, or name another with `--state`."],
+        remedies: ["Check that it is a file that you may read.", { do: "name_state" }],
       });
     }
   }

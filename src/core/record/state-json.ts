@@ -116,11 +116,12 @@ function checkVersion(json: unknown, source: string): void {
         ? `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`
         : `It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`,
     remedies: [
-      encrypted
-        ? "Decrypt it with the program that encrypted it, or name another file with `--state`."
+      ...(encrypted
+        ? ["Decrypt it with the program that encrypted it."]
         : typeof version === "number"
-          ? "Upgrade it with Terraform 0.13 or later (`terraform apply -refresh-only`), or name another file with `--state`."
-          : "Name another file with `--state`.",
+          ? ["Upgrade it with Terraform 0.13 or later: an apply that only refreshes writes it in its own format."]
+          : []),
+      { do: "name_state" },
     ],
   });
 }

@@ -1,7 +1,7 @@
 // What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
+import { type Clock, fail, HostformError, type Remedy, type State, systemClock } from "../model/index.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
@@ -160,7 +160,7 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
   const path = await disk.resolve(options.path).catch((error: unknown) =>
     fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
       detail: `${options.path}: ${reasonOf(error)}`,
-      remedies: ["Create it, or name another place with `--state`."],
+      remedies: ["Create it.", { do: "name_state" }],
     }),
   );
   const text = new StateFile(path, disk, uuid);
@@ -263,7 +263,7 @@ function decodeGiven(given: string): StateDocument {
   try {
     return decodeState(given, "the text given");
   } catch (error) {
-    const remedies = ["Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced."];
+    const remedies = ["Give the text of a whole state file. Nothing was replaced."];
     throw amended(error, ({ code }) => (code === "state.unreadable" ? { remedies } : {}));
   }
 }
@@ -278,17 +278,20 @@ function readable(stored: string, text: StateText, force: boolean): StateDocumen
 }
 
 function checkSuccession(stored: State, next: State, name: string): void {
-  const fix = "Pull the current state, redo the change there and push again; `--force` overrides.";
+  const remedies: Remedy[] = [
+    "Pull the current state, redo the change there and push again.",
+    { do: "allow", limits: [{ limit: "older_state" }] },
+  ];
   if (stored.lineage !== next.lineage) {
     fail("state.conflict", "The state given belongs to another project", {
       detail: `Its lineage is ${next.lineage}, that of ${name} is ${stored.lineage}.`,
-      remedies: [fix],
+      remedies,
     });
   }
   if (stored.serial >= next.serial) {
     fail("state.conflict", "The state given is not newer than the one stored", {
       detail: `Its serial is ${next.serial}, that of ${name} is ${stored.serial}.`,
-      remedies: [fix],
+      remedies,
     });
   }
 }

@@ -52,6 +52,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "forget": {
       const forget = command(`state rm ${at}`);
       if (action.why === "import") return `Or ${forget}, and import the right one.`;
+      if (action.why === "restore") return `Or ${forget}, and import it again.`;
+      if (action.why === "replace") return `Or ${forget}.`;
       if (action.why === "order") return `${forget} first.`;
       return `Or ${forget} to stop managing it.`;
     }
@@ -99,10 +101,24 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "see":
       return {
         plans: `Declare one of those that ${command("plans")} shows.`,
-        states: `Look at both with ${command("state show")}; ${command("state rm")} or ${command("state mv")} settles which is which.`,
+        recorded: `Look at both with ${command("state show")}; ${command("state rm")} or ${command("state mv")} settles which is which.`,
         swap: `To swap two, use ${command("state mv")} by way of a third name.`,
+        addresses: `${command("state list")} shows every address.`,
+        sandbox: "To try without an account: `hostform sandbox`.",
         requests: "`--verbose` shows the times of each request.",
       }[action.what];
+    case "wait_for_lock":
+      return "Wait for it (`--lock-timeout 5m`).";
+    case "unlock": {
+      const unlock = command(action.id === undefined ? "force-unlock" : `force-unlock ${action.id}`);
+      return action.when === undefined ? `Free it: ${unlock}.` : `${unlock}.`;
+    }
+    case "encrypt_state": {
+      const encrypt = command("state encrypt");
+      return action.when === undefined ? `Encrypt it: ${encrypt}.` : `${encrypt}.`;
+    }
+    case "name_state":
+      return "Name another file with `--state`.";
     case "report_shape":
       return "Report the shape of the API's answer (`hostform contract`).";
   }
@@ -126,6 +142,7 @@ function allowanceSentence(limits: readonly Allowance[], { lastingLimits }: Lang
   const flags = limits.map((one) => `\`${flagOf(one)}\``).join(" and ");
   if (limits.some(({ limit }) => limit === "removals"))
     return `If all of this is to go, add ${flags} in this run${lastingLimits}.`;
+  if (limits.some(({ limit }) => limit === "older_state")) return `To push it all the same: ${flags}.`;
   if (limits.some(({ limit }) => limit === "insecure_http")) return `Pass ${flags}.`;
   const open = limits.some(({ limit }) => limit === "unknown_prices")
     ? "; orders of unknown amount then leave one by one, and each invoice counts"
@@ -145,5 +162,7 @@ function flagOf(allowance: Allowance): string {
       return "--allow-removals";
     case "insecure_http":
       return "--insecure-http";
+    case "older_state":
+      return "--force";
   }
 }

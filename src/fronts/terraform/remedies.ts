@@ -36,7 +36,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return "Add a `moved` block.";
     case "forget":
       if (action.why === "import") return "Or `terraform state rm` the other one, and import the right one.";
-      return action.why === "order" ? "`terraform state rm` it first." : WITHOUT;
+      if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
+      return action.why === "order" || action.why === "replace" ? "`terraform state rm` it first." : WITHOUT;
     case "reorder":
       if (action.replayed) return "Declare another `reference` to order it.";
       return kind?.creation === "keyed"
@@ -82,7 +83,13 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "apply_again":
       return "Apply again.";
     case "see":
+      if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
       return action.what === "plans" ? "Declare one of those that the data source `hosting_plans` shows." : "";
+    // The state and its lock are Terraform's.
+    case "wait_for_lock":
+    case "unlock":
+    case "encrypt_state":
+    case "name_state":
     case "report_shape":
       return "";
   }

@@ -198,7 +198,7 @@ export class HttpStateLock implements StateLock {
       code: "state.backend",
       summary: "The lock on the state could not be freed",
       detail: `Lock ID ${id}: ${error instanceof Error ? error.message : String(error)}`,
-      remedies: ["Free it: `hostform force-unlock`. Until then, the next run finds the state locked."],
+      remedies: [{ do: "unlock" }, "Until then, the next run finds the state locked."],
     });
   }
 }
@@ -209,7 +209,8 @@ export function noLock({ address, withoutLock }: HttpBackendOptions): StateLock 
     fail("state.backend", "The backend has no lock, so nothing keeps two runs apart", {
       detail: `${nameOfUrl(address)} is declared without \`lock_address\`.`,
       remedies: [
-        "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end. If something else keeps runs apart, set `without_lock: true`.",
+        "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end.",
+        { do: "set", attribute: "without_lock", value: true, when: "something else keeps runs apart" },
       ],
     });
   const held = { verify: () => undefined, release: () => undefined };
@@ -228,7 +229,7 @@ function refuseHeld(answer: HttpResponse, message: HttpRequest, clock: Clock): n
     : `${describeExchange(message, answer)} It does not say who.`;
   return fail("state.locked", "Another process holds the state", {
     detail,
-    remedies: ["Wait for it (`--lock-timeout 5m`). If it was killed or hangs, end it, then `hostform force-unlock`."],
+    remedies: [{ do: "wait_for_lock" }, "If it was killed or hangs, end it.", { do: "unlock" }],
   });
 }
 
@@ -241,9 +242,7 @@ function describe(holder: LockHolder, clock: Clock): string {
 function refuseUnnamed(message: HttpRequest, answer: HttpResponse): never {
   return fail("state.locked", "The server does not say who holds the state", {
     detail: describeExchange(message, answer),
-    remedies: [
-      "Name the lock: `hostform force-unlock LOCK-ID`. The holder was told the id, and the server's log may have it.",
-    ],
+    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder was told the id, and the server's log may have it."],
   });
 }
 

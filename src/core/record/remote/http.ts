@@ -136,7 +136,7 @@ class HttpStateText implements StateText {
       });
     }
     fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed with \`force-unlock\`, or is there none?`,
+      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`,
       remedies: ["Run plan to see where things stand."],
     });
   }

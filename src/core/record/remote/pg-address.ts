@@ -48,7 +48,7 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   const text = env.PG_CONN_STR?.trim() ?? "";
   if (text === "" && !env.PGHOST) {
     refuse("PG_CONN_STR is not set", {
-      remedies: [`Set it to ${FORMS}. It holds a password: keep it out of the declaration.`],
+      remedies: [`Set it to ${FORMS}. It holds a password: write it in no file of the project.`],
     });
   }
   const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);

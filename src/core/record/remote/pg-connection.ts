@@ -180,7 +180,7 @@ function refusePackage(error: unknown): never {
   const missing = errnoOf(error) === "ERR_MODULE_NOT_FOUND";
   return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
     detail: missing ? "It is not installed beside hostform, which needs it for nothing else." : reasonOf(error),
-    remedies: ["Install it: `npm install pg`; with `--global`, if hostform is."],
+    remedies: ["Install it where hostform is: `npm install pg`."],
   });
 }
 

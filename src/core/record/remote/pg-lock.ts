@@ -184,9 +184,7 @@ export class PgStateLock implements StateLock {
       detail: holder
         ? `Held by ${describeSession(holder, this.#options.clock)}.`
         : "It was free again when it was looked who it is.",
-      remedies: [
-        "Wait for it (`--lock-timeout 5m`). If it hangs, end it, or its database session with `hostform force-unlock`.",
-      ],
+      remedies: [{ do: "wait_for_lock" }, "If it hangs, end it, or its database session.", { do: "unlock" }],
     });
   }
 }
