@@ -1,5 +1,6 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import {
+  isObject,
   type Json,
   type RemedyAction,
   type RemedyText,
@@ -142,7 +143,13 @@ function statusSentence({ word, phases, when }: Extract<RemedyAction, { do: "map
 const SEEN: Readonly<Record<string, string>> = { live: "if it is up", suspended: "if it is suspended" };
 
 /** An attribute with its value, in backticks. */
-function assign(attribute: string, value: Json): string {
-  const expression = typeof value === "string" ? quotedLiteral(value) : JSON.stringify(value);
-  return `\`${attribute} = ${expression}\``;
+const assign = (attribute: string, value: Json): string => `\`${attribute} = ${inHcl(value)}\``;
+
+/** A value as an expression on one line. */
+function inHcl(value: Json): string {
+  if (typeof value === "string") return quotedLiteral(value);
+  if (Array.isArray(value)) return `[${value.map(inHcl).join(", ")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([name, one]) => `${quotedLiteral(name)} = ${inHcl(one ?? null)}`);
+  return `{ ${entries.join(", ")} }`;
 }

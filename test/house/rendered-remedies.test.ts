@@ -1,0 +1,220 @@
+/** Every action of a remedy, in every language: what it says parses there, and the core itself speaks none of them. */
+import { spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
+import { buildProgram } from "../../src/cli/program.ts";
+import type { GuardedIo } from "../../src/cli/terminal.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
+import type { Json, RemedyAction, RemedyText } from "../../src/core/model/index.ts";
+import { stackRemedies } from "../../src/fronts/stacks/remedies.ts";
+import { terraformRemedies } from "../../src/fronts/terraform/remedies.ts";
+import { yamlRemedies } from "../../src/fronts/yaml/remedies.ts";
+import fc from "../support/fc.ts";
+import { noTerraform } from "../support/terraform.ts";
+
+const src = path.resolve(import.meta.dirname, "../../src");
+
+/** Texts with what each language takes for something else. Backticks are how a message marks a snippet. */
+const text = fc.string({
+  unit: fc.constantFrom("a", "B", "1", " ", "'", '"', "\\", "${", "%{", "\n", "\t", "#", ":", "é", "{", "}", "-"),
+  minLength: 1,
+  maxLength: 12,
+});
+const value: fc.Arbitrary<Json> = fc.oneof(
+  text,
+  fc.integer(),
+  fc.boolean(),
+  fc.record({ name: text, at: fc.integer() }),
+);
+const none = fc.constant({});
+const when = fc.option(fc.constant({ when: "it was renamed" }), { nil: {} });
+
+/** One arbitrary for each action: a new one does not compile here before it has one. */
+const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> } = {
+  import: fc.record({ id: text, forgetFirst: fc.constant(true as const) }, { requiredKeys: [] }),
+  move: fc.record({ from: text }),
+  forget: fc.record(
+    { address: text, why: fc.constantFrom("import", "restore", "order", "replace") },
+    { requiredKeys: [] },
+  ),
+  reorder: fc.record({ replayed: fc.constant(true) }, { requiredKeys: [] }),
+  order_anyway: none,
+  resolve: fc.record({ as: fc.constant("absent"), object: text, removing: fc.constant(true) }, { requiredKeys: [] }),
+  redeclare: fc.record({ attribute: fc.constant("term"), value, paid: fc.boolean() }),
+  correct_import: fc.record({ attribute: fc.constant("term"), value }),
+  set: fc.record(
+    { attribute: fc.constant("term"), value, example: fc.constant(true) },
+    { requiredKeys: ["attribute"] },
+  ),
+  use_provider: fc.record({ provider: fc.constantFrom("default", "beta") }),
+  name_project: none,
+  release: fc.record({
+    policies: fc.constantFrom(["forget"], ["forget", "suspend"]),
+    to: fc.constantFrom("remove", "destroy"),
+  }),
+  map_status: fc.record({
+    provider: fc.constantFrom("default", "beta"),
+    word: text,
+    phases: fc.constantFrom(["live"], ["live", "suspended"], ["suspended", "live"]),
+  }),
+  allow: fc.record({
+    limits: fc.constantFrom(
+      [{ limit: "orders", amount: 2 }],
+      [{ limit: "spend", currency: "USD", amount: 9 }, { limit: "unknown_prices" }],
+      [{ limit: "removals" }],
+      [{ limit: "insecure_http" }],
+      [{ limit: "older_state" }],
+    ),
+  }),
+  apply_again: none,
+  see: fc.record({ what: fc.constantFrom("plans", "addresses", "recorded", "requests", "sandbox", "swap") }),
+  wait_for_lock: none,
+  unlock: fc.record({ id: fc.constant("0f-1") }, { requiredKeys: [] }),
+  encrypt_state: none,
+  name_state: none,
+  report_shape: none,
+};
+const action = fc
+  .oneof(...Object.entries(ACTIONS).map(([name, more]) => more.map((fields) => ({ do: name, ...fields }))))
+  .chain((one) => when.map((condition) => ({ ...one, ...condition }) as RemedyAction));
+
+const ADDRESS = `hosting_grant.acme["o'brien@acme.example"]`;
+const snippetsOf = (rendered: string) => [...rendered.matchAll(/`([^`]+)`/g)].map(([, snippet = ""]) => snippet);
+const rendered = (remedies: RemedyText, one: RemedyAction) => remedies({ remedies: [one], address: ADDRESS }) ?? "";
+
+const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+
+/** The words of a command, as a POSIX shell reads them. */
+const wordsOf = (line: string): string[] =>
+  (line.match(/(?:'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
+    word.replace(/'([^']*)'|\\(')/g, (_, quoted, escaped) => quoted ?? escaped),
+  );
+
+/** What there is not of a command line of hostform: a command, or options. */
+function unknownIn(line: string): string[] {
+  const [, ...words] = wordsOf(line);
+  let command = program;
+  let at = 0;
+  for (let next = command; next !== undefined; at += 1) {
+    command = next;
+    next = command.commands.find((one) => one.name() === words[at]) as typeof program;
+  }
+  if (command === program) return [line];
+  const options = [...command.options, ...program.options];
+  const known = new Set(options.flatMap(({ short, long }) => [short, long]));
+  // The value of an option may begin with a hyphen; these do not.
+  return words.slice(at - 1).filter((word) => /^--?[a-z]+/.test(word) && !known.has(word) && !/['"\n ]/.test(word));
+}
+
+describe("every action", () => {
+  it.each([
+    ["a declaration in YAML", yamlRemedies],
+    ["a stack", stackRemedies("--stack out")],
+  ])("of %s says something, with commands that there are", (_, remedies) => {
+    fc.assert(
+      fc.property(action, (one) => {
+        const said = rendered(remedies, one);
+        expect(said).toMatch(/^(?:If .*: )?\S.*[.`]$/s);
+        for (const snippet of snippetsOf(said)) if (/^hostform /.test(snippet)) expect(unknownIn(snippet)).toEqual([]);
+      }),
+    );
+  });
+
+  it("of a stack names the stack in its commands", () => {
+    for (const one of fc.sample(action, 200))
+      for (const snippet of snippetsOf(rendered(stackRemedies("--stack out"), one)))
+        if (/^hostform (?!contract|sandbox)/.test(snippet)) expect(snippet).toMatch(/ --stack out$/);
+  });
+
+  it("keeps an address and an id whole through a shell", () => {
+    fc.assert(
+      fc.property(text, (id) => {
+        const [command = ""] = snippetsOf(rendered(yamlRemedies, { do: "import", id, when: "it is" }));
+        expect(wordsOf(command)).toEqual(["hostform", "import", ADDRESS, id]);
+      }),
+    );
+  });
+});
+
+describe("a value", () => {
+  it("means the same in YAML", () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        const [snippet = ""] = snippetsOf(rendered(yamlRemedies, { do: "set", attribute: "term", value: given }));
+        const document = parseDocument(snippet);
+        expect(document.errors).toEqual([]);
+        // `$${` is how a declaration writes `${`.
+        expect(JSON.stringify(document.toJS()).replaceAll("$${", "${")).toBe(JSON.stringify({ term: given }));
+      }),
+    );
+  });
+
+  it("means the same in a synthesized stack", () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        const [snippet = ""] = snippetsOf(rendered(stackRemedies(""), { do: "set", attribute: "term", value: given }));
+        const undoubled = snippet.replace(/([$%])\1\{/g, "$1{");
+        expect(JSON.stringify(JSON.parse(`{${undoubled}}`))).toBe(JSON.stringify({ term: given }));
+      }),
+    );
+  });
+
+  it.skipIf(noTerraform !== undefined)("is HCL to Terraform itself, as is every block", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "hostform-rendered-"));
+    try {
+      const samples = [...kinds.values()].flatMap((kind, seed) =>
+        fc.sample(action, { numRuns: 200, seed }).flatMap((one) => snippetsOf(rendered(terraformRemedies(kind), one))),
+      );
+      const hcl = [...new Set(samples)].filter((one) => /^(?:[a-z_]+ = \S|import \{)/.test(one));
+      expect(hcl.length).toBeGreaterThan(20);
+      for (const [index, snippet] of hcl.entries()) writeFileSync(path.join(folder, `s${index}.tf`), `${snippet}\n`);
+      const { stderr, status } = spawnSync("terraform", ["fmt", "-no-color", "-write=false", "-list=false", folder], {
+        encoding: "utf8",
+      });
+      expect(stderr.match(/^Error: .*(?:\n.*){4}/gm) ?? []).toEqual([]);
+      expect(status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("in Terraform's words names no command of hostform but the sandbox, and no flag", () => {
+    for (const kind of kinds.values())
+      for (const one of fc.sample(action, 60))
+        for (const snippet of snippetsOf(rendered(terraformRemedies(kind), one)))
+          expect(snippet).not.toMatch(/^(?:hostform (?!sandbox)|--)|^[a-z_]+: /);
+  });
+});
+
+describe("the core", () => {
+  const verbs = program.commands.map((command) => command.name()).join("|");
+  const SPEAKS = new RegExp(
+    String.raw`\bhostform (?:${verbs})\b|(?<![\w-])--[a-z]|\bterraform (?:apply|import|init|plan|state|taint|untaint)\b`,
+  );
+  /** A line of YAML between backticks, in a string or escaped in a template. */
+  const YAML = /\\`[a-z_]+: [^`]|["'][^"'\n]*(?<!\\)`[a-z_]+: [^`]/;
+  /**
+   * What a kind says of itself is documentation: the pages of the reference and the editor's schema show it to those who declare in
+   * YAML, Terraform's schema shows its `hcl`. It has commands and snippets of both; a remedy is never made of it.
+   */
+  const DOCUMENTATION =
+    /^core\/kinds\/(?:attribute|common|.*text|provider-settings|secret-output|domain|webhook|.*\/index)\.ts$/;
+  /** Texts that are hashed or derived from, and are read by nobody. */
+  const READ_BY_NOBODY = /`hostform (?:account|journal)|"hostform state key"/;
+
+  it("names no command, no flag and no snippet of a declaration in a text: remedies are data", () => {
+    const found = globSync("core/**/*.ts", { cwd: src })
+      .filter((file) => !DOCUMENTATION.test(file))
+      .flatMap((file) =>
+        readFileSync(path.join(src, file), "utf8")
+          .split("\n")
+          .map((line, index) => ({ place: `${file}:${index + 1}`, line }))
+          .filter(({ line }) => !/^\s*(?:\/\*|\*|\/\/)/.test(line) && !READ_BY_NOBODY.test(line))
+          .filter(({ line }) => SPEAKS.test(line.replace(/\s\/\/ .*$/, "")) || YAML.test(line)),
+      );
+    expect(found.map(({ place, line }) => `${place} ${line.trim()}`)).toEqual([]);
+  });
+});
