@@ -184,8 +184,8 @@ describe("a new webhook with a secret_output", () => {
 
   it.each([
     ["another form", { fiel: "x" }, '"fiel" is not known. Did you mean "file"?'],
-    ["a text", "x", "secret_output: expected exactly one of {file: PATH}"],
-    ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of {file: PATH}"],
+    ["a text", "x", "secret_output: expected exactly one of `file`"],
+    ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of `file`"],
     ["a command line", { command: "vault put x" }, "secret_output.command: expected a list: [PROGRAM, ARGUMENT, …]"],
     ["a command outside", { command: ["x"], outside_project: true }, "outside_project goes with a file or an env_file"],
     ["a path alone", { env_file: "x" }, "secret_output.env_file: expected {path: PATH, name: NAME}"],

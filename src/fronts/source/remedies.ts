@@ -111,7 +111,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       return "Wait for it (`--lock-timeout 5m`).";
     case "unlock": {
       const unlock = command(action.id === undefined ? "force-unlock" : `force-unlock ${action.id}`);
-      return action.when === undefined ? `Free it: ${unlock}.` : `${unlock}.`;
+      return action.when === undefined ? `Free the lock: ${unlock}.` : `${unlock}.`;
     }
     case "encrypt_state": {
       const encrypt = command("state encrypt");
