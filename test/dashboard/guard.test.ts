@@ -80,7 +80,7 @@ describe("a redirect", () => {
   });
 });
 
-describe("what an open page is told", () => {
+describe("what an open page receives", () => {
   test("is the parts that have changed, until it is left", async () => {
     const sandbox = await site();
     const { control } = sandbox;

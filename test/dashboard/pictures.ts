@@ -1,4 +1,4 @@
-/** The pictures of docs/dashboard.md: taken anew by `UPDATE_DOCS=1 npm test -- test/dashboard`. */
+/** The pictures of docs/dashboard.md: taken again by `UPDATE_DOCS=1 npm test -- test/dashboard`. */
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -205,7 +205,7 @@ describe("a hostile answer is answered", () => {
     ["a redirect to elsewhere", raw("", { location: "http://evil.example/" }, 308)],
     ["a strange status", raw("{}", {}, 299)],
     ["a stranger status", raw("{}", {}, 999)],
-    ["wait for ever", raw("{}", { "retry-after": "99999999999999999999" }, 429)],
+    ["wait indefinitely", raw("{}", { "retry-after": "99999999999999999999" }, 429)],
     ["wait since ever", raw("{}", { "retry-after": "-1", "x-ratelimit-reset": "-99999999" }, 429)],
     ["wait until no date", raw("{}", { "retry-after": "Thu, 99 Foo 9999", "x-ratelimit-remaining": "NaN" }, 429)],
     [

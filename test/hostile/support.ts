@@ -1,4 +1,4 @@
-/** What every command owes to whoever reads its output, whatever it was given. */
+/** What every command promises to a reader of its output, whatever its input. */
 import { expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "../support/clock.ts";
