@@ -18,7 +18,7 @@ import {
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { formatElapsed } from "./numbers.ts";
-import { countDone, doneChanges, doneEffects } from "./outcome-text.ts";
+import { countDone, diagnosticsOf, doneChanges, doneEffects } from "./outcome-text.ts";
 import { type Counts, countChanges, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
@@ -174,17 +174,13 @@ export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies:
   return message(now, error ? "error" : "warn", text, "diagnostic", fields);
 }
 
-/** The end of an apply: diagnostics not yet told, then the summary of what was done. */
+/** The end of an apply: all diagnostics, then the summary of what was done. */
 export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText): UiMessage[] {
-  const outcomes = result.outcomes.flatMap((outcome) => outcome.diagnostics);
-  const all = new Map(
-    [...outcomes, ...result.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]),
-  );
   const by = (kind: Outcome["result"]) =>
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
   const { done, queued } = countDone(plan, result);
   return [
-    ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
+    ...diagnosticsOf(result).map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
     summary(plan.mode, countChanges(doneChanges(plan, result)), doneEffects(done, queued), now, {
       ...ownFields(done),
       queued,

@@ -34,10 +34,10 @@ export function renderContract(report: ContractReport, style: TextStyle): string
 }
 
 function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): string[] {
-  const told = rows.filter(({ finding }) => finding === "seen" || finding === "other");
+  const seen = rows.filter(({ finding }) => finding === "seen" || finding === "other");
   const rest = rows.filter(({ finding }) => finding === "nothing" || finding === "untold");
-  const name = Math.max(0, ...told.map((row) => row.switch.length));
-  const shown = told.flatMap((row) => {
+  const name = Math.max(0, ...seen.map((row) => row.switch.length));
+  const shown = seen.flatMap((row) => {
     const [value, stroke] =
       row.finding === "other"
         ? (["other", paint.warning] as const)

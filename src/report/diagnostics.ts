@@ -22,7 +22,7 @@ const MAX_PLACES = 5;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; equal warnings, and failures of the state, are told once, with the places. Ends with a newline, or is empty.
+ * errors stand where the eye is; equal warnings, and failures of the state, are shown once, with the places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
   const paint = painter(style.color);
@@ -60,12 +60,12 @@ function likeWarnings({ code, summary, detail, remedies }: Diagnostic): unknown 
   return JSON.stringify([code, summary, detail, remedies]);
 }
 
-/** Mistakes are told one by one, each with its line. A state that fails does so for every resource that comes after. */
+/** Mistakes are shown one by one, each with its line. A state that fails does so for every resource that comes after. */
 function likeErrors(error: Diagnostic): unknown {
   return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : error;
 }
 
-/** @param same one diagnostic, or several that are told as one: the first one's place in full, and the last one's detail. */
+/** @param same one diagnostic, or several that are shown as one: the first one's place in full, and the last one's detail. */
 function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];

@@ -73,11 +73,11 @@ function linesOf(one: EvidenceReport, now: number): string[] {
 function candidateLines({ candidates }: EvidenceReport): string[] {
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows nothing new that could be it."];
-  const told = candidates.map(({ id, natural_key: key, created_at, status, domain, plan }) => {
+  const lines = candidates.map(({ id, natural_key: key, created_at, status, domain, plan }) => {
     const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
     return `    ${escapeLine([id, ...facts].join("  "))}`;
   });
-  return ["  New since then:", ...cut(told)];
+  return ["  New since then:", ...cut(lines)];
 }
 
 const availability = (available: boolean | null): string =>
@@ -90,13 +90,13 @@ const availability = (available: boolean | null): string =>
 function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
   if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];
   if (invoices.length === 0) return [];
-  const told = invoices.map(({ id, number, order_id: order, total, currency, status }) => {
+  const lines = invoices.map(({ id, number, order_id: order, total, currency, status }) => {
     const facts = [number ?? id, `order ${order ?? "?"}`, formatMoney(total, currency), status ?? ""];
     return `    ${escapeLine(facts.join("  "))}`;
   });
   const whose =
     candidates === null || candidates.length === 0 ? "Invoices of orders that no service shows:" : "Their invoices:";
-  return [`  ${whose}`, ...cut(told)];
+  return [`  ${whose}`, ...cut(lines)];
 }
 
 function cut(lines: readonly string[]): string[] {

@@ -32,7 +32,7 @@ const MAX_INTERRUPTED = 200;
  */
 export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
   const paint = painter(options.color);
-  const told = options.diagnostics === false ? [] : diagnosticsOf(result);
+  const diagnostics = options.diagnostics === false ? [] : ownDiagnostics(result);
   const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
@@ -40,7 +40,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
   const requests = `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`;
   const ends = resultLines(plan, result, paint);
   const blocks = [
-    ...(told.length > 0 ? [renderDiagnostics(told, options)] : []),
+    ...(diagnostics.length > 0 ? [renderDiagnostics(diagnostics, options)] : []),
     ...(interrupted ? [] : [ends]),
     invoiceBlock(plan, result, options),
     ...(interrupted ? [list("Completed:", done)] : []),
@@ -77,12 +77,15 @@ export function countDone(plan: Plan, result: ApplyResult): { readonly done: Cou
   return { done: countChanges(changes.filter((change) => !asked.includes(change))), queued };
 }
 
-/** All diagnostics once each. Those of changes that were skipped, or stopped halfway, are left to the lists of these. */
-function diagnosticsOf(result: ApplyResult): Diagnostic[] {
-  const all = [...result.outcomes.flatMap((outcome) => outcome.diagnostics), ...result.diagnostics];
-  const once = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]));
-  return [...once.values()].filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
+/** All diagnostics of an apply, once each. */
+export function diagnosticsOf({ outcomes, diagnostics }: ApplyResult): Diagnostic[] {
+  const all = [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics];
+  return [...new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
+
+/** Those that have no list of their own: changes that were skipped, or stopped halfway, are listed. */
+const ownDiagnostics = (result: ApplyResult) =>
+  diagnosticsOf(result).filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
 
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";

@@ -38,21 +38,21 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   const document = planDocument(plan, options);
   const limit = options.limit ?? COMMENT_BYTES;
   const { diagnostics, blocks } = document;
-  let told = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
+  let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
   let shown = blocks.length;
-  let text = assemble(plan, document, told, shown);
+  let text = assemble(plan, document, messages, shown);
   // A fence grows with what it holds, so the room for blocks is not known before.
-  while (bytesOf(text) > limit && shown + told > 0) {
+  while (bytesOf(text) > limit && shown + messages > 0) {
     const excess = bytesOf(text) - limit;
     const fewer = fitting(blocks, blocks.slice(0, shown).reduce((sum, block) => sum + bytesOf(block), 0) - excess);
     if (shown > 0) shown = Math.min(shown - 1, fewer);
-    else told -= 1;
-    text = assemble(plan, document, told, shown);
+    else messages -= 1;
+    text = assemble(plan, document, messages, shown);
   }
   return text;
 }
 
-function assemble(plan: Plan, document: PlanDocument, told: number, shown: number): string {
+function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
   const { summary, refusal, facts, diagnostics, blocks, changes } = document;
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const heading =
@@ -64,8 +64,8 @@ function assemble(plan: Plan, document: PlanDocument, told: number, shown: numbe
     ...(refusal === undefined ? [] : [`**${refusal}**\n`]),
     ...facts.map((fact) => `- ${escapeMarkdown(fact)}`),
     "",
-    ...(told > 0 ? [fenceMarkdown(diagnostics.slice(0, told).join("\n"), "text")] : []),
-    ...more(diagnostics.length - told, "message"),
+    ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
+    ...more(diagnostics.length - messages, "message"),
     ...(body === ""
       ? []
       : [`<details><summary>${heading}</summary>\n`, `${fenceMarkdown(body, "diff")}\n</details>\n`]),

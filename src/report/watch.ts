@@ -159,10 +159,10 @@ export type WatchMessage =
   | { readonly type: "watch_end"; readonly looks: number; readonly reason: "interrupted" | "max_runs" };
 
 /** @param text the same for people. @param now milliseconds since the epoch. */
-export function watchMessage({ type, ...told }: WatchMessage, text: string, now: number): UiMessage {
+export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {
   const level =
-    type === "watch_refused" || type === "watch_contended" || ("result" in told && told.result === "failed")
+    type === "watch_refused" || type === "watch_contended" || ("result" in fields && fields.result === "failed")
       ? "warn"
       : "info";
-  return message(now, level, escapeLine(text), type, { hostform: told });
+  return message(now, level, escapeLine(text), type, { hostform: fields });
 }
