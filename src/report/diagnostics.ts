@@ -73,7 +73,7 @@ function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint
   // Of several, none is named: what is to be done is done to each.
   const { address: _, ...several } = diagnostic;
   const fix = style.remedies(same.length > 1 ? several : diagnostic);
-  // Where they differ at all, each tells what the one before it did and what has come since.
+  // Where they differ at all, each says what the one before it did and what has come since.
   const detail = same.at(-1)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
   const place = placeText(diagnostic);

@@ -219,7 +219,7 @@ interface TableOptions extends TextStyle {
 }
 
 const GAP = "  ";
-/** A column is not cut below this many columns: less tells nothing. */
+/** A column is not cut below this many columns: less says nothing. */
 const MIN_WIDTH = 8;
 
 /**

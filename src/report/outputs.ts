@@ -21,7 +21,7 @@ const NULLS: Readonly<Record<string, string>> = {
 
 /** Outputs as `terraform output` prints them, `name = value` by name; a sensitive one without its value. Empty for none. */
 export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string {
-  // What CDKTF makes for other stacks, nobody has declared: `--json` tells it.
+  // What CDKTF makes for other stacks, nobody has declared: `--json` has it.
   const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
   const sorted = declared.sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted

@@ -218,24 +218,31 @@ export function driftLines(plan: Plan, paint: Paint): string[] {
 }
 
 function sort(drift: Drift, change: Change | undefined): Sorted {
-  const after = drift.after ?? {};
-  const names = [...new Set([...Object.keys(drift.before), ...Object.keys(after)])];
-  const moved = names.filter((name) => !equal(drift.before[name] ?? null, after[name] ?? null));
+  const moved = movedIn(drift);
   const cares = (name: string) =>
     (change?.config?.[name] ?? null) !== null || change?.reasons.some((reason) => reason.attribute === name) === true;
   return { drift, change, matters: moved.filter(cares), computed: moved.filter((name) => !cares(name)) };
 }
 
+/** The attributes whose values differ. */
+export function movedIn({ before, after }: Drift): string[] {
+  return Object.keys({ ...before, ...after }).filter((name) => !equal(before[name] ?? null, after?.[name] ?? null));
+}
+
+/** The attributes whose values are not shown. Without the change it is not known which are secret: then it is all of them. */
+export const hiddenIn = ({ before, after }: Drift, change: Change | undefined): readonly string[] =>
+  change?.sensitive ?? Object.keys({ ...before, ...after });
+
 function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] {
   const gone = drift.after === null;
   const head = `  ${paint.bold(`# ${escapeLine(drift.address)}`)} ${gone ? "no longer exists" : "has changed"}`;
   const after: JsonObject | null = drift.after;
+  const hidden = hiddenIn(drift, change);
   const rows = Object.keys({ ...drift.before, ...after }).map((label) => ({
     label,
     before: drift.before[label],
     after: gone ? null : matters.includes(label) ? after?.[label] : drift.before[label],
-    // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
-    ...((change === undefined || change.sensitive.includes(label)) && { instead: "(sensitive value)" }),
+    ...(hidden.includes(label) && { instead: "(sensitive value)" }),
   }));
   return [
     head,

@@ -222,7 +222,7 @@ function effectLines(plan: Plan): string[] {
   return [...line("Deletes", by("delete")), ...onlineLines(plan.changes), ...line("Manages no longer", by("forget"))];
 }
 
-/** What becomes of the thing a line tells of, by the sign that it begins with. */
+/** What becomes of the thing a line is about, by the sign that it begins with. */
 type LineSign = "+" | "-" | "~" | "!";
 
 const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;

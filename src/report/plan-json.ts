@@ -23,6 +23,7 @@ import {
   type RequestEstimate,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { hiddenIn } from "./plan-changes.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
 const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
@@ -208,8 +209,7 @@ function replacePaths(change: Change): (readonly string[])[] {
 }
 
 function driftJson(drift: Drift, change: Change | undefined): ResourceChangeJson {
-  // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
-  const sensitive = change?.sensitive ?? Object.keys({ ...drift.before, ...drift.after });
+  const sensitive = hiddenIn(drift, change);
   return {
     ...identity(drift.address, drift.type),
     change: {
@@ -291,7 +291,7 @@ interface ResourceExtrasJson {
   readonly reasons?: readonly Reason[];
   /** Declared changes that wait until the service is live. */
   readonly deferred?: readonly string[];
-  /** What the change does to the account, where it does anything: Terraform's actions do not tell a suspension. */
+  /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
   readonly effect?: Effect;
   /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
   readonly unfulfilled?: true;

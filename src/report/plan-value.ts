@@ -22,7 +22,7 @@ export interface Row {
   readonly note?: string;
 }
 
-/** Attributes that tell people which object is meant; shown even when they do not change. */
+/** Attributes that show people which object is meant; shown even when they do not change. */
 const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
 /** Unchanged neighbours shown around what changed. */
 const ELEMENT_CONTEXT = 1;

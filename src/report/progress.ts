@@ -204,7 +204,7 @@ function sum(values: Iterable<number>): number {
   return total;
 }
 
-/** One attempt of a request, as the client tells it. */
+/** One attempt of a request, as the client reports it. */
 export interface RequestEvent {
   readonly method: string;
   /** With its query; never a full URL, never a header. */

@@ -1,9 +1,9 @@
 // What `watch` reports: lines for people, messages for machines.
-import { type Change, type Drift, equal, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
+import { type Change, type Drift, isNoOp, type Json, type Plan, shorten } from "../core/model/index.ts";
 import { message, type UiMessage } from "./apply-json.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
-import { deferredText, reasonText, symbolOf, title } from "./plan-changes.ts";
+import { deferredText, hiddenIn, movedIn, reasonText, symbolOf, title } from "./plan-changes.ts";
 import { countChanges, isHeldUp, planCounts } from "./plan-text.ts";
 import { paint as painter, type TextStyle } from "./text-style.ts";
 
@@ -47,16 +47,15 @@ function changeNote(change: Change): string {
 }
 
 /** `    hosting_service.acme: status "pending" -> "active"` */
-function driftNote({ address, before, after }: Drift, change: Change | undefined): string {
+function driftNote(drift: Drift, change: Change | undefined): string {
+  const { address, before, after } = drift;
   if (after === null) return `    ${address} no longer exists`;
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const moved = names.filter((name) => !equal(before[name] ?? null, after[name] ?? null));
-  // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
-  const isSecret = (name: string) => change === undefined || change.sensitive.includes(name);
+  const moved = movedIn(drift);
+  const hidden = hiddenIn(drift, change);
   const words = moved
     .slice(0, MAX_MOVED)
     .map((name) =>
-      isSecret(name)
+      hidden.includes(name)
         ? `${name} has changed`
         : `${name} ${short(before[name] ?? null)} -> ${short(after[name] ?? null)}`,
     );
@@ -108,7 +107,7 @@ function stampOf(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** The messages of `watch --json` that Terraform has no words for. What they tell stands under `hostform`. */
+/** The messages of `watch --json` that Terraform has no words for. What they say stands under `hostform`. */
 export type WatchMessage =
   /** It begins. */
   | {

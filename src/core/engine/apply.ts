@@ -68,9 +68,9 @@ export interface ApplyOptions extends Secrets {
   requests(): number;
   /** What the run may order and spend; no limit when absent. */
   readonly limits?: Limits;
-  /** Reads data sources that hang on what is made here; absent: there are none. */
+  /** Reads data sources that depend on what is made here; absent: there are none. */
   readonly readData?: ReadData;
-  /** What data sources told when the plan was made. */
+  /** What data sources returned when the plan was made. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
   readonly all?: ReadonlySet<string>;

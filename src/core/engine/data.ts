@@ -20,7 +20,7 @@ import {
 /** Reads one data source with GETs. @param config wholly known. @throws HostformError. */
 export type ReadData = (source: DesiredData, config: JsonObject) => Promise<JsonObject>;
 
-/** What a data source told, and what it was asked. */
+/** What a data source returned, and what it was asked. */
 export interface DataReading {
   readonly config: JsonObject;
   readonly value: JsonObject;
@@ -31,7 +31,7 @@ type Referring = Pick<Expressions | DesiredOutput, "references">;
 
 /**
  * The data sources of a declaration. Each is read as soon as what it is asked with is known: while observing, or, when
- * it hangs on something that an apply makes, in that apply. One that nothing refers to is not read.
+ * it depends on something that an apply makes, in that apply. One that nothing refers to is not read.
  */
 export class DataSources {
   readonly #sources: ReadonlyMap<string, DesiredData>;
@@ -59,7 +59,7 @@ export class DataSources {
   }
 
   /**
-   * What a source tells where names mean this; unknown while it was not read with what it is asked here.
+   * What a source returns where names mean this; unknown while it was not read with what it is asked here.
    * @param changing the addresses that a plan changes: a source that depends on one is read after that.
    * @throws ExpressionError.
    */
@@ -97,7 +97,7 @@ export class DataSources {
     return named;
   }
 
-  /** The resources that each source hangs on, directly or by way of others: source (with and without key) -> names. */
+  /** The resources that each source depends on, directly or by way of others: source (with and without key) -> names. */
   dependencies(): Map<string, string[]> {
     const found = new Map<string, string[]>();
     const sourcesOf = (address: string) => {
@@ -162,7 +162,7 @@ function configOf(source: DesiredData, scope: Scope): ValueObject {
   );
 }
 
-/** What sources told before an apply, but for those that are to be read after something that it changes. */
+/** What sources returned before an apply, but for those that are to be read after something that it changes. */
 export function readingsBefore(
   { changes }: Pick<Plan, "changes">,
   readings: ReadonlyMap<string, DataReading> = new Map(),

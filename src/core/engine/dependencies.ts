@@ -28,7 +28,7 @@ export function dependenciesOf(
 
 /**
  * Index from every address, and from every resource name to the addresses of its instances.
- * @param through of data sources, the resources that each hangs on.
+ * @param through of data sources, the resources that each depends on.
  */
 export function addressIndex(
   addresses: Iterable<string>,

@@ -158,7 +158,7 @@ export interface Limits extends Guards {
   readonly unattended?: boolean;
 }
 
-/** What costs money: a service or a domain that is ordered, also anew or once more after a lost answer. */
+/** What costs money: a service or a domain that is ordered, also again, or once more after a lost answer. */
 export interface Order {
   readonly address: string;
   readonly type: string;

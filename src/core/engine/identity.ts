@@ -102,7 +102,7 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
   };
 }
 
-/** What is the same thing once it is made: account, kind, parent and natural key. Undefined while it cannot be told. */
+/** What is the same thing once it is made: account, kind, parent and natural key. Undefined while it is not known. */
 export function sameThing(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
   const key = kind.naturalKey(attributes);
   const parent = parentOf(kind, attributes);

@@ -122,7 +122,7 @@ function checkBlocks(blocks: readonly Moved[], declared: ReadonlySet<string>): v
       const summary = `${from} has moved to ${to}, but it is declared still`;
       return [{ severity: "error", code: "config.reference", summary, remedies: ["Remove one of the two."], ...place }];
     }
-    // As in Terraform: which of the two is meant, nobody can tell, and the other one would be ordered or removed.
+    // As in Terraform: nobody knows which of the two is meant, and the other one would be ordered or removed.
     const other = blocks.find((one) => one !== block && (one.from === from || one.to === to));
     if (other !== undefined) {
       const twice = other.from === from ? `${from} has moved to two places` : `Two resources have moved to ${to}`;

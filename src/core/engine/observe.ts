@@ -32,7 +32,7 @@ export interface Observed {
   readonly now?: ReadonlyMap<string, number>;
   /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
   readonly listings?: readonly Listing[];
-  /** What data sources told, and what they were asked. */
+  /** What data sources returned, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** What the token may not read; there is no observation of it. */
   readonly unread?: readonly Unread[];
@@ -61,7 +61,7 @@ interface ObserveOptions {
   readonly kinds: Kinds;
   readonly accounts: Accounts;
   readonly env: Environment;
-  /** Addresses of gone services that may be ordered anew. */
+  /** Addresses of gone services that may be ordered again. */
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources; absent: there are none. */
   readonly readData?: ReadData;
@@ -83,7 +83,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
   const data = new DataSources(desired.data, readData);
   const scope = recordedScope(desired, state, kinds, env, data);
-  // What resources are compared with may hang on what data sources tell.
+  // What resources are compared with may depend on what data sources return.
   await data.ensure([...desired.resources, ...(desired.outputs ?? [])], scope);
   const queries = queriesOf(desired, state, kinds, scope);
   const share = new Map<string, number>();
@@ -231,11 +231,11 @@ function merged(failures: readonly unknown[]): unknown {
     known.flatMap(({ diagnostics }) => diagnostics),
     ({ code, summary }) => `${code} ${summary}`,
   );
-  const told = [...same.values()].flatMap(([first, ...rest]): Diagnostic[] => {
+  const diagnostics = [...same.values()].flatMap(([first, ...rest]): Diagnostic[] => {
     if (first === undefined) return [];
     const others = new Set([first, ...rest].map(({ detail }) => detail)).size - 1;
     const more = others === 1 ? "\nThe same for one other request." : `\nThe same for ${others} other requests.`;
     return [others === 0 ? first : { ...first, detail: `${first.detail ?? ""}${more}`.trim() }];
   });
-  return new HostformError(told, { cause: known[0] });
+  return new HostformError(diagnostics, { cause: known[0] });
 }

@@ -104,7 +104,7 @@ export class OrderGate {
   }
 }
 
-/** Sends what it is given, and tells the account of the run what became of the order: the first request that is answered. */
+/** Sends what it is given, and reports to the account of the run what became of the order: the first request that is answered. */
 class WatchedWriter implements Writer {
   readonly #writer: Writer;
   readonly #admission: Admission;

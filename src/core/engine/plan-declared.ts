@@ -42,7 +42,7 @@ export interface PlanOptions {
   readonly kinds: Kinds;
   readonly env: Environment;
   readonly mode: "apply" | "destroy";
-  /** Addresses of gone services to order anew on purpose. */
+  /** Addresses of gone services to order again on purpose. */
   readonly reorder: ReadonlySet<string>;
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: ReadonlySet<string>;
@@ -83,7 +83,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
   const results = new Map<string, Value>();
-  const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
+  const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
   const unread = new Set(observed.unread?.map(({ address }) => address));
   const changing = new Set<string>();

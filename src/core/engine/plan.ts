@@ -73,7 +73,7 @@ export function plan(options: PlanOptions): Plan {
     );
   const refused = preventDestroyErrors(sorted, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
-  // What its policy keeps need not be told of what may not be destroyed at all.
+  // What its policy keeps need not be said of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
   const found = [...own, ...refused];
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));

@@ -36,7 +36,7 @@ export function validateDesired(desired: Desired, all: Kinds, env: Environment):
     const order = JSON.stringify([resource.provider, reference ?? null]);
     const first = reference === undefined ? undefined : byReference.get(order);
     if (reference !== undefined && first === undefined) byReference.set(order, resource);
-    // One mistake is told once: of the same thing declared twice, the reference is mostly the same as well.
+    // One mistake is reported once: of the same thing declared twice, the reference is mostly the same as well.
     if (twin !== undefined) diagnostics.push(sameThing(resource, twin.resource, kind.noun, config));
     else if (reference !== undefined && first !== undefined)
       diagnostics.push(sameReference(resource, first, reference));

@@ -2,7 +2,7 @@
 import type { SourceRange } from "./diagnostic.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
-/** One declared resource. What its attributes refer to and what their values are, its expressions tell. */
+/** One declared resource. What its attributes refer to and what their values are, its expressions know. */
 export interface DesiredResource extends Expressions {
   readonly address: string;
   readonly type: string;

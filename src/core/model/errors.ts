@@ -32,7 +32,7 @@ export class ApiError extends HostformError {
   /** `POST /api/v1/services/{id}/suspend`: method and path template. */
   readonly endpoint: string;
   readonly reached: Reached;
-  /** The server's own words, escaped by whoever prints them. */
+  /** The server's own words, escaped where they are printed. */
   readonly serverMessage: string | undefined;
   /** §7, 422: dotted field path -> messages. */
   readonly fieldErrors: Readonly<Record<string, readonly string[]>>;

@@ -150,7 +150,7 @@ export function isFulfilled({
   return pending.length === 0 && unfulfilled.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
-/** What apply tells while it works; the report folder turns these into lines or Terraform's UI messages. */
+/** What apply reports while it works; the report folder turns these into lines or Terraform's UI messages. */
 export type ApplyEvent =
   | { readonly type: "start"; readonly address: string; readonly action: Progress; readonly id?: string }
   | { readonly type: "progress"; readonly address: string; readonly action: Progress; readonly seconds: number }

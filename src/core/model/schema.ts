@@ -15,7 +15,7 @@ export interface Nested {
   readonly attributes: Attributes;
 }
 
-/** One attribute as Terraform is told of it. At least one of `required`, `optional` and `computed`. */
+/** One attribute as Terraform sees it. At least one of `required`, `optional` and `computed`. */
 export interface Attribute {
   readonly type: Type | Nested;
   /** Markdown. */
@@ -32,7 +32,7 @@ export interface Attribute {
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** What Terraform is told of a resource, a data source, an ephemeral resource or the provider's configuration. */
+/** What Terraform knows of a resource, a data source, an ephemeral resource or the provider's configuration. */
 export interface Schema {
   /** Of the recorded attributes; 0 for what is not recorded. */
   readonly version: number;

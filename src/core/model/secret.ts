@@ -68,7 +68,7 @@ const MOST_OF_A_WORD = 5;
 
 /**
  * A text of at most `most` characters and `…`, which stands for the rest. Secrets are hidden in texts where they stand whole, and no
- * part of one is looked for: whoever could have a text of theirs compared with the beginnings of secrets would guess these one
+ * part of one is looked for: anyone who could have a text of theirs compared with the beginnings of secrets would guess these one
  * character after the other. So what may be a secret stays whole, or goes.
  */
 export function shorten(text: string, most: number): string {

@@ -55,13 +55,13 @@ export interface PrivateMark {
   readonly pending?: Intent;
   /** The request whose answer, which alone shows a secret, was empty: it is sent once more for that, and not a third time. */
   readonly emptied?: string;
-  /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */
+  /** Any other request that was begun. Nothing depends on it: what the account shows next is what became of it. */
   readonly attempt?: Intent;
   /** Nothing is done because of it: it says what a status word that is not understood should mean. */
   readonly job?: Job;
   /**
    * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
-   * declared is recorded. Written by the Terraform provider alone; whoever reads the state takes them for not done.
+   * declared is recorded. Written by the Terraform provider alone; anyone who reads the state takes them for not done.
    */
   readonly waiting?: readonly string[];
 }
