@@ -3,6 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import {
   type Change,
+  type Diagnostic,
   errnoOf,
   fail,
   HostformError,
@@ -163,8 +164,17 @@ export function decodeSavedPlan(text: string, file: string): DecodedPlan {
       "What it says is not what was planned. To change a plan, make a new one.",
     );
   }
-  const saved = body as unknown as SavedPlan;
+  const saved = withRemedies(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
+}
+
+/** Earlier versions saved what can be done as one sentence, `fix`. */
+function withRemedies(saved: SavedPlan): SavedPlan {
+  const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
+    const { fix, ...diagnostic } = one;
+    return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
+  });
+  return { ...saved, plan: { ...saved.plan, diagnostics } };
 }
 
 /** The addresses that a plan changes. */
@@ -261,6 +271,7 @@ const shape = z.looseObject({
   }),
   plan: z.looseObject({
     timestamp: z.string(),
+    diagnostics: z.array(z.looseObject({ fix: z.string().optional() })),
     changes: z.array(
       z.looseObject({
         address: z.string(),

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/core/model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  HostformError,
+  type JsonObject,
+  type Plan,
+} from "../../../src/core/model/index.ts";
 import type { Origin } from "../../../src/project/plan-origin.ts";
 import { checkOrigin, differences } from "../../../src/project/plan-origin.ts";
 import { Redaction } from "../../../src/project/redaction.ts";
@@ -45,6 +51,13 @@ describe("the file of a saved plan", () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it("of an earlier version says what can be done: it was one sentence then", () => {
+    const earlier = { severity: "warning", code: "plan.gone", summary: "It is gone", fix: "Order it again." };
+    const text = encodeSavedPlan(saved(plan([], { diagnostics: [earlier as unknown as Diagnostic] })), none);
+    const { fix: _, ...same } = earlier;
+    expect(decodeSavedPlan(text, "f").plan.diagnostics).toEqual([{ ...same, remedies: ["Order it again."] }]);
   });
 
   it("is plain text on a terminal", () => {
