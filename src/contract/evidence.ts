@@ -159,8 +159,8 @@ export function nothingIn(survey: Survey, collection: keyof typeof NOUNS): { rea
 }
 
 /**
- * Tells the value that all samples agree upon. A sample that fits several values is no evidence for any (`active` is
- * spelled alike whatever else is); one that fits none ends the matter.
+ * Finds the value that all samples agree on. A sample that fits several values is no evidence for any of them (`active`
+ * has the same spelling under each); a sample that fits none makes the result `other`.
  */
 export function agreed<S extends SwitchName>(
   samples: readonly { readonly title: string; readonly value: unknown }[],

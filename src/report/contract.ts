@@ -48,8 +48,10 @@ function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): st
   if (rest.length === 0) return shown;
   const why = new Map<string, string[]>();
   for (const row of rest) why.set(row.evidence, [...(why.get(row.evidence) ?? []), row.switch]);
-  const untold = [...why].flatMap(([reason, names]) => indented(`${names.join(", ")}: ${reason}`, 2, width, paint.dim));
-  return [...shown, "Not told:", ...untold];
+  const notReported = [...why].flatMap(([reason, names]) =>
+    indented(`${names.join(", ")}: ${reason}`, 2, width, paint.dim),
+  );
+  return [...shown, "Not told:", ...notReported];
 }
 
 function checkLines({ verdict, clause, says, detail, fix }: ContractCheck, paint: Paint, width: number): string[] {

@@ -44,8 +44,8 @@ function block(fields: [string, string][]): string {
 }
 
 /** What the records and numbers are, whatever the spaces and line ends between them. */
-function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot): string {
-  const text = canonical({ seed, clock, collections, rate, faults, weather });
+function digestOf({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Snapshot): string {
+  const text = canonical({ seed, clock, collections, rate, faults, weather: backgroundFaults });
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -105,7 +105,7 @@ type Parts = Readonly<Record<"seed" | "clock" | "collections" | "rate" | "faults
  * The part of it that cannot be, for a sentence; undefined when all can. The digest says that nothing was changed by
  * accident; a snapshot that is written by hand can have one as well.
  */
-function brokenPart({ seed, clock, collections, rate, faults, weather }: Parts): string | undefined {
+function brokenPart({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Parts): string | undefined {
   if (!isText(seed)) return "its seed";
   if (!isObject(clock) || !isSound("clock", "now_at", clock.now) || typeof clock.frozen !== "boolean")
     return "its clock";
@@ -116,11 +116,12 @@ function brokenPart({ seed, clock, collections, rate, faults, weather }: Parts):
   }
   if (!isObject(rate) || !isRates(rate)) return "its rate windows";
   if (!isObject(faults) || !isCount(faults.last) || !isFaults(faults.faults)) return "its faults";
-  if (!isObject(weather) || !isText(weather.seed) || !isCount(weather.number)) return "its weather";
-  const { failures } = weather;
-  const isWeather =
+  if (!isObject(backgroundFaults) || !isText(backgroundFaults.seed) || !isCount(backgroundFaults.number))
+    return "its weather";
+  const { failures } = backgroundFaults;
+  const hasSoundFailures =
     Array.isArray(failures) && failures.every((one) => isPair(one) && isText(one[0]) && isCount(one[1]));
-  return isWeather ? undefined : "its weather";
+  return hasSoundFailures ? undefined : "its weather";
 }
 
 function brokenRow(collection: string, rows: unknown): string | undefined {
