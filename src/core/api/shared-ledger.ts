@@ -134,7 +134,7 @@ const UNUSED_MS = 30 * 24 * 3_600_000;
 
 /**
  * `TRUNCATE`, because a write-ahead log does not work on network file systems, where homes may lie. Nothing is synced: a
- * process that dies loses nothing by it, and after a power failure the minute is over. Whoever has the file has it for
+ * process that dies loses nothing by it, and after a power failure the minute is over. A process holds the file for
  * far less than a millisecond. One that was stopped right then is not waited for here, as that would block the process.
  */
 const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";

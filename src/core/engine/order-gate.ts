@@ -278,9 +278,9 @@ export class Spending {
 
   #check(order: Order, currency: string, limit: number): void {
     const shares = this.#under(currency);
-    const untold = shares.find((share) => amountIn(share, currency) === null);
-    if (untold !== undefined) {
-      this.#refuse(order, currency, limit, `What ${untold.address} cost is not known: its invoice did not come.`);
+    const unpriced = shares.find((share) => amountIn(share, currency) === null);
+    if (unpriced !== undefined) {
+      this.#refuse(order, currency, limit, `What ${unpriced.address} cost is not known: its invoice did not come.`);
     }
     const spent = sumOf(shares, currency);
     const bound = this.#bound(order);

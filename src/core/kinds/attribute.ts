@@ -10,8 +10,8 @@ export interface AttributeMeta {
   readonly hcl?: string;
   /**
    * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
-   * `in-place`: requests change it. `replace`: the object is made anew. `immutable`: no call changes it and the object
-   * is not made anew by itself. `recorded`: it concerns hostform alone; only the state changes.
+   * `in-place`: requests change it. `replace`: the object is recreated. `immutable`: no call changes it and the object
+   * is not recreated automatically. `recorded`: it concerns hostform alone; only the state changes.
    */
   readonly change?: "in-place" | "replace" | "immutable" | "recorded";
   /** The API (or a default) gives a value when none is declared. */
@@ -25,7 +25,7 @@ export interface AttributeMeta {
   /** The API never returns it: the state is the only memory. */
   readonly unreadable?: boolean;
   /**
-   * Of a one-time secret, which one answer tells and no other: the attribute that holds its fingerprint once
+   * Of a one-time secret, which the API returns in one response only: the attribute that holds its fingerprint once
    * `secret_output` has taken it out of the state.
    */
   readonly fingerprint?: string;
@@ -92,8 +92,8 @@ function structured(text: string): Json {
 }
 
 /**
- * Equality of two instants, whatever their notation. A bare date is midnight UTC; of a server that tells the date alone,
- * any time of that day (UTC) is the same, or what it cannot say would look changed for ever.
+ * Equality of two instants, whatever their notation. A bare date is midnight UTC; for a server that returns the date alone,
+ * any time of that day (UTC) is equal; otherwise the plan would show a change indefinitely.
  */
 export function sameInstant(a: Json, b: Json): boolean {
   if (a === b) return true;
@@ -201,7 +201,7 @@ function plain(type: Type | Nested): Type {
   return type;
 }
 
-/** The type that tells the form: of a pipe (what is written differently, then normalized) its end. */
+/** The type that decides the form: of a pipe (what is written differently, then normalized) its end. */
 export function coreOf(type: z.ZodType): z.ZodType {
   const { def } = type;
   if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);

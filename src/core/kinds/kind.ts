@@ -14,7 +14,7 @@ import type { AttributeMeta } from "./attribute.ts";
 
 /** How to read what a host says: settings of a provider that kinds need. */
 export interface Settings {
-  /** Lower-cased status word -> phase, beside the words known by themselves. */
+  /** Lower-cased status word -> phase, beside the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
   /** How long the API is said to remember an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
@@ -31,7 +31,7 @@ export interface ReadContext extends CallOptions {
 /** An object of the account as a kind reads it. */
 export interface Remote {
   readonly id: string;
-  /** Whatever the API tells of the kind's attributes; those it never returns are absent. */
+  /** The kind's attributes that the API returned; those it never returns are absent. */
   readonly attributes: JsonObject;
   /** `gone` is as good as absent; `unknown` is never acted upon. */
   readonly phase: Phase;
@@ -76,7 +76,7 @@ export interface Created {
 export type Creation =
   | "keyed" // the same Idempotency-Key and bytes may be sent again
   | "listable" // the collection shows whether it happened
-  | "blind"; // nothing shows it: never sent again by itself
+  | "blind"; // nothing shows it: never sent again automatically
 
 /** The policies for removing what has no DELETE. */
 export type RemovalPolicy = "prevent" | "forget" | "suspend";
@@ -126,14 +126,14 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The attribute that holds the id of the object whose collection this one is in (grants: `service_id`). */
   readonly parent?: string;
 
-  /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked by itself. */
+  /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked alone. */
   check?(config: ValueObject): Diagnostic[];
   /**
-   * Rules between what is declared and what the object is, or will be by the plan that is ordered: told before anything is
+   * Rules between what is declared and what the object is, or will be by the plan that is ordered: checked before anything is
    * ordered or sent. @param live attributes of the object; undefined for a new one.
    */
   validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
-  /** What the list of plans adds to a live object that lacks the attribute; undefined when it does not tell. */
+  /** What the list of plans adds to a live object that lacks the attribute; undefined when it lists no value. */
   readonly fromCatalogue?: {
     readonly attribute: string;
     find(live: JsonObject, plans: readonly PlanRecord[]): Json | undefined;
@@ -145,17 +145,17 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly listAbility?: "technical";
   /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
-  /** Reads one object by id. Absent: only the listing tells. @throws ApiError 404. */
+  /** Reads one object by id. Absent: only the listing shows it. @throws ApiError 404. */
   get?(context: ReadContext, id: string): Promise<Remote>;
   /**
-   * What tells the object from others of its collection, from declared or live attributes: two with the same key are
-   * taken for the same thing. Undefined when it cannot be told (yet).
+   * What distinguishes the object from others of its collection, from declared or live attributes: two with the same key
+   * are the same thing. Undefined while it is not known.
    */
   naturalKey(attributes: ValueObject): string | undefined;
   /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
   readonly identity?: readonly string[];
   /**
-   * For paid kinds: whether a live object may be the declared one where no natural key tells (a server without a domain).
+   * For paid kinds: whether a live object may be the declared one where no natural key decides (a server without a domain).
    * True when in doubt.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
@@ -202,8 +202,8 @@ export function matches(kind: Kind, config: ValueObject, live: ValueObject): boo
 }
 
 /**
- * The kind where nothing tells the address of a resource (in Terraform): an order without `reference` is named by what
- * tells it from others, its domain.
+ * The kind where the address of a resource is not known (in Terraform): an order without `reference` is named by its
+ * natural key, the domain.
  */
 export function namedByDomain(kind: Kind): Kind {
   if (kind.creation !== "keyed") return kind;

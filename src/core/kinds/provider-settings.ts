@@ -64,7 +64,7 @@ export const providerSettings = z.strictObject({
 
 export type ProviderSettings = z.infer<typeof providerSettings>;
 
-/** Settings that are right by themselves, as the rest of the program takes them. */
+/** Settings that are each valid alone, as the rest of the program takes them. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
   const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale } = settings;
   const { idempotency_key_retention, list_lag } = settings;

@@ -95,7 +95,7 @@ export const secretOutputAttribute = (secret: string) =>
     example: { file: `secrets/${secret}` },
   });
 
-/** What tells two secrets apart when neither is kept. @param secret the attribute that holds it. */
+/** What distinguishes two secrets when neither is kept. @param secret the attribute that holds it. */
 export const fingerprintAttribute = (secret: string) =>
   attribute(z.string(), {
     description: `Short fingerprint of \`${secret}\`, once \`secret_output\` has taken it out of the state: \`sha256:\` and the first 8 hex digits.`,

@@ -158,7 +158,7 @@ export class Account {
     return this.plans();
   }
 
-  /** What was read may be old by now: somebody took their time to decide. Each collection is read anew when it is needed. */
+  /** What was read may be old by now: somebody took their time to decide. Each collection is read again when it is needed. */
   refresh(): void {
     // Before anything is read: what is made while a list is read may be missing in it.
     this.#counted = this.turns?.count() ?? 0;
@@ -168,7 +168,7 @@ export class Account {
     this.#invoices = undefined;
   }
 
-  /** The invoices (§4 GET /invoices). Whatever is changed may raise one: then they are listed anew. */
+  /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. */
   invoices(): Promise<InvoiceRecord[]> {
     const invoices = this.#invoices ?? this.#context.client.invoices.list(this.#context).all();
     this.#invoices = invoices;
@@ -178,7 +178,7 @@ export class Account {
     return invoices;
   }
 
-  /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not tell. */
+  /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not say. */
   async isAvailable(domain: string): Promise<boolean | null> {
     const [answer] = await this.#context.client.domains.check([domain], this.#context);
     return answer?.available ?? null;

@@ -51,7 +51,7 @@ interface Live {
 }
 
 /**
- * The attributes of a resource as they are now: what the live object tells, else what was recorded. A value that means
+ * The attributes of a resource as they are now: what the live object shows, else what was recorded. A value that means
  * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
  * @param forms what the API shows of some in a form of its own ({@link ownForms}).
  */
@@ -148,7 +148,7 @@ function select(
   return Object.fromEntries(entries.filter(([, chosen]) => chosen !== undefined)) as JsonObject;
 }
 
-/** Every attribute of the kind as planned; null for what only an answer or a later change will tell. */
+/** Every attribute of the kind as planned; null for what is known only after an answer or a later change. */
 export function plannedAttributes(kind: Kind, change: Change, config: JsonObject): JsonObject {
   const after = plannedValues(change);
   return select(kind, (name, meta) => {

@@ -37,7 +37,7 @@ import { mayPass, notLiveYet } from "./status.ts";
  *
  * - keyed: the list decides: nothing new like it, the same key and bytes are sent again; certainly it, adopted; else stopped;
  * - listable: the same, without a key;
- * - blind: the resource stays marked as pending and the request is never sent again by itself.
+ * - blind: the resource stays marked as pending and the request is never sent again automatically.
  *
  * Creates of one token are made in turns by the processes of a machine (create-turn.ts).
  * @throws HostformError; the mark stays wherever it is not known whether the object was made.
@@ -138,7 +138,7 @@ async function createListable(
       answered.id === null || answered.unclear
         ? await named(kind, change, planned, answered, intent, context)
         : answered;
-    // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
+    // An answer without the secret that it alone carries is a lost answer; twice, and the host does not return it at all.
     if (!returnsSecretOnce(kind, made.attributes) || isSilent) return made;
     isSilent = true;
     await replaceLost(kind, change, made, intent, context);
@@ -204,7 +204,7 @@ async function named(
   intent: Intent,
   context: CreateContext,
 ): Promise<Created> {
-  // Whatever comes of looking: what only the answer could tell is kept.
+  // Whatever the listing shows: what only the answer contains is kept.
   const { id: _, ...answered } = made.attributes;
   const known = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
   const listed = await findAccepted(kind, change, planned, intent, context, known);

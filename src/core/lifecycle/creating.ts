@@ -56,7 +56,7 @@ export interface CreateContext
   markGone(id: string, generation: number): Promise<void>;
   /** Deletes an object that is of no use to anybody; that it was begun is durable first. @param intent its create, which stays pending. */
   discard(attributes: JsonObject, intent: Intent): Promise<void>;
-  /** Tells something that does not stop the change. */
+  /** Reports something that does not stop the change. */
   warn(diagnostic: Diagnostic): void;
 }
 
@@ -187,7 +187,7 @@ export async function findAccepted(
  * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so
  * that any run, on any machine, with or without state, sends the same key for the same declared order.
  * @param name the declared `reference`, or the resource's address.
- * @param generation 1, and one more each time a service known to be gone is ordered anew on purpose.
+ * @param generation 1, and one more each time a service known to be gone is ordered again on purpose.
  * @returns 46 characters of `[a-z0-9-]`.
  */
 export function idempotencyKey(project: string, name: string, generation: number): string {

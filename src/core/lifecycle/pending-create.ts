@@ -49,7 +49,7 @@ export function isPendingCreate(resource: ResourceState | undefined): resource i
 
 /**
  * Of some objects, those that were not there before a request left and that no other address holds: what it made is among
- * them. Gone ones too: what was made and ended is not made again by itself.
+ * them. Gone ones too: what was made and ended is not recreated automatically.
  * @param ownerOf the address that a live object is recorded under.
  */
 export function newSince(
@@ -103,16 +103,16 @@ export function strangers(
 }
 
 /**
- * Whether the API tells something of the kind only once, in the answer to the create, and it is not known: adopting the
+ * Whether the API returns a secret of the kind only once, in the answer to the create, and it is not known: adopting the
  * object would not recover it.
- * @param told what is recorded of the object.
+ * @param recorded the recorded attributes of the object.
  */
-export function returnsSecretOnce(kind: Kind, told: JsonObject = {}): boolean {
+export function returnsSecretOnce(kind: Kind, recorded: JsonObject = {}): boolean {
   return (
     kind.removal === "delete" &&
     attributesOf(kind).some(
       ([name, , { sensitive, computed, unreadable }]) =>
-        sensitive && computed && unreadable && (told[name] ?? null) === null,
+        sensitive && computed && unreadable && (recorded[name] ?? null) === null,
     )
   );
 }

@@ -44,10 +44,10 @@ import { observedMark, unknownPhase, unseenNames } from "./status.ts";
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
  *
  * 1. A create without known outcome: settled first ({@link planPending}). An expired grant: left alone, with a warning.
- * 2. Recorded, but gone: anew when that costs nothing, on purpose only when it does.
+ * 2. Recorded, but gone: recreated when that costs nothing; when it costs money, only on purpose.
  * 3. Not recorded, but something with its natural key (or, without one, something like it) exists: an error that offers
  *    adoption. Else a create.
- * 4. Present: attribute by attribute, in place, made anew, or refused.
+ * 4. Present: attribute by attribute, in place, recreated, or refused.
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;

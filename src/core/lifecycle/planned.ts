@@ -32,7 +32,7 @@ export interface PlanInput extends Others {
   readonly dependsOn: readonly string[];
   /** Attributes that are secret because a secret of another resource flows into them. */
   readonly secretByReference?: readonly string[];
-  /** Order a gone service anew on purpose. */
+  /** Order a gone service again on purpose. */
   readonly reorder: boolean;
   /** Order it although something like it exists. */
   readonly orderAnyway?: boolean;

@@ -19,7 +19,7 @@ import { mayPass } from "./status.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
-  /** It exists (or, where the API cannot tell, is taken to). */
+  /** It exists (or, where the API cannot show it, is taken to). */
   | {
       readonly status: "present";
       readonly attributes: JsonObject;
@@ -95,7 +95,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   const { kind, prior, importId, config, alone, sent } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
-    // Somebody may have made it anew by hand: what has its natural key is not made a second time.
+    // Somebody may have recreated it by hand: what has its natural key is not created a second time.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
@@ -182,7 +182,7 @@ async function readImported(
     : seen;
 }
 
-/** An object that is adopted, with what only the list of plans tells of it: what is declared is held against that. */
+/** An object that is adopted, with what only the list of plans says of it: the declaration is compared with that. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
   if (kind.fromCatalogue === undefined) return attributes;
   const { attribute, find } = kind.fromCatalogue;
@@ -205,7 +205,7 @@ async function findByName(
   );
 }
 
-/** Some hosts round the time of making when they tell it again. */
+/** Some hosts round the creation time when they return it again. */
 const PRECISION_MS = 2_000;
 
 /**
@@ -255,7 +255,7 @@ function present(
   return { status: "present", attributes, phase: remote.phase };
 }
 
-/** What is known of other resources, to tell whose a live object is. */
+/** What is known of other resources, to find the owner of a live object. */
 export interface Others {
   /** The address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;

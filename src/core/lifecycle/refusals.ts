@@ -229,7 +229,7 @@ function whyUndecided(kind: Kind, { attributes, private: { pending } }: Sent, ca
   return `the API says that ${made}, and the request left at ${since}. Does a clock differ?`;
 }
 
-/** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
+/** Several objects could be what a create without known outcome made, or one that could be somebody else's. */
 export function undecided({ kind, address }: Subject, sent: Sent, candidates: readonly Remote[]): Diagnostic {
   const ids = candidates.map(({ id }) => id).join(", ");
   const one = candidates.length === 1;
@@ -273,7 +273,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
   };
 }
 
-/** Nothing tells a declared server without a domain from one that exists and is nobody's. */
+/** A declared server without a domain could be one that exists and that no address owns. */
 export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;

@@ -166,9 +166,9 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
     const present = { status: "present", attributes, phase: only.phase } as const;
     return planRemoval({ ...input, prior: { ...prior, attributes, private: settled }, observed: present });
   }
-  // Where a natural key tells one from another, an account that does not show it does not have it.
-  const telling = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
-  if (made.length === 0 && telling && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
+  // Where a natural key distinguishes objects, an account that does not show it does not have it.
+  const identifiable = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
+  if (made.length === 0 && identifiable && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
     // An object that was to be replaced is still there.
     const left: Observation =
       deposed === undefined

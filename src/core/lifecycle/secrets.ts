@@ -46,9 +46,9 @@ function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
 export const oneTimeSecretName = (kind: Kind | undefined): string | undefined => kind && oneTimeSecret(kind)?.name;
 
 /**
- * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to tell two secrets apart, and too
- * few to find one by. Of all guesses one in 2^32 fits, so that whoever guesses a password that people or servers make
- * gets many that fit and no word on which is right.
+ * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to distinguish two secrets, and too
+ * few to find one by. Of all guesses one in 2^32 fits, so that anyone who guesses a password that people or servers make
+ * gets many that fit and no hint which is right.
  */
 export function fingerprintOf(secret: string): string {
   return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;
@@ -75,7 +75,7 @@ export interface PlannedSecret {
 /**
  * Plans what becomes of the secret of an object, beside what its attributes need.
  * @param before empty for one that is not there yet.
- * @param after the attributes as planned; a secret that is unknown there is made anew anyway.
+ * @param after the attributes as planned; a secret that is unknown there is generated again anyway.
  */
 export function planSecret(
   kind: Kind,
@@ -123,7 +123,7 @@ function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boole
   return equal(place(old), place(output));
 }
 
-/** The words for a secret that is to be written out, and that nobody here was told. */
+/** The warning for a secret that is to be written out and is not known here. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
   return {
     severity: "warning",
@@ -170,7 +170,7 @@ export async function tryOutput(
   return output !== undefined && bringsSecret(secret, change) ? outputs.check(output, nameOf(change, secret)) : [];
 }
 
-/** Whether an answer of the change may tell a new secret; else the one that was recorded is what there is. */
+/** Whether a response of the change may contain a new secret; else the recorded one stays. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }
@@ -214,7 +214,7 @@ function keptInState(error: HostformError): Diagnostic[] {
   }));
 }
 
-/** A sentence for whoever adopts an object whose secret only its maker was told; undefined where there is none to say. */
+/** A sentence for the user who adopts an object whose secret only its creator received; undefined where none applies. */
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;

@@ -62,8 +62,8 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   const id = String(live.id);
   const before = pending.known?.includes(id);
   // Of what the API does not show in a form that can be read, and of what came since, the user knows more.
-  const telling = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
-  if (!before && (pending.knowsAll || !telling || matches(kind, attributes, live))) return;
+  const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
+  if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
     remedies: [{ do: "import", id, when: "it is to be managed under this address all the same" }],
@@ -97,11 +97,11 @@ export interface Evidence {
   readonly candidates: readonly Candidate[] | null;
   /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
   readonly invoices: readonly InvoiceEvidence[] | null;
-  /** Of a domain: whether it can still be registered. Null when the answer does not tell; absent for other kinds. */
+  /** Of a domain: whether it can still be registered. Null when the answer does not say; absent for other kinds. */
   readonly available?: boolean | null;
   /**
    * What is to be done. `sent-again`: nothing, the next apply sends the same order with the same key; `made`: nothing, the
-   * next apply adopts the one object that it is; `secret-lost`: nothing, the next apply makes it anew; `nothing`: the
+   * next apply adopts the one object that it is; `secret-lost`: nothing, the next apply recreates it; `nothing`: the
    * account does not show it, the next apply sends it again; `unclear`: one or several that could be somebody else's;
    * `unknowable`: nothing shows it.
    */
@@ -132,7 +132,7 @@ export interface EvidenceInput {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: PendingCreate;
-  /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
+  /** The kind whose objects invoices are raised for (services), to find the owner of an invoice. */
   readonly invoiced?: Kind | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;

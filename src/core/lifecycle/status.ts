@@ -115,7 +115,7 @@ function said(
   };
 }
 
-/** What came after a job that was asked for is what that was to bring; else only a look at the object tells. */
+/** A status after a requested job is the one that the job was to bring; else only the object itself shows what to do. */
 function remedy(word: Json | undefined, provider: string, job: Job | undefined): Remedy {
   if (word == null) return "Compare it with the dashboard. Nothing is done until the API shows a status.";
   const map = { do: "map_status", provider, word } as const;

@@ -36,7 +36,7 @@ const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
 };
 /** SQLITE_READONLY_DBMOVED: noticed by SQLite before it writes. */
 const MOVED = 8 | (4 << 8);
-/** Damaged, then moved away by another process: more than this does not happen by itself. */
+/** Damaged, then moved away by another process: more than this does not happen by chance. */
 const ATTEMPTS = 3;
 
 export function databaseTrouble(error: unknown): DatabaseTrouble {
@@ -57,14 +57,14 @@ interface Opened<S> {
 /**
  * A small database that several processes share, readable by its owner alone (folder 0700, file 0600). It is opened, or
  * made, when it is first needed. One that is damaged, or somebody else's, is moved out of the way (`NAME.damaged`) and
- * begun anew; one that was moved or deleted under our feet is opened again. Nothing is held between two calls.
+ * created again; one that was moved or deleted under our feet is opened again. Nothing is held between two calls.
  */
 export class DatabaseFile<S> {
   readonly #place: () => string;
   readonly #form: DatabaseForm<S>;
   #opened: Opened<S> | undefined;
 
-  /** @param place tells the file. What it throws, the methods throw. */
+  /** @param place returns the path of the file. What it throws, the methods throw. */
   constructor(place: () => string, form: DatabaseForm<S>) {
     this.#place = place;
     this.#form = form;
@@ -221,7 +221,7 @@ export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, 
 /**
  * Where hostform keeps what belongs to the user and this machine, and to no project: the count of requests of each
  * token, and what the Terraform provider notes of creates. `HOSTFORM_STATE_HOME` decides; else it is the place that the
- * platform has for such things. Nothing is made here: whoever writes there makes it.
+ * platform has for such things. This function does not create it: the first writer does.
  * @returns undefined where no home is known, as in some containers.
  */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.platform): string | undefined {

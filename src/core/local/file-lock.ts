@@ -30,8 +30,8 @@ export class NotALockFile extends Error {}
  * Takes the lock at a path if it is free; undefined when someone has it. Never waits.
  *
  * The lock is SQLite's exclusive lock: the system frees it when the process dies, `kill -9` included. The file is
- * removed by whoever frees it, so a contender may have opened a file that is removed before it gets the lock. That is
- * found by comparing what stands at the path with a descriptor of our own, opened first: while that is open the inode
+ * removed by the process that frees it, so a contender may have opened a file that is removed before it gets the lock. That
+ * is found by comparing what stands at the path with a descriptor of our own, opened first: while that is open the inode
  * cannot be given to another file, so equality proves that the very file we locked is still the one at the path.
  *
  * A lock file is empty, and nothing lies beside it. Anything else was put there, for example by a stranger's commit: SQLite would
@@ -122,7 +122,7 @@ function removeQuietly(path: string): void {
 }
 
 /**
- * A word that tells a process from every other of this machine: its number, and where the system says it, when it was
+ * A word that distinguishes a process from every other of this machine: its number, and where the system says it, when it was
  * started, so that a number that was given out again is not taken for the old process.
  */
 export function processMark(pid: number = process.pid): string {

@@ -21,7 +21,7 @@ export interface ContractCheck {
 
 /**
  * How a switch of the sandbox's profile came out. `seen`: a value fits. `other`: something was seen that no value is
- * like. `nothing`: there was nothing to look at. `untold`: looking cannot tell.
+ * like. `nothing`: there was nothing to look at. `untold`: reading cannot find it out.
  */
 type Finding = "seen" | "other" | "nothing" | "untold";
 
@@ -51,7 +51,7 @@ export interface ContractReport {
   readonly profile: string;
 }
 
-/** Whether anything could be read at all: a token that may look at nothing tells nothing of a server. */
+/** Whether anything could be read at all: a token that may read nothing shows nothing about a server. */
 export function isJudged({ checks }: Pick<ContractReport, "checks">): boolean {
   return checks.some(({ id, verdict }) => id.startsWith("read.") && verdict !== "not_seen");
 }

@@ -196,7 +196,7 @@ export type Why =
   | "import" // adopted into the state
   | "removed" // no longer declared
   | "destroy" // `hostform destroy`
-  | "reorder" // a gone service ordered anew on purpose
+  | "reorder" // a gone service ordered again on purpose
   | "gone"; // it no longer exists
 
 export interface Reason {

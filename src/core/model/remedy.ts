@@ -65,7 +65,7 @@ type ActionOf =
   | { readonly do: "apply_again" }
   /** Look at what there is. */
   | { readonly do: "see"; readonly what: "plans" | "addresses" | "recorded" | "requests" | "sandbox" | "swap" }
-  /** Let whoever holds the state finish. */
+  /** Let the holder of the state lock finish. */
   | { readonly do: "wait_for_lock" }
   /** Free the lock of the state that nobody uses. `id`: the lock's own. */
   | { readonly do: "unlock"; readonly id?: string }

@@ -14,7 +14,7 @@ export interface Disk {
   read(path: string): Promise<string | undefined>;
   /** Creates a file that must not exist yet, readable and writable by its owner alone. */
   create(path: string): Promise<NewFile>;
-  /** Replaces `to` by `from`, at once for whoever looks. */
+  /** Replaces `to` by `from`, atomically for readers. */
   rename(from: string, to: string): Promise<void>;
   /** Removes a file; it is no error when there is none. */
   remove(path: string): Promise<void>;
@@ -56,7 +56,7 @@ export async function createSynced(disk: Disk, path: string, text: string): Prom
 }
 
 /**
- * Puts a file with the text in place of the one at `path`, at once for whoever looks; the folder is not synced yet.
+ * Puts a file with the text in place of the one at `path`, atomically for readers; the folder is not synced yet.
  * @param temporary a path in the same folder. @param allow is asked right before, and may refuse by throwing.
  * @returns the identity of the new file.
  */

@@ -35,7 +35,7 @@ const header = z.discriminatedUnion("from", [
     iterations: z.int().min(1).max(MOST_ITERATIONS),
     /** Base64, at least 16 bytes. */
     salt: z.string().refine((text) => /^[A-Za-z0-9+/]{22,}={0,2}$/.test(text) && isCanonical(text)),
-    /** The fingerprint of the derived key: tells a wrong passphrase from a damaged file. */
+    /** The fingerprint of the derived key: distinguishes a wrong passphrase from a damaged file. */
     id,
   }),
   z.strictObject({ from: z.literal("key"), id }),
@@ -231,7 +231,7 @@ export function decrypt(key: Buffer, sealed: string, bound: string): string {
   }
 }
 
-/** Tells one key from another without telling anything of it: 16 hexadecimal digits. */
+/** Identifies a key without revealing anything of it: 16 hexadecimal digits. */
 export function fingerprint(key: Buffer): string {
   return createHmac("sha256", key).update("hostform state key").digest("hex").slice(0, 16);
 }

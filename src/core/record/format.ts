@@ -67,7 +67,7 @@ export function emptyDocument(): StateDocument {
 }
 
 /**
- * Decodes a state file (format 4), whoever wrote it.
+ * Decodes a state file (format 4), no matter which program wrote it.
  * @param source what the text came from, for messages.
  * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`; each says what to do.
  */

@@ -91,7 +91,7 @@ export function encodeInstance(resource: ResourceState, original: InstanceJson |
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
-    // Not of a pending create: Terraform would make it anew, and its provider knows how to settle one.
+    // Not of a pending create: Terraform would recreate it, and its provider knows how to settle one.
     status: isTainted(original) ? "tainted" : undefined,
     schema_version: schemaVersion,
     attributes,

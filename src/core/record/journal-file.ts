@@ -75,7 +75,7 @@ export class JournalFile {
     this.#grown = undefined;
   }
 
-  /** Puts a whole journal in place of the one that is there, at once for whoever looks; durable when it resolves. */
+  /** Puts a whole journal in place of the one that is there, atomically for readers; durable when it resolves. */
   async replace(text: string, verify: Verify): Promise<void> {
     await this.#state.replace(this.name, text, verify);
     await this.#syncFolder();

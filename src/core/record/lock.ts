@@ -33,8 +33,8 @@ export interface StateLock {
   /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
-   * Frees the lock whoever has it. `alive` says whether it was taken from a living process; undefined where that cannot be
-   * known. `fenced`: whether the former holder certainly cannot write any more.
+   * Frees the lock, no matter who holds it. `alive` says whether it was taken from a living process; undefined where that cannot
+   * be known. `fenced`: whether the former holder certainly cannot write any more.
    * @param id of the lock that is meant, when another is not to be freed.
    * @throws HostformError `state.locked` when the lock has another id.
    */

@@ -25,7 +25,7 @@ export interface Resealed {
 
 /**
  * Changes how a state is kept, and its backup with it: encrypts, decrypts, or takes another key. The content stays, its
- * serial too. Whoever stops half way leaves a state and a backup that each are whole, in the old form or the new one;
+ * serial too. A run that stops halfway leaves a state and a backup that each are whole, in the old form or the new one;
  * what has the wanted form already is left as it is, so that a second call finishes what a first one began.
  * @param text as it is stored. @param verify of the lock, before each write.
  * @returns what was changed; what was written has been read back and compared.

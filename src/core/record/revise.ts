@@ -130,7 +130,7 @@ function following(resource: ResourceState, rename: (dependency: string) => stri
     : normalized({ ...resource, dependencies: resource.dependencies.map(rename) });
 }
 
-/** In its place among the others: far cheaper than sorting anew, which counts when thousands are recorded one by one. */
+/** In its place among the others: far cheaper than sorting again, which counts when thousands are recorded one by one. */
 function inserted(resources: ReadonlyMap<string, ResourceState>, next: ResourceState): Map<string, ResourceState> {
   const all = new Map<string, ResourceState>();
   for (const [address, resource] of resources) {
@@ -163,7 +163,7 @@ export function changesBetween(from: StateDocument, to: StateDocument): Changes 
   const put: ResourceState[] = [];
   for (const address of from.state.resources.keys()) if (!to.state.resources.has(address)) remove.push(address);
   for (const address of from.remainder.originals.keys()) {
-    // Removed and recorded anew: what Terraform keeps of the old object must go with it.
+    // Removed and recorded again: what Terraform keeps of the old object must go with it.
     if (to.state.resources.has(address) && !to.remainder.originals.has(address)) remove.push(address);
   }
   for (const [address, resource] of to.state.resources) {

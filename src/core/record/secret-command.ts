@@ -54,8 +54,8 @@ export interface CaptureOptions {
 const MOST_OUTPUT = 64 * 1024;
 
 /**
- * Runs a program without a shell; its streams never reach the terminal. Never throws: how it ended is told. It ends with
- * its time at the latest, even if something that it started keeps its streams open.
+ * Runs a program without a shell; its streams never reach the terminal. Never throws: it returns how the program ended. It
+ * ends with its time at the latest, even if something that it started keeps its streams open.
  */
 export function captureCommand(
   [program, ...args]: readonly [string, ...string[]],

@@ -155,7 +155,7 @@ export class StateSession {
       this.#version++;
       if (whole) this.#wholeOnly = this.#version;
     } else if (this.#writing.recorder.isUnsettled) {
-      // What the journal of a killed run holds may never have reached the disk: nobody is told that it is durable before.
+      // What the journal of a killed run holds may never have reached the disk: write it again before reporting it durable.
       this.#version++;
     }
     await this.#durable(this.#version);

@@ -175,7 +175,7 @@ export function unwritable(name: string, error: unknown, consequence: string): D
 
 /** The system's code and words for a failed write: `ENOSPC: no space left on device, write`. */
 export function reasonOf(error: unknown): string {
-  // A host with several addresses has failed at each of them: one tells enough.
+  // A host with several addresses has failed at each of them: one is enough to report.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const message = error instanceof Error ? error.message : String(error);
   const code = errnoOf(error);

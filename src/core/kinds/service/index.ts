@@ -122,7 +122,7 @@ function remote(record: ServiceRecord, settings: Settings): Remote {
     next_due_date: record.next_due_date,
     created_at: record.created_at,
   };
-  // §2 shows no plan_id on a service and leaves the billing cycle's words open: told only when they are told.
+  // §2 shows no plan_id on a service and leaves the billing cycle's words open: set only when the API returns them.
   if (record.plan_id !== null) observed.plan_id = record.plan_id;
   const term = monthsOf(record.billing_cycle);
   if (term !== undefined) observed.term = term;
@@ -201,7 +201,7 @@ export const service: Kind<"createService"> = {
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
-  // Nothing tells two servers of one plan apart. §2 shows no plan_id on a service, so the plan's name has to do.
+  // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
   mayMatch({ domain, plan_id }, live, plans) {
     // A host may show the domain of a service only once it is provisioned; one that shows another is another.
     if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
@@ -210,10 +210,10 @@ export const service: Kind<"createService"> = {
     const declared = plans.find((plan) => plan.plan_id === plan_id);
     if (isOtherProduct(declared?.product_type ?? null, { domain, product: live.product_type, plans })) return false;
     const name = declared?.name;
-    const told = live.plan;
-    if (typeof name !== "string" || typeof told !== "string") return true;
-    // A name that no plan has (any more) tells nothing.
-    return sameFolded(name, told) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, told));
+    const shown = live.plan;
+    if (typeof name !== "string" || typeof shown !== "string") return true;
+    // A name that no plan has (any more) rules nothing out.
+    return sameFolded(name, shown) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, shown));
   },
   likeness: ({ plan_id }) => String(plan_id),
   create: (planned, key) => ({

@@ -70,8 +70,8 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
 }
 
 /**
- * Whether the declaration gives a password where the product takes one, and none where the server makes it (§4): told when
- * a password is about to be set, not when the order is placed and the step after it fails.
+ * Whether the declaration gives a password where the product takes one, and none where the server makes it (§4): reported
+ * when a password is about to be set, not when the order is placed and the step after it fails.
  */
 export function passwordSuits(
   config: ValueObject,
@@ -131,7 +131,7 @@ export function domainSuits(
   ];
 }
 
-/** The plans that a service may be of, by its plan's name: that is what the API tells of it (§2). */
+/** The plans that a service may be of, by its plan's name: the API returns no plan id (§2). */
 const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
   const ids = plans.flatMap((plan) => {
     const same = typeof name === "string" && plan.name !== null && sameFolded(plan.name, name);
@@ -147,7 +147,7 @@ export function planIdOf({ plan }: JsonObject, plans: readonly PlanRecord[]): nu
 }
 
 /**
- * Of a service that was adopted the API tells the name of its plan and not its number (§2). Declared is the number: where the
+ * Of an adopted service the API returns the name of its plan and not its number (§2). Declared is the number: where the
  * list of plans gives that another name, and the service's name to another plan, the declaration is wrong.
  */
 export function planSuits(

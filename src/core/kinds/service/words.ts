@@ -45,8 +45,8 @@ export function phaseOfWord(word: string | null, settings: Settings): Phase {
   const key = word.trim().toLowerCase();
   const own = Object.hasOwn(settings.statusWords, key) ? settings.statusWords[key] : undefined;
   if (own !== undefined) return own;
-  const telling = words(word).filter((part) => !NOISE.has(part));
-  const phases = new Set(telling.map((part) => (Object.hasOwn(PHASES, part) ? PHASES[part] : undefined)));
+  const significant = words(word).filter((part) => !NOISE.has(part));
+  const phases = new Set(significant.map((part) => (Object.hasOwn(PHASES, part) ? PHASES[part] : undefined)));
   const [phase] = phases;
   return phases.size === 1 && phase !== undefined ? phase : "unknown";
 }

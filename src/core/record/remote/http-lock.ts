@@ -47,7 +47,7 @@ export interface HttpBackendOptions extends WireOptions, LockContext {
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told what the user should know although nothing failed: a lock that could not be freed. */
+  /** Receives what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
   /** Keeps a state that the server does not take where the user finds it. */
   readonly keep?: ((text: string) => Promise<void>) | undefined;

@@ -141,7 +141,7 @@ class HttpStateText implements StateText {
     });
   }
 
-  /** The consequence for what was to be recorded is added by whoever knows it. */
+  /** The caller, who knows what was to be recorded, adds the consequence. */
   #refuse(message: HttpRequest, answer: HttpResponse | undefined, reason: string): never {
     if (answer === undefined) {
       return fail("state.unwritable", "The state could not be written", {

@@ -41,7 +41,7 @@ const FORMS =
  * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The
  * package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
  * for `verify-full`, and reads certificates before the host is known to be allowed.
- * @param defaultUser the name of whoever runs this.
+ * @param defaultUser the name of the user who runs this.
  * @throws HostformError `state.backend`; no part of the string is repeated.
  */
 export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgServer {

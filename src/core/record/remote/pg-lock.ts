@@ -102,7 +102,7 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * As Terraform does it: the row and, for an instant, the lock of creation, which whoever made the row may hold still.
+   * As Terraform does it: the row and, for an instant, the lock of creation, which the creator of the row may still hold.
    * Without a row, the lock of creation alone; then the row must still be missing.
    */
   async #attempt(database: Database): Promise<string | undefined> {
@@ -237,7 +237,7 @@ function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? `${holder.who}, since ${holder.since}` : describeHolder(holder, clock);
 }
 
-/** Of two programs that make the same thing at once, one is told so by one of these (unique violation, exists already). */
+/** Of two programs that create the same thing at once, one gets one of these errors (unique violation, exists already). */
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
