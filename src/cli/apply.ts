@@ -46,7 +46,7 @@ interface ApplyFlags extends GuardFlags {
 
 /**
  * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 unless the result {@link isFulfilled}.
- * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
+ * @param file a saved plan, which the person who supplies it has approved: it is applied without asking, or not at all.
  */
 export const runApply =
   (command: "apply" | "destroy") =>
@@ -195,7 +195,7 @@ function stillLines(status: Status, now: number, line: (event: ApplyEvent) => vo
   }
 }
 
-/** The lines at the bottom of the terminal that are erased and painted anew. */
+/** The lines at the bottom of the terminal that are erased and repainted. */
 class StatusArea {
   readonly #terminal: Terminal;
   #lines = 0;

@@ -90,7 +90,7 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
         ? 1
         : 0;
     } catch (error) {
-      // Of an interruption only that is told; what it left behind is to be told as well.
+      // An interruption is reported only as such; report what it left behind as well.
       if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
         terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
       }

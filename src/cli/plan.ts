@@ -44,7 +44,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     guards: flags,
   };
   const format = formatOf(terminal, flags);
-  // Before anything is asked of the account: a mistake in the name is told at once.
+  // Before anything is asked of the account: a mistake in the name is reported at once.
   if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
   return withPlan(project, options, async (run) => {
     const { plan, desired, store } = run;

@@ -38,7 +38,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
       writeErr: (text) => {
         if (usageErrors) io.err(text);
       },
-      // The shape of the text must not follow the terminal of whoever runs the tests.
+      // The shape of the text must not depend on the terminal that runs the tests.
       getOutHelpWidth: () => io.columns ?? 100,
       getErrHelpWidth: () => io.columns ?? 100,
       getOutHasColors: () => false,

@@ -113,8 +113,8 @@ async function runSeveral(
     end();
   }
   if (failed.size === 0) return code;
-  const told = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
-  say(terminal, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(told)}.`);
+  const list = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
+  say(terminal, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(list)}.`);
   return 1;
 }
 
@@ -135,7 +135,7 @@ function hinderedBy(
   return before.find((name) => failed.has(name));
 }
 
-/** One of several: what goes wrong with it is told at once, and the others go on. */
+/** One of several: its errors are reported at once, and the others go on. */
 async function attempt(terminal: Terminal, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
@@ -146,7 +146,7 @@ async function attempt(terminal: Terminal, work: () => Promise<number>): Promise
   }
 }
 
-/** Why a command can work on one stack alone; undefined when it cannot be told from several that it may. */
+/** Why a command accepts one stack only; undefined when nothing limits it to one. */
 function reasonForOne(
   terminal: Terminal,
   source: ProjectSource,

@@ -99,7 +99,7 @@ function onInterrupt(callback: () => void): () => void {
     called = true;
     callback();
   };
-  // The system tells of a closed terminal, and then the shell does. Who has closed it waits for nothing.
+  // The system signals a closed terminal, and then the shell does. The user who closed it no longer waits.
   const hangUp = () => {
     if (!called && !reloads()) press();
   };
@@ -162,7 +162,7 @@ async function runCommand(
   }
 }
 
-/** How long what was told to end may take before it is made to (milliseconds). */
+/** How long a process that was asked to end may take before it is killed (milliseconds). */
 const GRACE_MS = 5_000;
 
 /** Runs a line of the shell without a terminal; see `Io.shell`. */
@@ -180,7 +180,7 @@ export async function runShell(
       if (detached && child.pid !== undefined) process.kill(-child.pid, how);
       else child.kill(how);
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   };
   let grace: NodeJS.Timeout | undefined;

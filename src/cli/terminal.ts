@@ -46,7 +46,7 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
  * that nothing can get past: known secrets are hidden, and what would act on a terminal or on the agent of a CI is shown.
  */
 export interface GuardedIo extends Io, Host {
-  /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
+  /** The secrets of this run. Code that learns one announces it here, before anything is written. */
   readonly redaction: Redaction;
   /**
    * Writes a result as it is, secrets included: for the commands that are asked for one (`output`, `state pull`,

@@ -19,7 +19,7 @@ import type { Project, ProjectSource } from "../project/source.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
-  /** Default: the folder in which Terraform looks by itself. */
+  /** Default: the folder that Terraform searches by default. */
   readonly mirror?: string;
   readonly force?: boolean;
 }
@@ -77,7 +77,7 @@ export async function runTerraformInstall(
   return 0;
 }
 
-/** Where Terraform looks by itself. @throws HostformError `usage` without a home. */
+/** The folder that Terraform searches by default. @throws HostformError `usage` without a home. */
 function pluginFolder(source: ProjectSource): string {
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
   return fail("usage", "HOME is not set, so there is no folder in which Terraform looks for providers", {

@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Writes a file so that whoever looks finds the old one or the new one, whole. For what holds no secret: who may read it
+ * Writes a file so that a reader finds the old one or the new one, whole. For what holds no secret: who may read it
  * follows from `mode` and the umask.
  * @throws Node's errors; nothing is left behind then.
  */

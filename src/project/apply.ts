@@ -29,7 +29,7 @@ export async function carryOut(
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
   const { stop, abandon } = interrupts;
-  // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
+  // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
   return apply({

@@ -70,8 +70,8 @@ export async function stateBackend(backend: Backend, project: Project, signal?: 
 }
 
 /**
- * The same store, which refuses to begin anew at a backend while a state file lies in the folder: whoever declares a
- * backend for a project that has a state has to bring it there first.
+ * The same store, which refuses to start empty at a backend while a state file lies in the folder: a project that has a
+ * state must move it to the backend first.
  * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
  */
 export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {

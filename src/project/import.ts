@@ -122,7 +122,7 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
   });
 }
 
-/** Before the declaration is believed in what the API does not tell. */
+/** Before the declaration is trusted for what the API does not return. */
 function refuseOther(
   kind: Kind,
   { address }: DesiredResource,

@@ -161,7 +161,7 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
 
 /**
  * The values of a stack's variables, as one digest. It is made slowly: a password that people have thought of must not be
- * found by trying, by whoever sees the plan.
+ * found by trying, by anyone who sees the plan.
  */
 function variableDigest({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
@@ -177,17 +177,17 @@ function variableDigest({ stack }: ProjectSource): FileDigest[] {
 /** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
   const [was, is] = [digestsOf(then), digestsOf(now)];
-  const told = (words: string, files: readonly string[]) => (files.length === 0 ? [] : [`${words}: ${some(files)}.`]);
+  const listed = (words: string, files: readonly string[]) => (files.length === 0 ? [] : [`${words}: ${some(files)}.`]);
   const parts = [
-    ...told(
+    ...listed(
       "Changed",
       [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
     ),
-    ...told(
+    ...listed(
       "New",
       [...is.keys()].filter((file) => !was.has(file)),
     ),
-    ...told(
+    ...listed(
       "No longer there",
       [...was.keys()].filter((file) => !is.has(file)),
     ),

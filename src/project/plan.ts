@@ -28,7 +28,7 @@ import { declaredEnvironment } from "./trust.ts";
 /** What `plan`, `apply`, `destroy` and `watch` take. */
 export interface RunOptions extends PlanRequest {
   readonly command: "plan" | "apply" | "destroy" | "watch";
-  /** The plan that is to be carried out. It is made anew for what it changes, and must come out the same. */
+  /** The plan to apply. What it changes is planned again, and must come out the same. */
   readonly saved?: SavedPlan;
   /** Nobody looks at the plan before it is applied. */
   readonly unattended?: boolean;
@@ -44,7 +44,7 @@ export interface Run {
   readonly all: ReadonlySet<string>;
   /** What has another address in `state` than in the store: to be moved there before anything is applied. */
   readonly moves: readonly Move[];
-  /** What data sources told. */
+  /** What data sources returned. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   /** What it may order, spend and remove. */
   readonly limits: Limits;
@@ -88,8 +88,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       refuseDifferences(differences(saved.plan, made.plan, project.redaction));
     if (project.source.untrusted !== true) learnPlan(project.redaction, made.plan);
     noteOutputs(project.source, made.plan);
-    const told = forStack(project.source, made.plan.diagnostics, declaration.desired);
-    const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...told] };
+    const reported = forStack(project.source, made.plan.diagnostics, declaration.desired);
+    const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...reported] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, interrupts, shown });
   } finally {

@@ -122,13 +122,13 @@ async function readAndLearn(project: Project): Promise<Declaration> {
   return declaration;
 }
 
-/** Without a declaration, but with what looks like stacks: the way to those is told. */
+/** Without a declaration, but with what looks like stacks: a hint shows the way to those. */
 function withStackHint(source: ProjectSource, declaration: Declaration): Declaration {
   const hint = source.files.length === 0 ? stackHint(source.dir) : undefined;
   if (hint === undefined) return declaration;
-  const told = (one: Diagnostic) =>
+  const withHint = (one: Diagnostic) =>
     one.code === "config.missing" ? { ...one, remedies: [hint, ...(one.remedies ?? [])] } : one;
-  return { ...declaration, diagnostics: declaration.diagnostics.map(told) };
+  return { ...declaration, diagnostics: declaration.diagnostics.map(withHint) };
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */

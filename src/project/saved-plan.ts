@@ -215,7 +215,7 @@ function withoutSecrets(plan: Plan): Plan {
     changes: plan.changes.map(stripped),
     ...(plan.outputs && { outputs: plan.outputs.map(withoutValue) }),
     drift: plan.drift.map((drift) => {
-      // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
+      // Without the change nothing shows which attributes are secret: then all of them are treated as if they were.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
       return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
     }) as unknown as Plan["drift"],

@@ -8,7 +8,7 @@ import type { ActiveStack } from "./stacks/stack.ts";
 export interface Project {
   readonly source: ProjectSource;
   readonly host: Host;
-  /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
+  /** The secrets of this run. Code that learns one announces it here, before anything is written. */
   readonly redaction: Redaction;
   readonly log: Log;
 }

@@ -29,8 +29,8 @@ export function forStack(
     const { address = "", attribute, range, remedies } = diagnostic;
     const isOne = same.get(withoutPlace(diagnostic))?.length === 1;
     const fix = render(isOne ? diagnostic : { ...(remedies && { remedies }) });
-    const told = fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
-    return range === undefined ? located(told, declared.get(address)?.locate(attribute ?? [])) : told;
+    const rendered = fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
+    return range === undefined ? located(rendered, declared.get(address)?.locate(attribute ?? [])) : rendered;
   });
 }
 
@@ -44,7 +44,7 @@ export function resultForStack(source: ProjectSource, result: ApplyResult): Appl
   return { ...result, outcomes, diagnostics: forStack(source, result.diagnostics) };
 }
 
-/** The same for what an apply tells while it works. */
+/** The same for what an apply reports while it works. */
 export function eventForStack(source: ProjectSource, event: ApplyEvent): ApplyEvent {
   return "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
 }
@@ -53,7 +53,7 @@ function outcomeForStack(source: ProjectSource, outcome: Outcome): Outcome {
   return { ...outcome, diagnostics: forStack(source, outcome.diagnostics) };
 }
 
-/** Runs a command; what it throws is told in the terms of its project. */
+/** Runs a command; what it throws is reported in the terms of its project. */
 export async function throwingForStack<T>(source: ProjectSource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
  * Hands a verified delivery on to an application. In: the exact bytes. Out: the application's status, or why none came.
- * The signature is made anew with the secret that the application knows; no other header of the sender is passed on.
+ * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
  */
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
@@ -55,7 +55,7 @@ export class Forwarder {
     return escapeLine(`${this.url.origin}${this.url.pathname}`);
   }
 
-  /** Posts the bytes. Never throws: what went wrong is told. Redirects are answers like any other, and not followed. */
+  /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
   async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
     const { url, secret, clock, timeoutMs } = this.#options;
     const started = clock.now();
@@ -107,7 +107,7 @@ export class Forwarder {
 }
 
 /**
- * The address to hand deliveries on to. Plain http is for this machine alone: events tell about customers.
+ * The address to hand deliveries on to. Plain http is for this machine alone: events contain customer data.
  * @throws HostformError `webhooks.listen`.
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {

@@ -48,7 +48,7 @@ const GRACE_MS = 15_000;
 
 /**
  * `hostform webhooks listen`: receives deliveries, verifies them, shows a line for each, and hands them on to an
- * application: the same bytes, signed anew. What the application does not take, the sender is to send again.
+ * application: the same bytes, signed again. What the application does not take, the sender is to send again.
  * @returns 0 after Ctrl-C; 1 when a subscription that was made could not be removed.
  */
 export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
@@ -168,7 +168,7 @@ class Listener {
     return code;
   }
 
-  /** Lets what is under way come to its end, and its line be told. @param now aborted: gives up handing on, and says so to the senders. */
+  /** Waits until what is under way has ended and its line is shown. @param now aborted: gives up handing on, and says so to the senders. */
   async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
     if (underWay.size > 0 && !now.aborted) {
       const count = plural(underWay.size, "delivery", "deliveries");
@@ -205,7 +205,7 @@ class Listener {
     });
   }
 
-  /** An application at our own address would be handed its deliveries for ever. */
+  /** An application at our own address would get its own deliveries indefinitely. */
   #refuseLoop({ port }: Receiver): void {
     const url = this.#forwarder?.url;
     if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)

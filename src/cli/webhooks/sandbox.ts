@@ -142,7 +142,7 @@ interface ControlFlags {
   readonly controlUrl?: string;
 }
 
-/** A delivery as the control port tells it. Fields that another version does not have are absent. */
+/** A delivery as the control port reports it. Fields that another version does not have are absent. */
 interface Delivery {
   readonly id: number;
   readonly webhook_id: number;

@@ -43,7 +43,7 @@ export class SigningSecrets {
   readonly #sources: readonly SecretSource[];
   /** What each source held when it could last be read. */
   readonly #last: (readonly SigningSecret[])[] = [];
-  /** Sources that cannot be read at present; each is told once. */
+  /** Sources that cannot be read at present; each is reported once. */
   readonly #failing = new Set<number>();
   #reading: Promise<readonly SigningSecret[]> | undefined;
 
@@ -122,7 +122,7 @@ export async function openSecrets(project: Project, flags: SecretFlags): Promise
 }
 
 /*
- * The places that hold signing secrets: a variable, a file, the state. Each is read anew whenever it is asked, and
+ * The places that hold signing secrets: a variable, a file, the state. Each is read again whenever it is asked, and
  * announces what it finds to the redaction before it hands it out.
  */
 interface SigningSecret {
@@ -192,20 +192,20 @@ function stateSource(project: Project, address: string): SecretSource {
     Promise.all(resources.map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
     let found = await look(await read(false));
-    // A file with another secret in it: only the state as it is now tells whether the one before still counts.
+    // A file with another secret in it: only the current state shows whether the one before still counts.
     if (found.some(({ changed }) => changed)) found = await look(await read(true));
     return found.flatMap(({ secrets }) => secrets);
   };
 }
 
-/** Reads the webhooks of the state that an address names: anew when that is asked for, or was a while ago. */
-function stateReader(project: Project, address: string): (anew: boolean) => Promise<readonly ResourceState[]> {
+/** Reads the webhooks of the state that an address names; reads the state again on `refresh`, or when the last read is too old. */
+function stateReader(project: Project, address: string): (refresh: boolean) => Promise<readonly ResourceState[]> {
   const quiet: Project = { ...project, log: { ...project.log, warn: () => undefined } };
   let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
-  return async (anew) => {
+  return async (refresh) => {
     const now = project.host.clock.now();
-    if (anew || known === undefined || now - known.at >= STATE_MS || now < known.at) {
+    if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
       const state = await readState(first ? project : quiet);
       first = false;
       known = { at: now, resources: webhooksOf(selectResources(state, address), address) };
@@ -317,7 +317,7 @@ interface Unfit {
 /** A file with more lines than this is not a list of secrets. */
 const MOST_LINES = 20;
 
-/** Whoever can try a shorter one, finds it. */
+/** A shorter one can be found by trying. */
 const SHORTEST = 8;
 
 const ALONE = "Name a file that holds the webhook's signing secret and nothing else: one on each line.";

@@ -71,7 +71,7 @@ function refusal(error: unknown, { host, port }: Binding): unknown {
   return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 
-/* An event in a few words, for people and for programs. What it tells is the sender's: it is escaped, and cut. */
+/* An event in a few words, for people and for programs. Its text is the sender's: it is escaped, and cut. */
 /** Longer names and words of an event are cut. */
 const LONGEST = 80;
 
@@ -128,7 +128,7 @@ export function stopsOf(terminal: Terminal) {
     soon: soon.signal,
     now: now.signal,
     end,
-    /** Does work that is told to end at once when the time is up. */
+    /** Does work, and aborts it when the time is up. */
     async atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void> {
       const done = new AbortController();
       const timer = terminal.clock.sleep(milliseconds, done.signal).then(

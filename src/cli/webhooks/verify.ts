@@ -42,8 +42,8 @@ export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, p
     fail("webhooks.bad_signature", "The signature does not fit", mismatchOf(body, signature, texts));
   }
   const event = eventOf(body);
-  const told = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
-  if (terminal.json) printJson(terminal, { fits: true, secret_from: fitting.place, ...told });
+  const shown = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
+  if (terminal.json) printJson(terminal, { fits: true, secret_from: fitting.place, ...shown });
   else terminal.out(`The signature fits, with the secret from ${fitting.place}.\n`);
   if ("problem" in event) say(terminal, `The body is not an event, though: ${event.problem}`);
   else if (!terminal.json) terminal.out(`${summaryOf(event)}\n`);
@@ -74,7 +74,7 @@ async function bodyOf(full: string): Promise<Uint8Array> {
 
 /*
  * Why a signature does not fit (§6 Signature). In: the body, what stands in the header, the secrets. Out: a sentence about
- * what it would fit. Must not: tell what the signature should be; let a secret into a sentence. Pure.
+ * what it would fit. Must not: reveal what the signature should be; let a secret into a sentence. Pure.
  */
 /** What is wrong, and what to do about it. */
 interface Mismatch {

@@ -59,13 +59,13 @@ export interface Note extends ResourceState {
   readonly owner?: string;
   /** Terraform went on after the answer, to the ordered end of the process: its state has the object, or had it. */
   readonly answered?: true;
-  /** Of a change: what Terraform had recorded, before it, of the values that are told only once. */
+  /** Of a change: what Terraform had recorded, before it, of the values that are shown only once. */
   readonly base?: JsonObject;
 }
 
 /** The notes of this account and project. Each method is synchronous and atomic. */
 export interface Journal {
-  /** @param name what tells the object from others of its type: a service's reference, else the natural key. */
+  /** @param name what distinguishes the object from others of its type: a service's reference, else the natural key. */
   get(type: string, name: string): Note | undefined;
   /** Durable when it returns. */
   put(type: string, name: string, note: Note): void;

@@ -7,7 +7,7 @@ import { DatabaseFile } from "../../core/local/index.ts";
 import type { Clock, Diagnostic } from "../../core/model/index.ts";
 import type { Journal, Note } from "./index.ts";
 
-/** Where the journal is, whose it is, and who is told when it cannot be kept. */
+/** Where the journal is, whose it is, and who is notified when it cannot be kept. */
 export interface JournalOptions {
   /** The user's state folder; undefined where there is none. */
   readonly folder: string | undefined;
@@ -222,7 +222,7 @@ export class JournalFile {
 
   /**
    * @param now in milliseconds since the epoch, for what is too old to be kept.
-   * @param onDamaged called when the file was damaged and is begun anew.
+   * @param onDamaged called when the file was damaged and is started again.
    * @param open how databases are opened.
    */
   constructor(

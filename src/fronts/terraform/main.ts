@@ -50,7 +50,7 @@ function endGently({ shutdown }: GrpcServer): void {
 }
 
 /**
- * Calls back when the process that started this one is gone. Its connection does not always tell: Node's http2 session
+ * Calls back when the process that started this one is gone. Its connection does not always show it: Node's http2 session
  * never closes when the other end dies while a large answer is written to it. On Windows a parent's number stays.
  */
 function onceOrphaned(then: () => void): void {

@@ -59,7 +59,7 @@ export async function chooseStacks(project: Project, source: StackSource, purpos
   const others = ordered.filter((stack) => !wanted.includes(stack));
   const loaded = await Promise.all(others.map((stack) => loadIfPossible(stack, near)));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
-  // Whoever looks at a state, or puts it right, may do so all the same.
+  // Commands that inspect or repair a state may do so all the same.
   if (purpose !== "other" && project.source.stateNamed !== true) refuseSharedStates(all, project.source.env, near(at));
   const options = source.variables;
   refuseUndeclared(stacks, options);
@@ -99,7 +99,7 @@ export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: S
   return { ...active, stack: { ...active.stack, given, diagnostics } };
 }
 
-/** An error that a construct tells of itself stops every stack, as the app's own CLI has it. */
+/** An error that a construct reports about itself stops every stack, as the app's own CLI has it. */
 function refuseComplaints(stacks: readonly Stack[]): void {
   const complaints = stacks.flatMap(({ annotations }) => annotations.filter(isError));
   if (complaints.length > 0) throw new HostformError(complaints);
@@ -182,8 +182,8 @@ async function synthesize(project: Project, app: string): Promise<string> {
 function endOf(text: string): string {
   const lines = plain(text).trimEnd().split("\n");
   // Where a library was at it helps nobody here, and pushes what was said out of sight.
-  const told = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
-  const end = told.slice(-LAST_LINES).join("\n");
+  const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
+  const end = shown.slice(-LAST_LINES).join("\n");
   return end.trim() === "" ? "It wrote nothing." : `The end of what it wrote:\n${end}`;
 }
 

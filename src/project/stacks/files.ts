@@ -279,7 +279,7 @@ function within(folder: string, named: string, where: string): string {
   return found;
 }
 
-/** What a construct says of itself, at the line that made it when the manifest tells that. */
+/** What a construct says of itself, at the line that made it when the manifest has that. */
 function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Diagnostic {
   const [first = "", ...rest] = message.split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
@@ -317,7 +317,7 @@ type Body = Readonly<Record<string, Json>>;
 
 /**
  * What has to be known of a stack before it is read in earnest: where its state is, which variables and outputs it has.
- * What cannot be understood is passed over here; the reading itself tells of it.
+ * What cannot be understood is passed over here; the reading itself reports it.
  */
 export function outlineOf(files: readonly SourceFile[]): Outline {
   const roots = files.flatMap(({ text }) => bodies(parsedJson(text.replace(/^\uFEFF/, "")) as Json | undefined));

@@ -60,7 +60,7 @@ function onDisk(backend: Declaration["backend"]): Backend | undefined | "unclear
   return typeof backend === "object" && backend.type === "local" ? undefined : backend;
 }
 
-/** What Terraform is told of resources, data sources and the provider. Loaded when it is needed: a YAML project is not. */
+/** What Terraform learns of resources, data sources and the provider. Loaded when it is needed: a YAML project is not. */
 async function schemas() {
   const [{ schemaOf }, { dataSources }, { providerSchema }] = await Promise.all([
     import("../../fronts/terraform/schema/of-kind.ts"),
@@ -113,7 +113,7 @@ interface Siblings {
 
 /**
  * Reads the outputs of the states that a stack refers to: those planned in this run, else those recorded. Only reads.
- * What cannot be read is told, and counts as unknown, so that all else can still be checked.
+ * What cannot be read is reported, and counts as unknown, so that all else can still be checked.
  */
 export async function readSiblings(
   project: Project,

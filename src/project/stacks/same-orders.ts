@@ -30,7 +30,7 @@ interface Holder {
 
 /**
  * Refuses stacks of one run that would order the same thing: each of them would order it, or take the other's for its
- * own. As far as it is known without the account; a stack with mistakes is told of in its turn, and orders nothing.
+ * own. As far as it is known without the account; a stack with mistakes is reported in its turn, and orders nothing.
  * @throws HostformError `config.duplicate`, once for each.
  */
 export async function refuseSharedOrders(
@@ -70,7 +70,7 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   const scope = scopeOf(() => UNKNOWN, env);
   for (const resource of desired.resources) {
     const kind = known.get(resource.type);
-    // What costs nothing can be put right afterwards; the plan of the second stack tells of it.
+    // What costs nothing can be put right afterwards; the plan of the second stack reports it.
     if (kind === undefined || kind.creation === "listable") continue;
     const { config } = resolveConfig(kind, resource, scope);
     const account = accountOf(desired, resource.provider, folder, env);
@@ -95,7 +95,7 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   }
 }
 
-/** Which account a provider leads to, as far as its settings tell: the address, and the token or where it is. */
+/** Which account a provider leads to, as far as its settings show: the address, and the token or where it is. */
 function accountOf(
   { providers }: Desired,
   alias: string,

@@ -18,7 +18,7 @@ export interface StackSource {
 
 export type VariableOption = { readonly name: string; readonly text: string } | { readonly file: string };
 
-/** One stack, as the manifest or its folder tells. */
+/** One stack, as the manifest or its folder describes it. */
 export interface Stack {
   readonly name: string;
   readonly constructPath: string;

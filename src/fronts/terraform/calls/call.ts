@@ -42,7 +42,7 @@ export interface Connection {
   unheard: boolean;
   /** As ConfigureProvider gave it ("1.11.4"); undefined before it. */
   terraformVersion: string | undefined;
-  /** What was noticed since the last answer that could tell it: it goes with the next one. */
+  /** What was noticed since the last answer that could report it: it goes with the next one. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
@@ -140,7 +140,7 @@ export function toPath(path: AttributePath) {
   });
 }
 
-/** What a failure has to say. A mistake of ours is told as one, in words that hold no value; where it happened goes to the log. */
+/** What a failure has to say. A mistake of ours is reported as one, in words that hold no value; where it happened goes to the log. */
 export function failureOf(error: unknown): Diagnostic[] {
   if (error instanceof HostformError) return [...error.diagnostics];
   logError("a call failed", error);

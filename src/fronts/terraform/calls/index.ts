@@ -95,7 +95,7 @@ const validateConfig = unary(
 
 const LONG_WAIT_MS = 5_000;
 
-/** Tells of long waits in Terraform's log, one for many that wait side by side: Terraform itself says only that it waits. */
+/** Reports long waits in Terraform's log, one for many that wait side by side: Terraform itself says only that it waits. */
 function waitLog(log: Log): (ms: number) => void {
   let until = 0;
   return (ms) => {
@@ -127,7 +127,7 @@ const configure = unary(
         terraformVersion,
         onWait: waitLog(log),
         onWarning(warning) {
-          // What is noticed later is told in the next answer about a resource.
+          // What is noticed later goes into the next answer about a resource.
           (answered ? connection.warnings : warnings).push(warning);
           if (answered) log("warn", warning.summary, { code: warning.code });
         },
@@ -141,7 +141,7 @@ const configure = unary(
   },
 );
 
-/** Answers at once: Terraform waits for the calls that are under way by itself. */
+/** Answers at once: Terraform itself waits for the calls that are under way. */
 const stopProvider = unary(StopProvider_RequestSchema, StopProvider_ResponseSchema, (_, connection) => {
   connection.stop.abort();
   return {};

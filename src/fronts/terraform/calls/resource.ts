@@ -43,7 +43,7 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       const allowed = clientCapabilities?.writeOnlyAttributesAllowed ?? false;
       const check = async () => validateResource(kind, decodeDynamic(config, attributes) ?? {}, allowed);
-      return { diagnostics: await told(kind, connection, check) };
+      return { diagnostics: await diagnosticsOf(kind, connection, check) };
     },
   ),
 
@@ -53,7 +53,7 @@ export const calls: Calls = {
     async ({ typeName, version, rawState }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       let upgradedState: DynamicValue | undefined;
-      const diagnostics = await told(kind, connection, async () => {
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
         const state = withoutPendingId(fromStateJson(text, attributes));
@@ -72,7 +72,7 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       // Whatever fails: what is recorded stays.
       const answer = { newState: currentState, private: mark };
-      const diagnostics = await told(kind, connection, async () => {
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const state = decodeDynamic(currentState, attributes);
         if (state === null) return [];
         const read = await readResource(
@@ -95,7 +95,7 @@ export const calls: Calls = {
     async ({ typeName, priorState, proposedNewState, config, priorPrivate }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
-      const diagnostics = await told(kind, connection, async () => {
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
         const prior = priorIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
@@ -122,7 +122,7 @@ export const calls: Calls = {
     async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection, cancelled) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { newState: priorState, private: plannedPrivate };
-      const diagnostics = await told(kind, connection, async () => {
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
         const prior = priorIn(priorState, attributes);
         const mark = decodeMark(plannedPrivate);
@@ -158,7 +158,7 @@ export const calls: Calls = {
     async ({ typeName, id }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
-      const diagnostics = await told(kind, connection, async () => {
+      const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const state = await importResource(kind, id, scopeIn(connection));
         importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
         return [];
@@ -183,7 +183,7 @@ function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
 }
 
 /** What the work has to say, or why it failed, in Terraform's terms; and what was noticed beside it. */
-async function told(kind: Kind, { warnings }: Connection, work: () => Promise<readonly Diagnostic[]>) {
+async function diagnosticsOf(kind: Kind, { warnings }: Connection, work: () => Promise<readonly Diagnostic[]>) {
   const diagnostics = await work().catch((error: unknown) => failureOf(error));
   return toDiagnostics([...warnings.splice(0), ...diagnostics], terraformRemedies(kind));
 }

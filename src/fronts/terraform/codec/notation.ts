@@ -4,7 +4,7 @@
 import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
 import { UNKNOWN } from "../../../core/model/index.ts";
 
-/** Any extension stands for an unknown value: a newer Terraform may tell more of it (bounds), which nothing here uses. */
+/** Any extension stands for an unknown value: a newer Terraform may send more about it (bounds), which nothing here uses. */
 class UnknownCodec extends ExtensionCodec {
   override tryToEncode(value: unknown): ExtData | null {
     return value === UNKNOWN ? new ExtData(0, new Uint8Array(1)) : null;
@@ -58,7 +58,7 @@ function exact(_key: string, value: unknown, context: { readonly source?: string
 export function numberOf(raw: number | bigint | string): number | undefined {
   const value = Number(raw);
   if (Number.isSafeInteger(value) && typeof raw === "number") return value + 0; // no -0
-  // The digits of a double go on for longer than it is written: 100 of them tell whether it stands for itself.
+  // The digits of a double go on for longer than it is written: 100 of them show whether it stands for itself.
   const given = decimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
   return given !== undefined && given === decimal(String(value)) ? value + 0 : undefined;
 }

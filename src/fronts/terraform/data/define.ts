@@ -19,11 +19,11 @@ export interface CheckedDataSource extends DataSource {
 
 type Type = Attribute["type"];
 
-/** What the API tells. */
+/** What the API reports. */
 export const computed = (type: Type, description: string): Attribute => ({ type, description, computed: true });
 /** What narrows a list. */
 export const filter = (type: Type, description: string): Attribute => ({ type, description, optional: true });
-/** What an object is looked for by, or else told of the one found. */
+/** What an object is looked up by, or else computed from the one found. */
 export const sought = (type: Type, description: string): Attribute => ({
   type,
   description,

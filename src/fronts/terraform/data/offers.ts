@@ -73,7 +73,7 @@ function described(record: PlanRecord, wanted: string | undefined, session: Data
   });
 }
 
-/** Where the API tells no currencies at all, any may be right. */
+/** Where the API lists no currencies at all, any may be right. */
 function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined): boolean {
   if (wanted === undefined || fits(wanted, currency) || Object.hasOwn(prices, wanted)) return true;
   return currency === null && Object.keys(prices).length === 0;

@@ -218,7 +218,7 @@ export const hostingMigrationRequests: CheckedDataSource = {
 
 /**
  * A one-time sign-on URL (§4 panel-sso). The API has it as a GET, which is repeated when its answer is lost: the URL that
- * nobody got is never used, and a sign-on that failed would have to be asked for anew anyway.
+ * nobody got is never used, and a sign-on that failed would have to be requested again anyway.
  */
 export const panelSso: EphemeralResource = {
   name: "hosting_panel_sso",

@@ -67,7 +67,7 @@ export function writeResource(
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
 }
 
-/** hostform makes the new one first by itself. */
+/** hostform creates the new one first automatically. */
 const CREATE_FIRST: TfItem = {
   block: "lifecycle",
   labels: [],
@@ -103,8 +103,8 @@ function attributesOfOne(kind: Kind, written: readonly WrittenInstance[], contex
 }
 
 /**
- * Whether an order has yet to be given the name that hostform would give it: the address, which Terraform does not tell
- * the provider. What is ordered already, or adopted, is never ordered under a name again, and its state holds none.
+ * Whether an order has yet to be given the name that hostform would give it: the address, which Terraform does not
+ * send to the provider. What is ordered already, or adopted, is never ordered under a name again, and its state holds none.
  */
 function needsName(kind: Kind, { address, config, importId }: DesiredResource, { state }: ResourceContext): boolean {
   if (kind.creation !== "keyed" || importId !== undefined || (config.reference ?? null) !== null) return false;

@@ -248,7 +248,7 @@ const digest = (value: unknown): string =>
 const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
 
 /**
- * Which state Terraform works on, as far as it can be told: its folder, workspace and backend, or what HOSTFORM_PLACE says, for CI jobs whose folder
+ * Which state Terraform works on, as far as it can be known: its folder, workspace and backend, or what HOSTFORM_PLACE says, for CI jobs whose folder
  * changes from run to run.
  * @param folder the one that Terraform runs in.
  */

@@ -62,7 +62,7 @@ interface ApplyQuestion {
 }
 
 /**
- * Makes or changes one object. Terraform marks what fails in its creation as tainted and makes it anew with the next
+ * Makes or changes one object. Terraform marks what fails in its creation as tainted and recreates it with the next
  * apply, which would be a second order: so, once something was or may have been made, whatever fails is a warning, and what
  * is known of the object goes into the state, with the mark of what is not. Only a webhook whose secret is lost is tainted.
  */
@@ -89,7 +89,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
   const noted = isPendingCreate(note) ? await settledByNow(kind, note, scope) : note;
   if (isPendingCreate(noted) && kind.creation === "blind") {
-    // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
+    // Nothing shows what became of it, and it is never sent again automatically: Terraform is to hold what is known.
     const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, scope) }, []);
     return { ...answer, diagnostics: [notKnown(kind)] };
   }
@@ -127,8 +127,8 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
-    const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
-    return settled(kind, question, attributes, kept, told);
+    const reported = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
+    return settled(kind, question, attributes, kept, reported);
   } catch (error) {
     return failed(kind, question, { error, latest, existing, name }, scope);
   }
@@ -245,7 +245,7 @@ function failed(
   scope: ProviderScope,
 ): ApplyAnswer {
   if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
-  const told =
+  const reported =
     error instanceof HostformError
       ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
       : [defect(error)];
@@ -254,11 +254,11 @@ function failed(
     // Terraform keeps the state of a failed update, and recreates nothing.
     const { attributes, private: kept } = resource ?? existing;
     const state = withProviderAttributes(kind, attributes, question.prior ?? {}) as JsonObject;
-    return { state, mark: settledMark(kept), diagnostics: told };
+    return { state, mark: settledMark(kept), diagnostics: reported };
   }
   if (resource === undefined) {
     unclaim(kind, name, question.planned, scope);
-    const left = { state: question.prior, mark: question.mark, diagnostics: told };
+    const left = { state: question.prior, mark: question.mark, diagnostics: reported };
     if (question.prior === null || !latest.isDropped) return left;
     // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
     return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
@@ -272,13 +272,13 @@ function failed(
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
   const isNew = question.prior === null;
   // A webhook without its secret costs nothing and is of no use: tainted, the next apply replaces it.
-  if (returnsSecretOnce(kind, resource.attributes) && told.some(isLost)) {
-    const diagnostics = told.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
+  if (returnsSecretOnce(kind, resource.attributes) && reported.some(isLost)) {
+    const diagnostics = reported.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
   }
   const severity = isNew ? ("warning" as const) : ("error" as const);
-  const warnings = told.map((each) => ({ ...each, severity }));
-  const said = told.some(({ code }) => code === "plan.pending");
+  const warnings = reported.map((each) => ({ ...each, severity }));
+  const said = reported.some(({ code }) => code === "plan.pending");
   const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
   return { ...answer, diagnostics: [...warnings, ...end] };
 }
@@ -336,7 +336,7 @@ export function applyContext(
     isOthers: (ofKind, remote) => scope.isOurs(ofKind, remote),
     claimId: (ofKind, id) => scope.take(ofKind, id, label),
     replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
-    // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
+    // Without a note of ours it may be another configuration's: anyone who knows that it is not imports it.
     adoptsOrders: false,
     save: async (resource) => {
       const isNothing = resource.attributes.id == null && resource.private.pending === undefined;

@@ -20,8 +20,8 @@ import type { ProviderSession } from "../index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**
- * A kind as Terraform's users meet it. Terraform tells no address: an order is named by its `reference` or, without one,
- * by what tells it from others (the domain); what has neither needs one.
+ * A kind as Terraform's users meet it. Terraform sends no address: an order is named by its `reference` or, without one,
+ * by what distinguishes it from others (the domain); what has neither needs one.
  */
 export function terraformKind(type: string): Kind {
   return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
@@ -29,7 +29,7 @@ export function terraformKind(type: string): Kind {
 
 const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
 
-/** What the object is called in messages: Terraform adds the address by itself. */
+/** What the object is called in messages: Terraform itself adds the address. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {
   const name = ["domain", "reference", "email", "url", "name", "id"].find(
     (each) => typeof attributes[each] === "string",
@@ -37,13 +37,13 @@ export function labelOf(kind: Kind, attributes: ValueObject): string {
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
 }
 
-/** What the journal knows the object by; undefined when nothing tells it from others (yet). */
+/** What the journal knows the object by; undefined when nothing distinguishes it from others (yet). */
 export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
   const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
   return within(kind, attributes, name);
 }
 
-/** What tells the object from all others of its type, by what it is. */
+/** What distinguishes the object from all others of its type, by what it is. */
 export const keyOf = (kind: Kind, attributes: ValueObject): string | undefined =>
   within(kind, attributes, kind.naturalKey(attributes));
 
@@ -108,7 +108,7 @@ export function conform(
 
 /**
  * Attributes whose values no message repeats: secrets, and what is free in its form. What the user has marked as sensitive
- * Terraform keeps out of its own output, but neither out of a diagnostic nor does it tell the provider.
+ * Terraform keeps out of its own output, but not out of diagnostics, and the provider does not learn of it.
  */
 export function hiddenNames(kind: Kind): string[] {
   const { attributes } = schemaOf(kind);
@@ -171,6 +171,8 @@ export function decodeMark(bytes: Uint8Array): Mark {
 }
 
 export function encodeMark(mark: Mark): Uint8Array {
-  const told = Object.entries(mark).filter(([, value]) => value !== undefined);
-  return told.length === 0 ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(Object.fromEntries(told)));
+  const entries = Object.entries(mark).filter(([, value]) => value !== undefined);
+  return entries.length === 0
+    ? new Uint8Array()
+    : new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
 }

@@ -115,7 +115,7 @@ function foreign(kind: Kind, note: Note): Diagnostic {
   };
 }
 
-/** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
+/** What neither a later read nor a declaration shows: the values that came with an answer, and how far that has come. */
 export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
   const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
     return unreadable && (change === undefined || change === "in-place");

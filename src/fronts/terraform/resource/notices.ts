@@ -24,10 +24,10 @@ export function notices(
   { diagnostics, awaiting, invoice, unclear }: Applied,
   operation: "create" | "update",
 ): Diagnostic[] {
-  const told = [...diagnostics];
-  if (unclear !== undefined) told.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
+  const reported = [...diagnostics];
+  if (unclear !== undefined) reported.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
   if (awaiting === "job") {
-    told.push({
+    reported.push({
       severity: "warning",
       code: "apply.waiting",
       summary: `A job of the ${kind.noun} is queued and not done yet`,
@@ -37,14 +37,14 @@ export function notices(
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
     const of = `Invoice ${number ?? id ?? "(unknown)"}${total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`}`;
-    told.push({
+    reported.push({
       severity: "warning",
       code: "apply.waiting",
       summary: `The ${kind.noun} is ordered and waits for the payment of its invoice`,
       detail: `${of} was raised.`,
     });
   }
-  return told;
+  return reported;
 }
 
 export function defect(error: unknown): Diagnostic {
@@ -89,7 +89,7 @@ export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnosti
   };
 }
 
-/** The API gives something else than was asked for. The next plan shows it; an error now would make it anew. */
+/** The API gives something else than was asked for. The next plan shows it; an error now would recreate it. */
 export function different(kind: Kind, name: string, attributes: JsonObject): Diagnostic {
   return {
     severity: "warning",
@@ -311,7 +311,7 @@ export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] 
   }));
 }
 
-/** Terraform would make it anew, and the provider could not know what became of the first request. */
+/** Terraform would recreate it, and the provider could not know what became of the first request. */
 export function settleFirst(what: string): Diagnostic {
   return {
     severity: "error",
@@ -324,7 +324,7 @@ export function settleFirst(what: string): Diagnostic {
   };
 }
 
-/** Servers that nothing tells from the declared one are nothing unusual; with a state that holds none, it may be lost. */
+/** Servers that look like the declared one are nothing unusual; with a state that holds none, it may be lost. */
 export function strangers(
   kind: Kind,
   { alike = [] }: { readonly alike?: readonly Remote[] },

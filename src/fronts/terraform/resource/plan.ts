@@ -65,7 +65,7 @@ import {
 interface PlanAnswer {
   readonly planned: ValueObject;
   readonly mark: Mark;
-  /** Attributes whose change makes the object anew. */
+  /** Attributes whose change recreates the object. */
   readonly requiresReplace: readonly AttributePath[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -110,7 +110,7 @@ function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
     declared: {},
     dependsOn: [],
     reorder: false,
-    // Which objects other instances hold is not known here: something like it may well be one of those. The name tells.
+    // Which objects other instances hold is not known here: something like it may well be one of those. The name decides.
     orderAnyway: true,
     secretByReference: hiddenNames(kind),
     now: account.hostNow(),
@@ -131,10 +131,10 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
   const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
-  // With create_before_destroy the apply plans the new one while the old one stands, and is not told of that.
+  // With create_before_destroy the apply plans the new one while the old one stands, and does not know of it.
   const replaces = config.replace_on_change === true;
-  const told = mark.replacing !== undefined;
-  const inTheWay = replaces && !told && observed.status === "absent" ? observed.matches : [];
+  const knowsReplaced = mark.replacing !== undefined;
+  const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
   const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, scope);
   const { result, change, diagnostics } = planResource(input);
@@ -199,7 +199,7 @@ async function planRecorded(
   const observed = pending
     ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
     : asRecorded(kind, recorded.attributes, scope);
-  // The list of plans tells whether what is recorded of an adopted object by this plan fits it.
+  // The list of plans shows whether what is recorded of an adopted object by this plan fits it.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior.id);
@@ -214,9 +214,9 @@ async function planRecorded(
     ...deferred(kind, planned.change.deferred),
     ...effectNotices(kind, prior, planned.change),
   ];
-  const anew = planReplacement(kind, { prior, config, mark, diagnostics, session: scope.session });
-  // What is gone and not made anew stays as it is recorded.
-  const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
+  const replacement = planReplacement(kind, { prior, config, mark, diagnostics, session: scope.session });
+  // What is gone and not recreated stays as it is recorded.
+  const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   unmarkReleased(kind, recorded.attributes, scope.session);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
@@ -226,12 +226,12 @@ async function planRecorded(
       ...(pending ? mark : settledMark(mark)),
       ...replacingOf(kind, recorded.attributes, mark, scope.session.settings),
     },
-    requiresReplace: [...anew.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
-    diagnostics: [...anew.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
+    requiresReplace: [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
+    diagnostics: [...replacement.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
   };
 }
 
-/** The object as Terraform has it recorded, in the phase that its attributes tell. */
+/** The object as Terraform has it recorded, in the phase that its attributes show. */
 function asRecorded(kind: Kind, attributes: JsonObject, { session }: ProviderScope): Observation {
   const phase = kind.phase?.(attributes, session.settings) ?? "live";
   return phase === "gone"
@@ -239,7 +239,7 @@ function asRecorded(kind: Kind, attributes: JsonObject, { session }: ProviderSco
     : { status: "present", attributes, phase };
 }
 
-/** Should it be made anew: the next question of the same plan, for the create, gets this to know what it replaces. */
+/** If it is recreated, the next question of the same plan, for the create, gets this to know what it replaces. */
 function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: Settings): Mark {
   const { id } = attributes;
   return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, mark, settings) } : {};

@@ -31,7 +31,7 @@ export class ProviderScope {
   readonly #lost = new Map<string, string>();
   readonly #said = new Set<string>();
 
-  /** @param coalesce false: every object is read by itself (for comparison). */
+  /** @param coalesce false: every object is read on its own (for comparison). */
   constructor(session: ProviderSession, coalesce = true) {
     this.session = session;
     this.collections = beginCollections(session, coalesce);
@@ -150,7 +150,7 @@ export class ProviderScope {
   }
 }
 
-/** Takes the name of a thing that is to be made, and what tells it from others. @returns what has either already. */
+/** Takes the name of a thing that is to be created, and what distinguishes it from others. @returns what has either already. */
 export function claimOf(
   kind: Kind,
   name: string | undefined,
@@ -174,7 +174,7 @@ export function unclaim(kind: Kind, name: string | undefined, attributes: ValueO
 
 const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
-/** The scope of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
+/** The scope of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read on its own, for comparison. */
 export function scopeOf(
   session: ProviderSession,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -199,14 +199,14 @@ class Collections {
   readonly #stale = new Set<string>();
   readonly #asked = new Map<string, number>();
 
-  /** @param coalesce false: every object is read by itself (for comparison). */
+  /** @param coalesce false: every object is read on its own (for comparison). */
   constructor(session: Pick<DataSession, "account" | "clock">, coalesce = true) {
     this.#session = session;
     this.#coalesce = coalesce;
   }
 
   /**
-   * Whether an object is one of so few that are asked for that it is cheaper to read it by itself. Waits a moment for
+   * Whether an object is one of so few that are asked for that it is cheaper to read it on its own. Waits a moment for
    * others: Terraform reads many instances side by side.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
@@ -223,7 +223,7 @@ class Collections {
     this.#stale.add(collectionKey(kind, parent));
   }
 
-  /** For whoever shows a collection as it is (data sources, after what they depend on): it is listed anew if it was changed. */
+  /** For callers that show a collection as it is (data sources, after what they depend on): lists it again if it was changed. */
   upToDate(kind: Kind, parent: string | undefined): void {
     if (this.#stale.delete(collectionKey(kind, parent))) this.#session.account.forget(kind, parent);
   }
@@ -233,14 +233,14 @@ const collectionKey = (kind: Kind, parent: string | undefined) => `${kind.type} 
 
 const known = new WeakMap<object, Collections>();
 
-/** The collections of a session, begun anew: whoever asks for them from now on gets these. */
+/** New collections for a session: anyone who asks for them from now on gets these. */
 function beginCollections(session: Pick<DataSession, "account" | "clock">, coalesce: boolean): Collections {
   const collections = new Collections(session, coalesce);
   known.set(session, collections);
   return collections;
 }
 
-/** The collections of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
+/** The collections of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read on its own, for comparison. */
 export function collectionsOf(session: Pick<DataSession, "account" | "clock">): Collections {
   return known.get(session) ?? beginCollections(session, process.env.HOSTFORM_TERRAFORM_COALESCE !== "0");
 }

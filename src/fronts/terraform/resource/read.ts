@@ -29,7 +29,7 @@ import { otherHost, shownLater } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 interface ReadAnswer {
-  /** Null: the object is gone, and Terraform may make it anew. */
+  /** Null: the object is gone, and Terraform may recreate it. */
   readonly state: JsonObject | null;
   readonly mark: Mark;
   readonly diagnostics: readonly Diagnostic[];
@@ -40,7 +40,7 @@ export const GONE = "gone";
 
 /**
  * Refreshes one recorded object. Sends GETs only. A paid object that is gone stays in the state: dropped, Terraform would
- * order it again by itself. A create without known outcome is adopted where the account certainly shows what it made.
+ * order it again automatically. A create without known outcome is adopted where the account certainly shows what it made.
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(
@@ -90,7 +90,7 @@ export async function readResource(
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
-  // What the account still tells of it (a status such as "terminated"); else only that it is gone.
+  // What the account still shows of it (a status such as "terminated"); else only that it is gone.
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const attributes =
     last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
@@ -98,7 +98,7 @@ export async function readResource(
 }
 
 /**
- * Why an object that is gone is not to be made again: it ended by itself, or what it belongs to is gone too. It stays in the
+ * Why an object that is gone is not to be made again: it ended on its own, or what it belongs to is gone too. It stays in the
  * state then; out of it, Terraform would plan just that, and the API would refuse it, with every plan from now on.
  */
 async function notAgain(
@@ -143,10 +143,10 @@ async function doublesOf(
   });
 }
 
-/** At another address of the API an id is believed only if all that tells objects apart is equal. */
-function isSame(kind: Kind, recorded: JsonObject, told: JsonObject): boolean {
-  const [was, is] = [recorded.created_at ?? null, told.created_at ?? null];
-  return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(told);
+/** At another address of the API an id is believed only if all that distinguishes objects is equal. */
+function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
+  const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
+  return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);
 }
 
 /** hostform made a new one first and did not come to delete the old one. */
@@ -212,7 +212,7 @@ async function readPending(
 }
 
 /**
- * Reads the object that is to be adopted. What the API never tells stays null, and the next plan records what is declared
+ * Reads the object that is to be adopted. What the API never returns stays null, and the next plan records what is declared
  * of it without a request; what has a default gets it.
  * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
  */

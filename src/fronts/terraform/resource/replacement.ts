@@ -1,6 +1,6 @@
 /**
  * A change that the API has no call for: it is refused, or the object is replaced, as `replace_on_change` says. And what a
- * replacement takes the place of: Terraform does not tell its create.
+ * replacement takes the place of: Terraform does not pass that to its create.
  */
 import type { Kind, Remote, Settings } from "../../../core/kinds/kind.ts";
 import { attributesOf, policyOf } from "../../../core/lifecycle/index.ts";
@@ -22,12 +22,12 @@ import type { ProviderScope } from "./provider-scope.ts";
 interface PlannedReplacement {
   readonly requiresReplace: readonly AttributePath[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The planned attributes, when it is made anew. */
+  /** The planned attributes, when it is recreated. */
   readonly result?: ValueObject;
 }
 
 /**
- * An immutable change refuses the plan, unless `replace_on_change` says that the object is to be made anew: a new order
+ * An immutable change refuses the plan, unless `replace_on_change` says that the object is to be recreated: a new order
  * with an invoice of its own, under a name of its own, while deletion_policy says what becomes of the old one.
  */
 export function planReplacement(
@@ -106,8 +106,8 @@ function suspendedFirst(kind: Kind): Diagnostic {
 }
 
 /**
- * Which live objects a create may take the place of although they look like it: Terraform does not tell the create of
- * a replacement what it replaces. Noted in the journal, under types of their own, for the place that Terraform works on.
+ * Which live objects a create may take the place of although they look like it: the create of a replacement does not
+ * learn from Terraform what it replaces. Noted in the journal, under types of their own, for the place that Terraform works on.
  */
 
 const released = (kind: Kind) => `${kind.type} released`;

@@ -10,7 +10,7 @@ export const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
 
 const cache = new WeakMap<Kind, Schema>();
 
-/** What Terraform is told of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. The same object each time. */
+/** What Terraform learns of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. The same object each time. */
 export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;

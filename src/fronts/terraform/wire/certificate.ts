@@ -28,8 +28,8 @@ const contextOf = (number: number) => 0xa0 | number;
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * A new P-256 key and a certificate of its own for `localhost`, the name that Terraform checks. Terraform pins it: it is
- * told the certificate in the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a
+ * A new P-256 key and a certificate of its own for `localhost`, the name that Terraform checks. Terraform pins it: it
+ * gets the certificate in the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a
  * year, which no run of Terraform outlives.
  *
  * @param now milliseconds since 1970.

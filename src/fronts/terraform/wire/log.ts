@@ -57,7 +57,7 @@ export function complain(text: string): void {
   try {
     writeSync(STDERR, `${text}\n`);
   } catch {
-    // Nobody is left to be told.
+    // Nobody is left to read it.
   }
 }
 
