@@ -76,35 +76,35 @@ const across = new Set(
 );
 
 const figures: readonly Figure[] = [
-  { what: "hand-written lines", now: sum(written), goal: 60_000, bound: 76_000 },
-  { what: "hand-written files", now: written.length, goal: 420, bound: 800 },
-  { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 90, atLeast: true },
-  { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 170, which: shards },
-  { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 8 + 1 },
-  { what: "arrows between rooms", now: across.size, goal: 60, bound: 70, which: [...across].sort() },
-  { what: "functions that take a whole project", now: bags.length, goal: 25, bound: 80, which: [...new Set(bags)] },
+  { what: "hand-written lines", now: sum(written), goal: 60_000, bound: 72_900 },
+  { what: "hand-written files", now: written.length, goal: 420, bound: 420 },
+  { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 130, atLeast: true },
+  { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 40, which: shards },
+  { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 9 },
+  { what: "arrows between rooms", now: across.size, goal: 60, bound: 63, which: [...across].sort() },
+  { what: "functions that take a whole project", now: bags.length, goal: 25, bound: 78, which: [...new Set(bags)] },
   {
     what: "exported names with four meanings or more",
     now: meanings.length,
     goal: 0,
-    bound: 12,
+    bound: 2,
     which: meanings.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(", ")}`),
   },
-  { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 40, which: parsing },
+  { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 3, which: parsing },
   {
     what: "words that the field does not use",
     now: retired.reduce((total, { count }) => total + count, 0),
     goal: 0,
-    bound: 453,
+    bound: 176,
     which: retired.toSorted((a, b) => b.count - a.count).map(({ file, count }) => `${count} ${file}`),
   },
   {
     what: "generated bindings in src",
     now: sum(files.filter((file) => /^constructs\/cdkt[fn]\//.test(file))),
     goal: 0,
-    bound: 16_000,
+    bound: 0,
   },
-  { what: "circles, lazy imports included", now: circles(imports).length, goal: 0, bound: 8, which: circles(imports) },
+  { what: "circles, lazy imports included", now: circles(imports).length, goal: 0, bound: 0, which: circles(imports) },
 ];
 
 const names = process.argv.includes("--which");
