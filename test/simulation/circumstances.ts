@@ -65,7 +65,7 @@ export interface Habits {
 /** How the host does what the specification leaves open. */
 export function habits(chance: Chance): Habits {
   return {
-    keyMemoryMs: chance.oneOf([5 * SECOND, MINUTE, 10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
+    keyMemoryMs: chance.oneOf([15 * SECOND, MINUTE, 10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
     perMinute: chance.oneOf([60, 60, 60, 15]),
     pageSize: chance.oneOf([2, 100]),
     payMs: chance.oneOf([
