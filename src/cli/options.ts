@@ -262,7 +262,7 @@ function refuse(option: string): never {
   fail("usage", `What follows ${option} is no name of an environment variable`, {
     detail: "It is not repeated here, as it may be the secret itself.",
     remedies: [
-      "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and whoever reads a log of the command, may have seen it.",
+      "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and readers of a log of the command, may have seen it.",
     ],
   });
 }

@@ -144,7 +144,7 @@ function checkForm(productType: string | null, given: string | undefined): void 
 }
 
 function undecided(productType: string | null): never {
-  fail("usage", `It is not known how services of type ${productType ?? "(none told)"} get their password`, {
+  fail("usage", `It is not known how services of type ${productType ?? "(unknown)"} get their password`, {
     remedies: [`Pass ${SOURCES}, or --generate to have the API make one.`],
   });
 }

@@ -230,7 +230,7 @@ function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
 
 function warning(secrets: readonly Secret[]): string {
   if (secrets.length === 0)
-    return "WARNING: whoever reads these files reads all that hostform knows. No secret is among it.\n";
+    return "WARNING: anyone who reads these files reads all that hostform knows. No secret is among it.\n";
   const lines = secrets.map(
     ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,
   );
@@ -238,7 +238,7 @@ function warning(secrets: readonly Secret[]): string {
     secrets.reduce((sum, { attributes }) => sum + attributes.length, 0),
     "secret",
   );
-  return `WARNING: whoever reads these files reads ${count}:\n${lines.join("")}`;
+  return `WARNING: anyone who reads these files reads ${count}:\n${lines.join("")}`;
 }
 
 /**

@@ -51,7 +51,7 @@ function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): st
   const notReported = [...why].flatMap(([reason, names]) =>
     indented(`${names.join(", ")}: ${reason}`, 2, width, paint.dim),
   );
-  return [...shown, "Not told:", ...notReported];
+  return [...shown, "Not seen:", ...notReported];
 }
 
 function checkLines({ verdict, clause, says, detail, fix }: ContractCheck, paint: Paint, width: number): string[] {

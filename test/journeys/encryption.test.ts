@@ -395,7 +395,7 @@ describe("hostform state decrypt", () => {
     expect(ran.code, ran.text).toBe(0);
     // The first apply replaced nothing: there is no backup.
     expect(ran.out).toBe("The state is in the clear now.\n");
-    expect(ran.err).toContain(`WARNING: whoever reads these files reads ${found.length} secrets:\n`);
+    expect(ran.err).toContain(`WARNING: anyone who reads these files reads ${found.length} secrets:\n`);
     for (const address of WEBHOOKS) expect(ran.err).toContain(`  ${address}: secret\n`);
     expect(ran.err).toContain("Unset HOSTFORM_STATE_KEY");
     for (const secret of found) expect(ran.text).not.toContain(secret);

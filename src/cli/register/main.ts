@@ -94,7 +94,7 @@ export function registerMain(registration: Registration): void {
 function withTargets(command: Command): Command {
   const targeted = command
     .option("--target <address>", "only this resource and what it depends on (repeatable)", collect)
-    .option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)", collect)
+    .option("--reorder <address>", "order again, on purpose, a service that is gone (repeatable)", collect)
     .option(
       "--order-anyway <address>",
       "order a server although one like it exists that is not in the state (repeatable)",

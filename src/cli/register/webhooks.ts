@@ -44,7 +44,7 @@ export function registerWebhooks({ command, action }: Registration): void {
     addSecretOptions(part("listen", "receive deliveries, verify and show them, and hand them on"))
       .option("--port <n>", "port to listen on (default: any free one)", port)
       .option("--host <ip>", "address to listen on (default: 127.0.0.1)", given)
-      .option("--forward-to <url>", "post each event there, signed anew", given)
+      .option("--forward-to <url>", "post each event there, signed again", given)
       .option(
         "--forward-secret-env <name>",
         "variable with the secret that the application verifies with (default: the first one)",

@@ -198,7 +198,7 @@ export const mayBeIn = (word: string | null, currency: string) =>
 
 /** How amounts are written where they are compared with a limit. */
 export interface Amounts {
-  /** `450 USD`, as `--max-spend` takes it; `450 USD (4.50)` where the scale is known. */
+  /** `450 USD`, as a limit is written; `450 USD (4.50)` where the scale is known. */
   text(amount: number, currency: string): string;
   /** Which unit that is: with cents it matters. */
   readonly unit: string;

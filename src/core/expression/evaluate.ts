@@ -132,7 +132,7 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   const value = name.includes("::") ? context.names.call?.(name, args) : callFunction(name, args);
   if (value !== undefined) return value;
   if (KNOWN_ELSEWHERE.has(name))
-    throw new Refusal("hostform does not support this function of Terraform; compute the value in code", 0);
+    throw new Refusal("this function of Terraform is not supported; compute the value in code", 0);
   const near = didYouMean(name, [...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
   throw new Refusal(`there is no such function.${near}`, 0);
 }

@@ -70,14 +70,14 @@ export const domain: Kind<"registerDomain"> = {
 state is the only memory of them, drift cannot be seen, a change is an error of the plan that says so, and removing the
 block follows \`deletion_policy\`.
 
-When the answer to a registration is lost it is not known whether the domain was ordered. hostform never sends it again by
-itself: the resource stays marked as pending until you settle it with \`hostform resolve\`.`,
+When the answer to a registration is lost it is not known whether the domain was ordered. It is never sent again
+automatically: the resource stays marked as pending until you say what became of it.`,
   hcl: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
 state is the only memory of them. Drift cannot be seen, a change is an error of the plan that says so, and destroying follows
 \`deletion_policy\`.
 
 When the answer to a registration is lost it is not known whether the domain was ordered. The provider never sends it again
-by itself: the resource stays in the state as pending, with a warning at each plan, until you settle it. A registered domain
+automatically: the resource stays in the state as pending, with a warning at each plan, until you settle it. A registered domain
 cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
 
 An import cannot look anything up. It takes the id, or the domain, at its word, and the configuration for the rest.`,

@@ -55,7 +55,7 @@ describe("the report of a contract check", () => {
     status is "ACTIVE".
   grant     other
     GET /grants: {}
-Not told:
+Not seen:
   creation, replay: No order is placed.
 
 What the specification says:

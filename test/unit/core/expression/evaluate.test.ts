@@ -298,7 +298,7 @@ describe("functions", () => {
 
   it.each([
     ["uper(1)", 'no such function. Did you mean "upper"?'],
-    ['file("x")', "does not support this function of Terraform"],
+    ['file("x")', "this function of Terraform is not supported"],
     ["provider::x::y()", "there is no such function"],
     ["max(null...)", "what stands before ... is null"],
     ["max({}...)", "not a list"],

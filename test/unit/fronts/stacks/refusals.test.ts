@@ -323,7 +323,7 @@ it("an expression of an output is reported with the output, and with names as th
   const { diagnostics } = read(output("${uuid()}", { "//": { metadata: { path: "app/x", uniqueId: "x" } } }));
   expect(diagnostics).toMatchObject([
     {
-      summary: expect.stringMatching(/^value: uuid: hostform does not support this function/),
+      summary: expect.stringMatching(/^value: uuid: this function of Terraform is not supported/),
       address: "output.x",
       range: { construct: "app/x" },
     },
