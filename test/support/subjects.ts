@@ -1,5 +1,5 @@
 /** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
-import type { Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/core/api/index.ts";
+import type { CallOptions, Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/core/api/index.ts";
 import { expressionsOf } from "../../src/core/expression/references.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { Kind, Remote, Settings } from "../../src/core/kinds/kind.ts";
@@ -156,16 +156,20 @@ export function fakeAccountWith(settings: Partial<Settings>, of: Kind, ...object
   return fake;
 }
 
-/** A writer that records what is sent and gives prepared answers. */
+/**
+ * A writer that records what is sent and gives prepared answers.
+ * @param answer may let the request leave once more, as a client does that repeats it.
+ */
 export function fakeWriter(
-  answer: (mutation: Mutation, nth: number) => unknown,
+  answer: (mutation: Mutation, nth: number, leave: () => void) => unknown,
 ): Writer & { readonly sent: Mutation[] } {
   const sent: Mutation[] = [];
   return {
     sent,
-    perform: async <E extends MutationName>(mutation: Mutation<E>) => {
+    perform: async <E extends MutationName>(mutation: Mutation<E>, { onLeave = () => {} }: CallOptions = {}) => {
+      onLeave();
       sent.push(mutation);
-      return (await answer(mutation, sent.length)) as never;
+      return (await answer(mutation, sent.length, onLeave)) as never;
     },
   };
 }

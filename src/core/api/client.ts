@@ -64,10 +64,10 @@ export class HostingClient implements Reader, Writer {
   /** Sends a request that changes something and reads its answer (§4). */
   async perform<E extends MutationName>(
     mutation: Mutation<E>,
-    { signal, notAfter, stop, repeatWithinMs }: CallOptions = {},
+    { signal, notAfter, stop, repeatWithinMs, onLeave }: CallOptions = {},
   ): Promise<Answers[E]> {
     const { endpoint, params, body, idempotencyKey } = mutation;
-    const parts = { params, body, idempotencyKey, signal, notAfter, stop, repeatWithinMs };
+    const parts = { params, body, idempotencyKey, signal, notAfter, stop, repeatWithinMs, onLeave };
     return readAnswer(endpoint, await this.#call(endpoint, parts));
   }
 
@@ -188,6 +188,8 @@ export interface CallOptions {
   readonly repeatWithinMs?: number;
   /** Aborted: what has not left does not leave any more. What has left is waited for, as `signal` would not. */
   readonly stop?: AbortSignal;
+  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
+  readonly onLeave?: () => void;
 }
 
 /**

@@ -19,7 +19,7 @@ export interface ApiRequest {
   readonly notAfter?: number | undefined;
   /** For requests with a key: how long after one whose outcome is open another attempt may leave, in ms. */
   readonly repeatWithinMs?: number | undefined;
-  /** Called when an attempt has its turn and leaves; set by the retry handler. */
+  /** Called each time an attempt has its turn and leaves. */
   readonly onLeave?: (() => void) | undefined;
   /** Aborted: no attempt leaves any more; one that has left is waited for. */
   readonly stop?: AbortSignal | undefined;
@@ -68,6 +68,7 @@ export interface RequestParts {
   readonly signal?: AbortSignal | undefined;
   readonly notAfter?: number | undefined;
   readonly repeatWithinMs?: number | undefined;
+  readonly onLeave?: (() => void) | undefined;
   readonly stop?: AbortSignal | undefined;
 }
 
@@ -81,7 +82,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
   const { method, repeat } = endpoint;
-  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop, repeatWithinMs } = parts;
+  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop, repeatWithinMs, onLeave } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
@@ -114,6 +115,7 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     signal,
     notAfter,
     repeatWithinMs,
+    onLeave,
     stop,
     attempt: 1,
     waitedMs: 0,

@@ -61,6 +61,7 @@ export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Ans
       let leftAt = clock.now();
       const onLeave = () => {
         leftAt = clock.now();
+        request.onLeave?.();
       };
       try {
         return await next({ ...request, attempt, notAfter, onLeave });

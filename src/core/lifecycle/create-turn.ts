@@ -138,9 +138,8 @@ function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {
   let open = false;
   return {
     perform: async (mutation, options) => {
-      begin();
       try {
-        const answer = await writer.perform(mutation, options);
+        const answer = await writer.perform(mutation, { ...options, onLeave: begin });
         open = true;
         return answer;
       } catch (error) {

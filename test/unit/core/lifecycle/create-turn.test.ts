@@ -53,7 +53,7 @@ interface RunOptions {
   /** What happens at the end of each wait. */
   readonly meanwhile?: () => Promise<unknown>;
   /** What the host answers; default: it makes what is asked for. */
-  readonly answer?: (mutation: Mutation, nth: number) => unknown;
+  readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
 
 /**
@@ -139,7 +139,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   const lag = (ms: number) => {
     lagMs = ms;
   };
-  return { begin, clock, asked: fake.asked, made: () => made, lag, file };
+  return { begin, clock, asked: fake.asked, make, made: () => made, lag, file };
 }
 
 const lost = () => {
@@ -316,6 +316,24 @@ describe("how long another run is waited for", () => {
     clock.advance(after);
     await begin({ owner: "two" }).end();
     expect(clock.slept).toBe(waits);
+  });
+
+  it.each([
+    ["made the same thing", "hosting_webhook", {}, (make: () => unknown) => make()],
+    ["lost an answer", "hosting_domain", { domain: "another.example" }, lost],
+  ] as const)("that %s: from when its request last left, not first", async (_, type, config, end) => {
+    const { begin, clock, lag, make } = machine(type);
+    lag(Number.POSITIVE_INFINITY);
+    // Refused for the rate limit, it waits for a minute and leaves again.
+    const answer: RunOptions["answer"] = (mutation, __, leave) => {
+      clock.advance(60_000);
+      leave();
+      return end(() => make(mutation));
+    };
+    await begin({ owner: "one", answer }).end();
+    clock.advance(1_000);
+    await begin({ owner: "two", config }).end();
+    expect(clock.slept).toBe(79_000);
   });
 
   it.each(left)("that lost an answer about anything %d ms ago: %d ms", async (after, waits) => {
