@@ -191,6 +191,7 @@ class History {
         orphans: this.#orphans,
         secrets: disk.paths.filter((path) => path.includes("/secrets/")).map((path) => disk.text(path) ?? ""),
         adopted: this.#adopted,
+        cutResets: this.world.cutResets,
       }),
     );
   }

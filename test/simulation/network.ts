@@ -120,7 +120,9 @@ export class SimulatedNetwork extends Dispatcher {
     const hear = this.#heard(exchange, mishap, answer);
     if (hear === undefined) return;
     const arrive = () => {
-      if (!exchange.over && this.#life.step(`hears of ${name}`)) hear();
+      if (exchange.over || !this.#life.step(`hears of ${name}`)) return;
+      this.#countCutReset(exchange.request.path, mishap);
+      hear();
     };
     if (mishap === "late") this.#world.after(this.#world.chance.whole(1_000, 90_000), arrive);
     else arrive();
@@ -155,6 +157,14 @@ export class SimulatedNetwork extends Dispatcher {
       default:
         return answer && (() => exchange.answer(answer));
     }
+  }
+
+  #countCutReset(path: string, mishap: Mishap | undefined): void {
+    const id = /^\/services\/(\d+)\/password$/.exec(path)?.[1];
+    if (id === undefined) return;
+    const { cutResets } = this.#world;
+    if (mishap === "short") cutResets.set(id, (cutResets.get(id) ?? 0) + 1);
+    else if (mishap === undefined || mishap === "late") cutResets.delete(id);
   }
 
   #mishap(): Mishap | undefined {

@@ -24,6 +24,8 @@ export class World {
   readonly history: string[] = [];
   /** What must not happen, whatever it is about, as it was noticed. */
   readonly breaches: string[] = [];
+  /** For each service id, the answers to a password reset that ended in the middle since the last whole one. */
+  readonly cutResets = new Map<string, number>();
   #timers: Timer[] = [];
   #turns = 0;
 
