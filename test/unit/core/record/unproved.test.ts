@@ -1,4 +1,6 @@
 // With a key, nothing is read as a state or a journal that the key does not prove.
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStateStore, type Encryption } from "../../../../src/core/record/index.ts";
 import { CHAIN_START, chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";
@@ -7,9 +9,12 @@ import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-harness.ts";
 import { keyOf, passphraseKey, quick, rawKey } from "./keys.ts";
-import { FORMER_JOURNAL, FORMER_STATE } from "./sealed-files-of-0808e87.ts";
 
 const [A, B, C] = ["hosting_service.a", "hosting_service.b", "hosting_service.c"];
+/** Sealed with the same key as `rawKey`. */
+const former = path.resolve(import.meta.dirname, "../../../fixtures/0808e87/encrypted/hosting.tfstate");
+const FORMER_STATE = readFileSync(former, "utf8");
+const FORMER_JOURNAL = readFileSync(`${former}.journal`, "utf8");
 const request = { command: "apply", timeoutMs: 0 };
 const storeWith = (disk: FakeDisk, encryption: Encryption) =>
   createStateStore(async () => placeOn(disk), countingUuids(), encryption);
@@ -109,12 +114,13 @@ describe("with a key", () => {
 
   it("encrypted files of 0808e87 are read, and written in the present form", async () => {
     const disk = on(FORMER_STATE, FORMER_JOURNAL);
-    expect(await idsWith(disk, quick(rawKey))).toEqual({ [B]: "2" });
+    const recorded = await idsWith(disk, quick(rawKey));
+    expect(recorded).toMatchObject({ "hosting_service.www": "1003", "hosting_service.shop": null });
     const run = await storeWith(disk, quick(rawKey)).open({ ...request, write: true });
     await run.put(resource(C, "3"));
     expect(disk.text(journalPath)).toContain('{"journal":2,');
     await run.close();
-    expect(await idsWith(disk, quick(rawKey))).toEqual({ [B]: "2", [C]: "3" });
+    expect(await idsWith(disk, quick(rawKey))).toEqual({ ...recorded, [C]: "3" });
     expect(disk.text(backupPath)).toContain('"hostform_encryption"');
   });
 });
