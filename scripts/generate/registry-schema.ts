@@ -1,4 +1,4 @@
-import { type Attribute, type Attributes, isNested, type Type } from "../../src/core/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type SchemaType } from "../../src/core/model/schema.ts";
 
 /** The groups of a schema's attributes, in the Registry's order. */
 const GROUPS: readonly (readonly [title: string, belongs: (attribute: Attribute) => boolean])[] = [
@@ -79,4 +79,8 @@ export function typeName(type: Attribute["type"]): string {
   return "set" in type ? `Set of ${typeName(type.set)}` : `Map of ${typeName(type.map)}`;
 }
 
-const NAMES: Readonly<Record<Extract<Type, string>, string>> = { string: "String", number: "Number", bool: "Boolean" };
+const NAMES: Readonly<Record<Extract<SchemaType, string>, string>> = {
+  string: "String",
+  number: "Number",
+  bool: "Boolean",
+};

@@ -1,11 +1,11 @@
 import {
   type ApplyEvent,
   type ApplyResult,
+  type ChangeOutcome,
   type Desired,
   type Diagnostic,
   HostformError,
   located,
-  type Outcome,
 } from "../core/model/index.ts";
 import { stackRemedies } from "../fronts/stacks/remedies.ts";
 import { projectFlags } from "./command-line.ts";
@@ -49,7 +49,7 @@ export function eventForStack(source: ProjectSource, event: ApplyEvent): ApplyEv
   return "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
 }
 
-function outcomeForStack(source: ProjectSource, outcome: Outcome): Outcome {
+function outcomeForStack(source: ProjectSource, outcome: ChangeOutcome): ChangeOutcome {
   return { ...outcome, diagnostics: forStack(source, outcome.diagnostics) };
 }
 

@@ -1,6 +1,6 @@
 import { kinds } from "../core/kinds/index.ts";
 import { sensitiveNames } from "../core/lifecycle/index.ts";
-import { type Desired, isObject, parseAddress, type Scope, UNKNOWN, type Value } from "../core/model/index.ts";
+import { type Desired, type EvalScope, isObject, parseAddress, UNKNOWN, type Value } from "../core/model/index.ts";
 
 /** The attributes of a data source that hold secrets, by its type. */
 export type DataSecrets = ReadonlyMap<string, readonly string[]>;
@@ -11,8 +11,8 @@ export type DataSecrets = ReadonlyMap<string, readonly string[]>;
  * What says that a value is secret stays, so that it is shown as one.
  */
 export function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
-  const views = new WeakMap<Scope, Scope>();
-  const view = (scope: Scope): Scope => {
+  const views = new WeakMap<EvalScope, EvalScope>();
+  const view = (scope: EvalScope): EvalScope => {
     const known = views.get(scope) ?? withholding(scope, data);
     views.set(scope, known);
     return known;
@@ -29,7 +29,7 @@ export function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
 
 type Expressions = Pick<Desired["resources"][number], "evaluate" | "isSecret">;
 
-function expressions({ evaluate, isSecret }: Expressions, view: (scope: Scope) => Scope): Expressions {
+function expressions({ evaluate, isSecret }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
   return {
     evaluate: (attribute, scope) => evaluate(attribute, view(scope)),
     ...(isSecret && { isSecret: (attribute, scope) => isSecret(attribute, view(scope)) }),
@@ -37,7 +37,7 @@ function expressions({ evaluate, isSecret }: Expressions, view: (scope: Scope) =
 }
 
 /** The scope with every secret attribute unknown. The same value stays the same object: what was made of it is kept by that. */
-function withholding(scope: Scope, data: DataSecrets): Scope {
+function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
   const seen = new WeakMap<object, { readonly names: string; readonly value: Value }>();
   return {
     ...scope,

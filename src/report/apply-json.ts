@@ -3,16 +3,16 @@ import {
   type ApplyEvent,
   type ApplyResult,
   type Change,
+  type ChangeOutcome,
   type Diagnostic,
   effectOf,
   type Invoice,
   isFulfilled,
   isNoOp,
   isReplacement,
-  type Outcome,
   type OutputState,
   type Plan,
-  type Progress,
+  type ProgressVerb,
   parseAddress,
   type RemedyText,
 } from "../core/model/index.ts";
@@ -123,7 +123,7 @@ function uiAction(change: Change): UiAction {
   return action === "forget" ? "remove" : action;
 }
 
-const EVENT_ACTIONS: Readonly<Record<Progress, UiAction>> = {
+const EVENT_ACTIONS: Readonly<Record<ProgressVerb, UiAction>> = {
   create: "create",
   update: "update",
   delete: "delete",
@@ -162,7 +162,7 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
 }
 
 /** The invoice that an order raised, and what the resource waits for (§3). */
-function outcomeExtras({ invoice, awaiting }: Outcome): { invoice?: Invoice; awaiting?: string } {
+function outcomeExtras({ invoice, awaiting }: ChangeOutcome): { invoice?: Invoice; awaiting?: string } {
   return { ...(invoice !== undefined && { invoice }), ...(awaiting !== undefined && { awaiting }) };
 }
 
@@ -176,7 +176,7 @@ export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies:
 
 /** The end of an apply: all diagnostics, then the summary of what was done. */
 export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText): UiMessage[] {
-  const by = (kind: Outcome["result"]) =>
+  const by = (kind: ChangeOutcome["result"]) =>
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
   const { done, queued } = countDone(plan, result);
   return [

@@ -1,11 +1,11 @@
 import {
   type ApplyResult,
   type Change,
+  type ChangeOutcome,
   type Diagnostic,
   effectOf,
   isError,
   isFulfilled,
-  type Outcome,
   type Plan,
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
@@ -131,9 +131,9 @@ interface Tally {
 
 function tally({ outcomes, pending }: ApplyResult): Tally {
   const open = new Set([...pending, ...outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : []))]);
-  const which = (fits: (outcome: Outcome) => boolean) =>
+  const which = (fits: (outcome: ChangeOutcome) => boolean) =>
     outcomes.flatMap((outcome) => (!open.has(outcome.address) && fits(outcome) ? [outcome.address] : []));
-  const isHalfway = ({ result, diagnostics }: Outcome) =>
+  const isHalfway = ({ result, diagnostics }: ChangeOutcome) =>
     result === "failed" && diagnostics.length > 0 && diagnostics.every(({ code }) => code === "interrupted");
   return {
     done: which(({ result, awaiting }) => result === "done" && awaiting !== "job" && awaiting !== "status"),

@@ -1,7 +1,8 @@
 // What a plan says of each object, as text: its change, its drift, its new address.
 import {
-  type Action,
   type Change,
+  type ChangeAction,
+  type ChangeReason,
   type Drift,
   effectOf,
   equal,
@@ -11,9 +12,8 @@ import {
   join,
   type Plan,
   parseAddress,
-  type Reason,
+  type ReasonKind,
   type Value,
-  type Why,
 } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
 import { plural } from "./numbers.ts";
@@ -23,7 +23,7 @@ import type { Paint } from "./text-style.ts";
 /** More reasons than this are counted, not listed. */
 const MAX_REASONS = 6;
 
-const WHY: Readonly<Record<Why, string>> = {
+const WHY: Readonly<Record<ReasonKind, string>> = {
   declared: "declared",
   drift: "changed outside of hostform",
   import: "import",
@@ -89,7 +89,7 @@ function remarks(change: Change): string[] {
 }
 
 /** `declared: term is 12, was 1`; the attribute is named when the sentence does not name it. */
-export function reasonText({ why, attribute, text }: Reason): string {
+export function reasonText({ why, attribute, text }: ChangeReason): string {
   const label = WHY[why];
   const named = attribute === undefined || text.includes(attribute) ? text : `${attribute}: ${text}`;
   return text.toLowerCase().includes(label) ? named : `${label}: ${named}`;
@@ -112,7 +112,7 @@ export function symbolOf(change: Change, paint: Paint): string {
   return SYMBOLS[first](paint);
 }
 
-const SYMBOLS: Readonly<Record<Action, (paint: Paint) => string>> = {
+const SYMBOLS: Readonly<Record<ChangeAction, (paint: Paint) => string>> = {
   create: (paint) => `  ${paint.added("+")}`,
   update: (paint) => `  ${paint.changed("~")}`,
   delete: (paint) => `  ${paint.removed("-")}`,

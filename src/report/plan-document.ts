@@ -1,6 +1,6 @@
 // A plan as a document: Markdown for a pull request, HTML for a browser.
 import {
-  type Effect,
+  type ChangeEffect,
   effectOf,
   formatNumber,
   isError,
@@ -215,7 +215,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions)
 
 /** `Deletes hosting_grant.a, hosting_grant.b and 3 more.`: what a reader must not overlook. */
 function effectLines(plan: Plan): string[] {
-  const by = (effect: Effect) =>
+  const by = (effect: ChangeEffect) =>
     plan.changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
   const line = (verb: string, addresses: readonly string[]) =>
     addresses.length === 0 ? [] : [`${verb} ${nameSome(addresses)}.`];

@@ -1,11 +1,12 @@
 // A plan as JSON: Terraform's representation, and what it has no place for under `hostform`.
 import {
-  type Actions,
   type Change,
+  type ChangeActions,
+  type ChangeEffect,
+  type ChangeReason,
   type CostLine,
   changesRecord,
   type Drift,
-  type Effect,
   effectOf,
   isError,
   isNoOp,
@@ -18,7 +19,6 @@ import {
   type Plan,
   parseAddress,
   type Quote,
-  type Reason,
   type RemedyText,
   type RequestEstimate,
 } from "../core/model/index.ts";
@@ -82,7 +82,7 @@ interface ResourceChangeJson {
 }
 
 interface ChangeJson {
-  readonly actions: Actions;
+  readonly actions: ChangeActions;
   readonly before: JsonObject | null;
   /** Without what is unknown, as Terraform leaves it out. */
   readonly after: JsonObject | null;
@@ -288,11 +288,11 @@ interface PlanExtrasJson {
 interface ResourceExtrasJson {
   /** Alias of the provider, that is of the account. */
   readonly provider: string;
-  readonly reasons?: readonly Reason[];
+  readonly reasons?: readonly ChangeReason[];
   /** Declared changes that wait until the service is live. */
   readonly deferred?: readonly string[];
   /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
-  readonly effect?: Effect;
+  readonly effect?: ChangeEffect;
   /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
   readonly unfulfilled?: true;
   /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */

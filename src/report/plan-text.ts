@@ -1,12 +1,12 @@
 // A plan as text: all that is shown of it, the counts of its summary and what it costs.
 import {
   type Change,
+  type ChangeEffect,
   type CostLine,
   changesAddresses,
   changesOutputs,
   changesRecord,
   type Diagnostic,
-  type Effect,
   effectOf,
   isError,
   isNoOp,
@@ -142,7 +142,8 @@ export function countChanges(changes: Iterable<Change>): Counts {
   };
 }
 
-const countBy = (effects: readonly Effect[]) => (effect: Effect) => effects.filter((one) => one === effect).length;
+const countBy = (effects: readonly ChangeEffect[]) => (effect: ChangeEffect) =>
+  effects.filter((one) => one === effect).length;
 
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
@@ -210,7 +211,8 @@ export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "un
 
 /** What goes offline and what comes back, by name: a count alone is overlooked. */
 export function onlineLines(changes: readonly Change[], most?: number): string[] {
-  const by = (effect: Effect) => changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
+  const by = (effect: ChangeEffect) =>
+    changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
   const [down, up] = [by("suspend"), by("unsuspend")];
   const goes = down.length === 1 ? "1 service goes" : `${down.length} services go`;
   const comes = up.length === 1 ? "1 service comes" : `${up.length} services come`;

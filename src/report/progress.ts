@@ -1,5 +1,12 @@
 // An apply while it runs: a line for each event, the status area of a terminal, a line for each request.
-import { type ApplyEvent, formatNumber, isNoOp, type Outcome, type Plan, type Progress } from "../core/model/index.ts";
+import {
+  type ApplyEvent,
+  type ChangeOutcome,
+  formatNumber,
+  isNoOp,
+  type Plan,
+  type ProgressVerb,
+} from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { formatDuration, formatElapsed, formatEstimate, plural } from "./numbers.ts";
 import { cut, paint as painter, type TextStyle } from "./text-style.ts";
@@ -51,11 +58,11 @@ export function nameSome(addresses: readonly string[], most = MAX_NAMED): string
 }
 
 /** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
-export const waitingText = ({ address, diagnostics: [why] }: Outcome): string =>
+export const waitingText = ({ address, diagnostics: [why] }: ChangeOutcome): string =>
   escapeLine(why?.summary ?? `${address} waits`);
 
 /** What a change that was made now waits for: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
-export function awaitingText({ awaiting, invoice }: Outcome): string | undefined {
+export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | undefined {
   switch (awaiting) {
     case undefined:
       return undefined;
@@ -84,7 +91,7 @@ export interface Words {
   readonly noun: string;
 }
 
-export const WORDS: Readonly<Record<Progress, Words>> = {
+export const WORDS: Readonly<Record<ProgressVerb, Words>> = {
   create: { start: "Creating", still: "creating", noun: "Creation" },
   update: { start: "Modifying", still: "modifying", noun: "Modifications" },
   delete: { start: "Destroying", still: "destroying", noun: "Destruction" },
@@ -111,7 +118,7 @@ export interface Status {
   /** Requests of each change that has not ended, by which the remaining time is shared out. */
   readonly outstanding: ReadonlyMap<string, number>;
   readonly requests: number;
-  readonly running: ReadonlyMap<string, { readonly action: Progress; readonly since: number }>;
+  readonly running: ReadonlyMap<string, { readonly action: ProgressVerb; readonly since: number }>;
   /** Resources whose queued jobs are being waited for. */
   readonly waiting: readonly string[];
 }

@@ -2,7 +2,7 @@
 import type { CallOptions, Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/core/api/index.ts";
 import { expressionsOf } from "../../src/core/expression/references.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
-import type { Kind, Remote, Settings } from "../../src/core/kinds/kind.ts";
+import type { Kind, ReadSettings, Remote } from "../../src/core/kinds/kind.ts";
 import { Account, attributesOf } from "../../src/core/lifecycle/index.ts";
 import {
   ApiError,
@@ -118,7 +118,7 @@ export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccoun
 }
 
 /** The same with settings of the provider. */
-export function fakeAccountWith(settings: Partial<Settings>, of: Kind, ...objects: readonly Remote[]): FakeAccount {
+export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...objects: readonly Remote[]): FakeAccount {
   const live = new Map(objects.map((object) => [object.id, object]));
   const asked: string[] = [];
   const kind: Kind = {

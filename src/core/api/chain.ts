@@ -6,7 +6,7 @@ import type { Dispatcher } from "undici";
 import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import type { EndpointName } from "./endpoints.ts";
-import type { Answer, Handler, Reply } from "./exchange.ts";
+import type { ApiAnswer, ApiReply, ChainHandler } from "./exchange.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
 import { httpDate, Limiter, limit } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
@@ -31,15 +31,18 @@ import { VERSION } from "./version.ts";
  */
 export function buildChain(
   options: ChainOptions,
-  { parse = parseResponse, wire = send(options) }: { readonly parse?: Parse; readonly wire?: Handler<Reply> } = {},
-): Handler<Answer> {
+  {
+    parse = parseResponse,
+    wire = send(options),
+  }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
+): ChainHandler<ApiAnswer> {
   const sent = readHostTime(options, authorize(options, wire));
   return retry(options, parse(options, limit(options, observe(options, sent))));
 }
 
 /** What the links are made from. Without a token, nothing is authorized. */
 type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
-type Parse = (options: ChainOptions, next: Handler<Reply>) => Handler<Answer>;
+type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
 export interface ClientOptions {
   /** The host's address, with or without /api/v1. */
@@ -150,8 +153,8 @@ export interface RequestEvent {
 /** Reports each attempt to the owner of the client, once it is over. */
 function observe(
   { clock, onRequest }: Pick<ChainOptions, "clock" | "onRequest">,
-  next: Handler<Reply>,
-): Handler<Reply> {
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiReply> {
   return async (request) => {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
     const started = clock.now();
@@ -179,8 +182,8 @@ function observe(
 /** §5.1 and §4: the headers that every request carries. Closest to the wire, so that no other handler sees the token. */
 function authorize(
   { token, userAgent }: Pick<ChainOptions, "token" | "userAgent">,
-  next: Handler<Reply>,
-): Handler<Reply> {
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiReply> {
   const common = {
     accept: "application/json",
     "user-agent": userAgent,
@@ -214,7 +217,7 @@ class HostClock {
    * Learns from an answer to a request that left at `sentAt`. The header has whole seconds and was written at some moment
    * between sending and receiving: as long as that can be the local time, it is. What a cache hands out (`Age`) has an old one.
    */
-  learn({ status, headers }: Pick<Reply, "status" | "headers">, sentAt: number): void {
+  learn({ status, headers }: Pick<ApiReply, "status" | "headers">, sentAt: number): void {
     const date = httpDate(headers.date);
     if (date === undefined || status > 299 || headers.age !== undefined) return;
     const [least, most] = [date - this.#clock.now(), date + 1_000 - sentAt];
@@ -226,8 +229,8 @@ class HostClock {
 /** Lets the host's clock learn from each answer. */
 function readHostTime(
   { clock, hostClock }: Pick<ChainOptions, "clock" | "hostClock">,
-  next: Handler<Reply>,
-): Handler<Reply> {
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiReply> {
   return async (request) => {
     const sentAt = clock.now();
     const reply = await next(request);

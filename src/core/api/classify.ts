@@ -2,7 +2,7 @@
 import { type Clock, type Code, isObject, type Remedy } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt } from "./errors.ts";
-import { type ApiRequest, parseJson, type Reply } from "./exchange.ts";
+import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
 import { retryAfter } from "./limiter.ts";
 import type { Redact } from "./token.ts";
 
@@ -22,7 +22,7 @@ const PRECLUDING: readonly number[] = [400, 401, 403, 404, 422];
  * it, with the body of §7 (an object with a text under `message`; of a 422 also one with `errors`). A page, a line of text,
  * an empty body and any other JSON may come from a proxy, after the API has done its work.
  */
-function precludes(reply: Reply): boolean {
+function precludes(reply: ApiReply): boolean {
   if (reply.cut !== undefined || !PRECLUDING.includes(reply.status)) return false;
   const json = parseJson(reply.text)?.value;
   return isShaped(json) || (reply.status === 422 && isObject(json) && isObject(json.errors));
@@ -38,7 +38,7 @@ const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || en
  * line of text counts too where the headers speak of this token's budget: a time to wait, or nothing left of it. A page
  * does not, nor does a bare 429: proxies have limits of their own, and apply them to answers too.
  */
-function isOwnLimit({ headers, text, cut }: Reply): boolean {
+function isOwnLimit({ headers, text, cut }: ApiReply): boolean {
   if (cut !== undefined) return false;
   if (isShaped(parseJson(text)?.value)) return true;
   const counted = headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"]?.trim() === "0";
@@ -50,13 +50,13 @@ const OTHER_REQUEST =
   /(?:different|other|another|not the same|only\b.{0,80}\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
 
 /** Whether a refusal of an order is about its Idempotency-Key, which belongs to a request with another body. */
-const isOtherRequest = ({ text }: Reply) =>
+const isOtherRequest = ({ text }: ApiReply) =>
   isShaped(parseJson(text)?.value) && /idempoten/i.test(text) && OTHER_REQUEST.test(text);
 
 /** Turns an answer other than 2xx into the error that callers get (§7, and its silence about 401, 404 and 5xx). */
 export function refusal(
   request: ApiRequest,
-  reply: Reply,
+  reply: ApiReply,
   { redact, clock }: { redact: Redact; clock: Clock },
 ): FailedAttempt {
   const { endpoint, secrets } = request;
@@ -88,11 +88,11 @@ export function refusal(
  * Whether an answer may be the API's own: no body, or JSON ("all bodies are JSON", §1). What routers and proxies say of a
  * path that leads nowhere for a moment is a page or a line of text.
  */
-function isOwnWord({ text }: Reply): boolean {
+function isOwnWord({ text }: ApiReply): boolean {
   return text.trim() === "" || parseJson(text) !== undefined;
 }
 
-function classifyError({ endpoint }: ApiRequest, reply: Reply): Classification {
+function classifyError({ endpoint }: ApiRequest, reply: ApiReply): Classification {
   const { status, headers } = reply;
   const { ability, path, repeat } = endpoints[endpoint];
   const what = describeEndpoint(endpoint);
@@ -229,7 +229,7 @@ interface ServerWords {
 const MESSAGE_NAMES = ["message", "error", "error_description", "detail", "title"];
 
 /** Finds the server's words in JSON, plain text or an HTML page (whose title is taken); none in an empty body. */
-export function serverMessageOf({ text, headers, cut }: Reply): ServerWords {
+export function serverMessageOf({ text, headers, cut }: ApiReply): ServerWords {
   const trimmed = text.trim();
   if (trimmed === "") return { form: cut === undefined ? "The answer is empty" : "The answer was cut off" };
   const page = htmlPage(trimmed, headers["content-type"]);

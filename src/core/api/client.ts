@@ -8,7 +8,7 @@ import { findText } from "./decoder.ts";
 import { checkDomains, checkDomainsByPost, type DomainAvailability } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./errors.ts";
-import { type Answer, anyOf, buildRequest, type Handler, type RequestParts } from "./exchange.ts";
+import { type ApiAnswer, anyOf, buildRequest, type ChainHandler, type RequestParts } from "./exchange.ts";
 import { createListing, type Listing, PageNumbering } from "./listing.ts";
 import type {
   AccountRecord,
@@ -31,7 +31,7 @@ import type {
  */
 export class HostingClient implements Reader, Writer {
   readonly #options: ReturnType<typeof resolveOptions>;
-  readonly #chain: Handler<Answer>;
+  readonly #chain: ChainHandler<ApiAnswer>;
   readonly #numbering = new PageNumbering();
   #requests = 0;
 

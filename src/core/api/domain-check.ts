@@ -11,7 +11,7 @@ export interface DomainAvailability {
 }
 
 /** Sends a request and gives the JSON of its answer. */
-export type Call = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;
+export type SendCall = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;
 
 /** Names in one request: keeps the address well below 8,000 characters. */
 const NAMES_PER_REQUEST = 25;
@@ -24,7 +24,7 @@ const WRONG_FORM = new Set([400, 404, 405, 422]);
  * (`?domain=`) where the server refuses that. Advisory: an answer that is not understood is `available: null`.
  */
 export async function checkDomains(
-  call: Call,
+  call: SendCall,
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<DomainAvailability[]> {
@@ -47,7 +47,7 @@ export async function checkDomains(
 
 /** The POST form of the same endpoint (§4), for servers that take no query. Not used when planning, which only GETs. */
 export async function checkDomainsByPost(
-  call: Call,
+  call: SendCall,
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<DomainAvailability[]> {

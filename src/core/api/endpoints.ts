@@ -1,6 +1,6 @@
 import type { JsonObject } from "../model/index.ts";
 import type { Decoder } from "./decoder.ts";
-import { decoders, type RecordName, type Records } from "./records.ts";
+import { decoders, type RecordName, type RecordTypes } from "./records.ts";
 
 /** §5: what a token may do. */
 export type Ability = "view" | "technical" | "billing";
@@ -139,7 +139,7 @@ export type RecordEndpoint = {
 }[EndpointName];
 
 /** The record in the answers of an endpoint. */
-export type RecordOf<E extends RecordEndpoint> = Records[(typeof endpoints)[E]["record"]];
+export type RecordOf<E extends RecordEndpoint> = RecordTypes[(typeof endpoints)[E]["record"]];
 
 /** A request that changes something, as a plain value: it can be written down before it is sent. */
 export interface Mutation<E extends MutationName = MutationName> {

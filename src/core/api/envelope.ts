@@ -6,7 +6,7 @@ import { describeShape, malformed } from "./errors.ts";
 type Object = { readonly [key: string]: unknown };
 
 /** One page of a listing, taken out of whatever envelope the server uses, with what the server says about it. */
-export interface Page {
+export interface ListPage {
   readonly items: readonly unknown[];
   /** The page size in force. */
   readonly size?: number;
@@ -61,7 +61,7 @@ const DEPTH = 3;
  * be null or `{}` in their place or altogether, or leave them out beside the page metadata.
  * @throws FailedAttempt api.malformed: any other answer without items is never taken for an empty list.
  */
-export function readPage(endpoint: RecordEndpoint, json: unknown): Page {
+export function readPage(endpoint: RecordEndpoint, json: unknown): ListPage {
   const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
   if (Array.isArray(json)) return { items: json, next: [] };
   if (json === null || isEmpty(json)) return { items: [], next: [] };
@@ -92,7 +92,7 @@ function isOnlyLinks(json: unknown): boolean {
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** Whether an answer says anything about pages: an error does not. Sizes and limits alone may be those of something else. */
-const isPaged = ({ next, previous, number, last, pages, total }: Omit<Page, "items">) =>
+const isPaged = ({ next, previous, number, last, pages, total }: Omit<ListPage, "items">) =>
   next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
 
 /** The answer and the objects in it that may hold the items or page metadata, outermost first. */
@@ -170,7 +170,7 @@ function withMeta(object: Object): Object[] {
   return [object, ...inner, ...deeper.map(snakeNames)];
 }
 
-function statementsOf(sources: readonly Object[]): Omit<Page, "items"> {
+function statementsOf(sources: readonly Object[]): Omit<ListPage, "items"> {
   const linked = sources.flatMap((source) => [source, source.links].filter(isObject));
   const counts = Object.entries(COUNTS).map(([name, names]) => [name, firstCount(sources, names)] as const);
   const said = Object.fromEntries(
@@ -221,7 +221,10 @@ function firstCount(sources: readonly Object[], names: readonly string[]): numbe
  * What the server says about a next page, one entry for each statement.
  * @param read the number that was asked for, how many pages were read, this one included, and how many rows they held.
  */
-export function nextSigns(page: Page, read: Readonly<Record<"asked" | "pages" | "rows", number>>): readonly boolean[] {
+export function nextSigns(
+  page: ListPage,
+  read: Readonly<Record<"asked" | "pages" | "rows", number>>,
+): readonly boolean[] {
   const signs = [...page.next];
   if (page.last !== undefined) signs.push((page.number ?? read.asked) < page.last);
   if (page.pages !== undefined) signs.push(read.pages < page.pages);

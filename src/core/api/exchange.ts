@@ -34,7 +34,7 @@ export interface ApiRequest {
 export type Cut = "closed" | "timeout" | "too_large";
 
 /** What came over the wire. Header names are lower-case. */
-export interface Reply {
+export interface ApiReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
@@ -42,12 +42,12 @@ export interface Reply {
 }
 
 /** A reply that was understood: 2xx. `json` is undefined for an empty body. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly json: unknown;
 }
 
-export type Handler<R> = (request: ApiRequest) => Promise<R>;
+export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
 /** What ends the wait of a request that has not left. */
 export function beforeLeaving({ signal, stop }: Pick<ApiRequest, "signal" | "stop">): AbortSignal | undefined {

@@ -20,7 +20,7 @@ export interface Ledger {
 export class MemoryLedger implements Ledger {
   readonly #window = new RollingWindow();
 
-  async reserve(now: number, limit: number): Promise<Turn> {
+  async reserve(now: number, limit: number): Promise<Reservation> {
     return this.#window.reserve(now, limit, "here");
   }
 
@@ -60,7 +60,7 @@ interface Booking {
 }
 
 /** What {@link RollingWindow.reserve} answers. */
-export interface Turn {
+export interface Reservation {
   /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
   readonly waitMs: number;
   /** How many more may follow at once. */
@@ -84,7 +84,7 @@ export class RollingWindow {
    * Books one request at `now` if fewer than `limit` are booked, and none of these few is another's turn: when there are
    * more who want to send than may, each gets an equal part of the minute.
    */
-  reserve(now: number, limit: number, who: string): Turn {
+  reserve(now: number, limit: number, who: string): Reservation {
     this.#settle(now);
     if (this.#pausedUntil > now) return this.#wait(who, now, this.#pausedUntil);
     const over = this.#bookings.length - limit;
@@ -135,7 +135,7 @@ export class RollingWindow {
     this.#bookings = [...this.#bookings, ...added].sort((a, b) => a.until - b.until);
   }
 
-  #wait(who: string, now: number, until: number): Turn {
+  #wait(who: string, now: number, until: number): Reservation {
     this.#waiting.set(who, until + GRACE_MS);
     return { waitMs: until - now, left: 0 };
   }

@@ -2,7 +2,7 @@
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
-import { beforeLeaving, type Handler, type Reply } from "./exchange.ts";
+import { type ApiReply, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import { type Ledger, WINDOW_MS } from "./ledger.ts";
 
 /** A server that asks for a longer pause than this is reported rather than waited for. */
@@ -82,7 +82,7 @@ export class Limiter {
    * Learns from the answer to a request sent at `sentAt`. A 429 pauses everyone who shares the ledger, not only the
    * request that got it.
    */
-  async learn(reply: Pick<Reply, "status" | "headers">, sentAt: number): Promise<void> {
+  async learn(reply: Pick<ApiReply, "status" | "headers">, sentAt: number): Promise<void> {
     const now = this.#clock.now();
     const { limit, remaining, resetMs, retryAfterMs } = rateHints(reply.headers, now);
     if (limit !== undefined) this.#limit = Math.min(this.#most, limit);
@@ -125,7 +125,10 @@ function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promis
 }
 
 /** §8: lets a request through when the token's budget allows, and learns from each answer. */
-export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, next: Handler<Reply>): Handler<Reply> {
+export function limit(
+  { limiter, clock }: { limiter: Limiter; clock: Clock },
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiReply> {
   return async (request) => {
     let turn: { waitedMs: number; left: number };
     try {
@@ -169,7 +172,7 @@ interface RateHints {
 const LONGEST_RESET_MS = 3_600_000;
 
 /** Reads Retry-After (seconds or HTTP date) and the X-RateLimit headers; what makes no sense is left out. */
-export function rateHints(headers: Reply["headers"], now: number): RateHints {
+export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
   const limit = count(headers["x-ratelimit-limit"]);
   const remaining = count(headers["x-ratelimit-remaining"]);
   const resetMs = reset(headers["x-ratelimit-reset"], serverNow(headers, now));
@@ -183,7 +186,7 @@ export function rateHints(headers: Reply["headers"], now: number): RateHints {
 }
 
 /** How long Retry-After asks to wait, in ms; undefined when it is absent, unreadable or a date gone by. */
-export function retryAfter(headers: Reply["headers"], now: number): number | undefined {
+export function retryAfter(headers: ApiReply["headers"], now: number): number | undefined {
   const value = headers["retry-after"]?.trim();
   if (value === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,9})?$/.test(value)) return Number(value) * 1000;
@@ -193,7 +196,7 @@ export function retryAfter(headers: Reply["headers"], now: number): number | und
 }
 
 /** The server's idea of now, so that a clock that differs from ours does not distort its dates. */
-function serverNow(headers: Reply["headers"], now: number): number {
+function serverNow(headers: ApiReply["headers"], now: number): number {
   return httpDate(headers.date) ?? now;
 }
 

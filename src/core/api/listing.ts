@@ -3,7 +3,7 @@
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder } from "./decoder.ts";
 import { decoderOf, describeEndpoint, type EndpointName, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
-import { nextOf, nextSigns, type Page, readItem, readPage } from "./envelope.ts";
+import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
 import { FailedAttempt } from "./errors.ts";
 
 /** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts again. */
@@ -84,7 +84,7 @@ class Reading {
   #totals: number[] | undefined = [];
   /** Pages that came. */
   #pages = 0;
-  #first: Page | undefined;
+  #first: ListPage | undefined;
   #firstRows: readonly string[] = [];
   /** The first page was refused as one that does not exist. */
   #refusal: ApiError | undefined;
@@ -245,7 +245,7 @@ class Reading {
   }
 
   /** The rows of a page, and those of them that are new. */
-  #take(page: Page): { readonly records: readonly ApiRecord[]; readonly fresh: readonly ApiRecord[] } {
+  #take(page: ListPage): { readonly records: readonly ApiRecord[]; readonly fresh: readonly ApiRecord[] } {
     const { endpoint } = this.#options;
     const records: ApiRecord[] = page.items.map((item) => readItem(endpoint, item));
     const fresh = records.filter((record) => !this.#rows.has(rowOf(endpoint, record)));
@@ -256,7 +256,7 @@ class Reading {
   }
 
   /** One page; undefined where the server says that there is none of that number. */
-  async #fetch(asked: number): Promise<Page | undefined> {
+  async #fetch(asked: number): Promise<ListPage | undefined> {
     const { endpoint, fetchPage } = this.#options;
     try {
       return readPage(endpoint, await fetchPage(asked));

@@ -5,7 +5,7 @@ import { type ApiRecord, type Decoder, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
 import { describeShape, FailedAttempt, malformed } from "./errors.ts";
-import { type Answer, type ApiRequest, type Handler, parseJson, type Reply } from "./exchange.ts";
+import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, parseJson } from "./exchange.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
 
@@ -13,7 +13,10 @@ import type { Redact } from "./token.ts";
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
 /** Turns replies into answers: errors for anything but 2xx and for a 2xx that holds an error, else parsed JSON. */
-export function parseResponse(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
+export function parseResponse(
+  options: { redact: Redact; clock: Clock },
+  next: ChainHandler<ApiReply>,
+): ChainHandler<ApiAnswer> {
   return async (request) => {
     const reply = await next(request);
     if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
@@ -21,7 +24,7 @@ export function parseResponse(options: { redact: Redact; clock: Clock }, next: H
   };
 }
 
-function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
+function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   const { endpoint } = request;
   const { answer, repeat }: Endpoint = endpoints[endpoint];
   const came = (what: string, transient: boolean) =>
@@ -86,7 +89,7 @@ const FAILED = /^(error|errors|fail|failed|failure)$/i;
  */
 function errorBody(
   request: ApiRequest,
-  reply: Reply,
+  reply: ApiReply,
   json: unknown,
   options: { readonly redact: Redact; readonly plain: boolean; readonly transient: boolean },
 ): FailedAttempt | undefined {

@@ -2,7 +2,7 @@ import type { ApiError, JsonObject } from "../model/index.ts";
 import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, refuseArgument } from "./errors.ts";
-import { type Answer, buildRequest, type Handler, parseJson, type Reply } from "./exchange.ts";
+import { type ApiAnswer, type ApiReply, buildRequest, type ChainHandler, parseJson } from "./exchange.ts";
 import { parseResponse } from "./parse-response.ts";
 import { tokenForms } from "./token.ts";
 import { send } from "./transport.ts";
@@ -64,8 +64,8 @@ const UNKNOWN_TOKEN = "hostform-contract-check-not-a-token";
 /** §8's headers in the answer to a stranger are those of another window than the token's. */
 const RATE_HEADER = /^x-ratelimit-/;
 
-interface Seen extends Answer {
-  readonly reply: Reply;
+interface Seen extends ApiAnswer {
+  readonly reply: ApiReply;
   readonly refusal: ApiError | undefined;
 }
 
@@ -75,7 +75,7 @@ interface Seen extends Answer {
  * same rules. An answer that a repetition may better is repeated; then the failure is thrown as an ApiError.
  */
 export class Prober {
-  readonly #chains: Readonly<Record<Credentials, Handler<Answer>>>;
+  readonly #chains: Readonly<Record<Credentials, ChainHandler<ApiAnswer>>>;
   readonly #hide: (text: string) => string;
   readonly #close: () => Promise<void>;
   #requests = 0;
@@ -93,11 +93,11 @@ export class Prober {
       if (event.attempt > 1) this.#repeated += 1;
       options.onRequest?.(event);
     };
-    const onLimited = (reply: Reply) => {
+    const onLimited = (reply: ApiReply) => {
       this.#limited = this.#probed(reply, undefined);
     };
     const wire = send(resolved);
-    const chain = (as: string | undefined, sent: Handler<Reply>) =>
+    const chain = (as: string | undefined, sent: ChainHandler<ApiReply>) =>
       buildChain({ ...resolved, token: as, onRequest }, { parse: keepingReply(onLimited), wire: sent });
     this.#chains = {
       owner: chain(token, wire),
@@ -133,7 +133,7 @@ export class Prober {
   }
 
   /** What may leave: the token is taken out of it. */
-  #probed(reply: Reply, refusal: ApiError | undefined): Probed {
+  #probed(reply: ApiReply, refusal: ApiError | undefined): Probed {
     const text = this.#hide(reply.text);
     const headers = Object.entries(reply.headers).map(([name, value]) => [name, value && this.#hide(value)]);
     return {
@@ -158,7 +158,7 @@ export function probeTitle({ endpoint, query = [] }: Pick<ProbeRequest, "endpoin
   return `${method} /api/v1${path}${search === "" ? "" : `?${search}`}`;
 }
 
-function isSeen(answer: Answer): answer is Seen {
+function isSeen(answer: ApiAnswer): answer is Seen {
   return "reply" in answer;
 }
 
@@ -166,8 +166,8 @@ function isSeen(answer: Answer): answer is Seen {
  * Parses replies as the client does, and keeps each beside what came of it. Only a failure that a repetition may better is thrown.
  * @param onLimited called with each refusal by the rate limit.
  */
-function keepingReply(onLimited: (reply: Reply) => void) {
-  return (options: Parameters<typeof parseResponse>[0], next: Handler<Reply>): Handler<Seen> =>
+function keepingReply(onLimited: (reply: ApiReply) => void) {
+  return (options: Parameters<typeof parseResponse>[0], next: ChainHandler<ApiReply>): ChainHandler<Seen> =>
     async (request) => {
       const reply = await next(request);
       if (reply.status === 429) onLimited(reply);
@@ -183,7 +183,7 @@ function keepingReply(onLimited: (reply: Reply) => void) {
 }
 
 /** What a stranger's answer says of its window is not learnt for the token's. A 429 is: then everybody waits. */
-function ofStranger(next: Handler<Reply>): Handler<Reply> {
+function ofStranger(next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
   return async (request) => {
     const reply = await next(request);
     if (reply.status === 429) return reply;

@@ -85,7 +85,7 @@ export interface MigrationRequestRecord extends ApiRecord {
 }
 
 /** The record behind each name. */
-export interface Records {
+export interface RecordTypes {
   readonly service: ServiceRecord;
   readonly invoice: InvoiceRecord;
   readonly plan: PlanRecord;
@@ -95,7 +95,7 @@ export interface Records {
   readonly migration_request: MigrationRequestRecord;
 }
 
-export type RecordName = keyof Records;
+export type RecordName = keyof RecordTypes;
 
 /** Where the domain stands, if not under its own name. */
 const DOMAIN_NAMES = [
@@ -104,7 +104,7 @@ const DOMAIN_NAMES = [
 ];
 
 /** How each record is recognised and read. @internal */
-export const decoders: { readonly [N in RecordName]: Decoder<Records[N]> } = {
+export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } = {
   service: {
     noun: "a service",
     one: ["service", "order"],

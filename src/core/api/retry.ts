@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
 import { cancelled, FailedAttempt, keyTooOld } from "./errors.ts";
-import { type Answer, beforeLeaving, type Handler } from "./exchange.ts";
+import { type ApiAnswer, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {
@@ -24,7 +24,7 @@ const MOST_CONFLICTS = 8;
 const REPEAT_WITHIN_MS = 5_000;
 
 /** What a DELETE means when an earlier attempt, whose answer was lost, has already done it. */
-const DONE_BEFORE: Answer = { status: 204, json: undefined };
+const DONE_BEFORE: ApiAnswer = { status: 204, json: undefined };
 
 interface Tally {
   failures: number;
@@ -48,7 +48,7 @@ interface Tally {
  *
  * What is reported after an ambiguous attempt says `reached: "maybe"`, whatever the last attempt met.
  */
-export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Answer> {
+export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): ChainHandler<ApiAnswer> {
   const { clock } = options;
   return async (request) => {
     const { repeat } = endpoints[request.endpoint];

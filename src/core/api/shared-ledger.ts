@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import type { Diagnostic } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type Ledger, MemoryLedger, RollingWindow, type Turn } from "./ledger.ts";
+import { type Ledger, MemoryLedger, type Reservation, RollingWindow } from "./ledger.ts";
 import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
@@ -39,7 +39,7 @@ export class SharedLedger implements Ledger {
     this.#onWarning = onWarning;
   }
 
-  async reserve(now: number, limit: number): Promise<Turn> {
+  async reserve(now: number, limit: number): Promise<Reservation> {
     return this.#change((window) => window.reserve(now, limit, this.#who)) ?? { waitMs: ASK_AGAIN_MS, left: 0 };
   }
 

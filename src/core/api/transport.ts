@@ -7,7 +7,7 @@ import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/i
 import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt } from "./errors.ts";
-import { type ApiRequest, beforeLeaving, type Cut, type Handler, type Reply } from "./exchange.ts";
+import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, type Cut } from "./exchange.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 
@@ -30,7 +30,7 @@ export const LAST_WAIT_MS = 30_000;
  * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so undici asks
  * here once more, in the same turn of the event loop as it writes. What was not written is `cancelled` with `reached: "no"`.
  */
-export function send(options: SendOptions): Handler<Reply> {
+export function send(options: SendOptions): ChainHandler<ApiReply> {
   const { baseUrl, dispatcher, clock, timeoutMs, maxResponseBytes } = options;
   return async (request) => {
     const { endpoint, signal, stop } = request;
@@ -67,7 +67,7 @@ export function send(options: SendOptions): Handler<Reply> {
     signal?.addEventListener("abort", onHeld);
     stop?.addEventListener("abort", onStop);
     within(timeoutMs);
-    const exchange = async (): Promise<Reply> => {
+    const exchange = async (): Promise<ApiReply> => {
       const { statusCode, headers, body } = await httpRequest(`${baseUrl.href}${request.path}`, {
         method: request.method,
         headers: { ...request.headers, ...(request.body !== undefined && { "content-type": "application/json" }) },
@@ -131,7 +131,7 @@ async function readBody(
 }
 
 /** Repeated headers: the first one counts. */
-function single(headers: Readonly<Record<string, string | string[] | undefined>>): Reply["headers"] {
+function single(headers: Readonly<Record<string, string | string[] | undefined>>): ApiReply["headers"] {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value[0] : value]),
   );

@@ -14,20 +14,20 @@ import {
   type ApplyEvent,
   type ApplyResult,
   type Change,
+  type ChangeOutcome,
   type Clock,
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EvalScope,
   effectOf,
   equal,
   HostformError,
   isNoOp,
   type JsonObject,
   located,
-  type Outcome,
   type Plan,
-  type Progress,
-  type Scope,
+  type ProgressVerb,
   type State,
   unfulfilledIn,
   type ValueObject,
@@ -91,11 +91,11 @@ class Run {
   readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
   readonly #records: Records;
-  readonly #outcomes = new Map<string, Outcome>();
+  readonly #outcomes = new Map<string, ChangeOutcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
   readonly #kinds: Kinds;
   readonly #data: DataSources;
-  readonly #scope: Scope;
+  readonly #scope: EvalScope;
   /** What left of each change that was begun. */
   readonly #sent = new Map<string, SentWriter>();
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
@@ -208,7 +208,7 @@ class Run {
     try {
       const applied = await this.#apply(change, sent);
       const { attributes, invoice, awaiting, unclear } = applied;
-      const outcome: Outcome = {
+      const outcome: ChangeOutcome = {
         address,
         result: "done",
         diagnostics: [...applied.diagnostics, ...(unclear ? [unclear] : [])],
@@ -232,7 +232,7 @@ class Run {
       }
       if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
         const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
-        const outcome: Outcome = { address, result: "waiting", diagnostics };
+        const outcome: ChangeOutcome = { address, result: "waiting", diagnostics };
         this.#outcomes.set(address, outcome);
         onEvent?.({ type: "complete", address, action, seconds: seconds(), outcome });
         return;
@@ -244,7 +244,7 @@ class Run {
   }
 
   /** How a change ended that did not come to its end. */
-  #unfinished(error: HostformError, change: Change, sent: SentWriter): Outcome {
+  #unfinished(error: HostformError, change: Change, sent: SentWriter): ChangeOutcome {
     const { address } = change;
     const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && sent.fate === "nothing") return notStarted(address);
@@ -312,8 +312,8 @@ class Run {
 /** What a request that was stopped before it left ends with. */
 const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
 
-const notStarted = (address: string): Outcome => ({ address, result: "not-started", diagnostics: [] });
-const unknown = (address: string): Outcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
+const notStarted = (address: string): ChangeOutcome => ({ address, result: "not-started", diagnostics: [] });
+const unknown = (address: string): ChangeOutcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
 
 /** A change of several requests, of which the last ones never left. */
 function halfway(address: string): Diagnostic {
@@ -388,7 +388,7 @@ export function waitsFor(address: string, other: string): Diagnostic {
 }
 
 /** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */
-function progressOf(change: Change): Progress {
+function progressOf(change: Change): ProgressVerb {
   const { actions, importing } = change;
   const effect = effectOf(change);
   if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";

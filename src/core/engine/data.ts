@@ -2,6 +2,7 @@ import { walk } from "../model/graph.ts";
 import {
   type DesiredData,
   type DesiredOutput,
+  type EvalScope,
   ExpressionError,
   type Expressions,
   equal,
@@ -11,7 +12,6 @@ import {
   type JsonObject,
   type Plan,
   resourceOf,
-  type Scope,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -63,7 +63,7 @@ export class DataSources {
    * @param changing the addresses that a plan changes: a source that depends on one is read after that.
    * @throws ExpressionError.
    */
-  value(address: string, scope: Scope, changing: ReadonlySet<string> = new Set()): Value {
+  value(address: string, scope: EvalScope, changing: ReadonlySet<string> = new Set()): Value {
     const source = this.#sources.get(address);
     const reading = this.#readings.get(address);
     if (source === undefined || reading === undefined) return UNKNOWN;
@@ -72,13 +72,13 @@ export class DataSources {
   }
 
   /** What of a source is secret since a secret went into what it is asked with. */
-  secrets(address: string, scope: Scope): readonly string[] {
+  secrets(address: string, scope: EvalScope): readonly string[] {
     const source = this.#sources.get(address);
     return Object.keys(source?.config ?? {}).filter((name) => source?.isSecret?.(name, scope));
   }
 
   /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */
-  async ensure(of: readonly Referring[], scope: Scope): Promise<void> {
+  async ensure(of: readonly Referring[], scope: EvalScope): Promise<void> {
     await Promise.all([...this.named(of)].map((address) => this.#ensure(address, scope)));
   }
 
@@ -118,13 +118,13 @@ export class DataSources {
     return found;
   }
 
-  #ensure(address: string, scope: Scope): Promise<void> {
+  #ensure(address: string, scope: EvalScope): Promise<void> {
     const known = this.#reading.get(address) ?? this.#readNow(address, scope);
     this.#reading.set(address, known);
     return known;
   }
 
-  async #readNow(address: string, scope: Scope): Promise<void> {
+  async #readNow(address: string, scope: EvalScope): Promise<void> {
     const source = this.#sources.get(address);
     if (source === undefined || this.#read === undefined) return;
     await this.ensure([source], scope);
@@ -144,7 +144,7 @@ const isAmong = (name: string, addresses: ReadonlySet<string>) =>
   addresses.has(name) || [...addresses].some((address) => resourceOf(address) === name);
 
 /** What a source is asked with. @throws HostformError at the place of what cannot be evaluated. */
-function configOf(source: DesiredData, scope: Scope): ValueObject {
+function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   return Object.fromEntries(
     Object.keys(source.config).map((name) => {
       try {

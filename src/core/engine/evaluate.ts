@@ -5,11 +5,11 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EvalScope,
   ExpressionError,
   fail,
   type JsonObject,
   located,
-  type Scope,
   type SecretSource,
   sourcePlace,
   UNKNOWN,
@@ -27,7 +27,7 @@ export function scopeOf(
   lookup: (address: string) => Value | undefined,
   env: Environment,
   secrets: (address: string) => readonly string[] | undefined = () => undefined,
-): Scope {
+): EvalScope {
   return {
     resource: (address) => lookup(address) ?? UNKNOWN,
     env: (name) => env[name],
@@ -39,7 +39,7 @@ export function scopeOf(
 export function resolveConfig(
   kind: Kind,
   resource: DesiredResource,
-  scope: Scope,
+  scope: EvalScope,
 ): { config: ValueObject; diagnostics: Diagnostic[] } {
   const evaluated: Record<string, Value> = {};
   const diagnostics: Diagnostic[] = [];
@@ -70,7 +70,7 @@ export function resolveConfig(
 }
 
 /** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: Scope): Diagnostic {
+function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
   const [attribute] = diagnostic.attribute ?? [];
   if (diagnostic.code !== "config.invalid_value") return diagnostic;
   if (resource.isSecret?.(String(attribute), scope))

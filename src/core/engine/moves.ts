@@ -3,7 +3,7 @@ import {
   type Diagnostic,
   formatAddress,
   HostformError,
-  type Moved,
+  type MovedBlock,
   parseAddress,
   type ResourceState,
   resourceOf,
@@ -58,7 +58,7 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
 }
 
 /** The instances that a block moves. Without a key it means all of them. */
-function steps({ from, to }: Moved, resources: ReadonlyMap<string, ResourceState>): Move[] {
+function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, ResourceState>): Move[] {
   const [source, target] = [parseAddress(from), parseAddress(to)];
   if (source === undefined || target === undefined) return [];
   if (source.key !== undefined || target.key !== undefined) return resources.has(from) ? [{ from, to }] : [];
@@ -98,8 +98,8 @@ function followed(resources: ReadonlyMap<string, ResourceState>, moves: readonly
 }
 
 /** Each block after those that move something to where it moves from. */
-function ordered(blocks: readonly Moved[]): Moved[] {
-  const done: Moved[] = [];
+function ordered(blocks: readonly MovedBlock[]): MovedBlock[] {
+  const done: MovedBlock[] = [];
   let open = [...blocks];
   while (open.length > 0) {
     const targets = new Set(open.map(({ to }) => resourceOf(to)));
@@ -112,7 +112,7 @@ function ordered(blocks: readonly Moved[]): Moved[] {
   return done;
 }
 
-function checkBlocks(blocks: readonly Moved[], declared: ReadonlySet<string>): void {
+function checkBlocks(blocks: readonly MovedBlock[], declared: ReadonlySet<string>): void {
   const names = new Set([...declared].map(resourceOf));
   const wrong = blocks.flatMap((block): Diagnostic[] => {
     const { from, to, range } = block;
@@ -137,7 +137,7 @@ function checkBlocks(blocks: readonly Moved[], declared: ReadonlySet<string>): v
   if (wrong.length > 0) throw new HostformError(wrong);
 }
 
-function occupied({ range }: Moved, from: string, to: string): Diagnostic {
+function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
   return {
     severity: "warning",
     code: "config.reference",
@@ -149,7 +149,7 @@ function occupied({ range }: Moved, from: string, to: string): Diagnostic {
   };
 }
 
-function circle({ from, to, range }: Moved): Diagnostic {
+function circle({ from, to, range }: MovedBlock): Diagnostic {
   return {
     severity: "error",
     code: "config.circle",

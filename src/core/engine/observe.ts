@@ -13,8 +13,8 @@ import {
 import {
   type Desired,
   type Diagnostic,
+  type EvalScope,
   HostformError,
-  type Scope,
   type State,
   UNKNOWN,
   type Value,
@@ -160,9 +160,9 @@ const shareOf = ({ kind, provider, prior, config }: Query) =>
   `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
 
 /** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
-function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Environment, data: DataSources): Scope {
+function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Environment, data: DataSources): EvalScope {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const scope: Scope = scopeOf(
+  const scope: EvalScope = scopeOf(
     (address): Value | undefined => {
       if (data.has(address)) return data.value(address, scope);
       const prior = state.resources.get(address);
@@ -177,7 +177,7 @@ function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Enviro
   return scope;
 }
 
-function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: Scope): Query[] {
+function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: EvalScope): Query[] {
   const declared = new Set(desired.resources.map(({ address }) => address));
   const queries: Query[] = [];
   const add = (

@@ -2,6 +2,7 @@ import {
   type Desired,
   type DesiredOutput,
   type Diagnostic,
+  type EvalScope,
   ExpressionError,
   equal,
   HostformError,
@@ -12,7 +13,6 @@ import {
   type OutputState,
   type OutputValue,
   type Plan,
-  type Scope,
   type State,
   split,
   UNKNOWN,
@@ -37,7 +37,7 @@ export interface PlannedOutputs {
 export function planOutputs(
   declared: readonly DesiredOutput[] | undefined,
   recorded: Outputs,
-  scope: Scope,
+  scope: EvalScope,
   within: (output: DesiredOutput) => boolean,
 ): PlannedOutputs {
   if (declared === undefined) return { outputs: [], diagnostics: [] };
@@ -98,7 +98,11 @@ interface OutputsRun {
  * Records the outputs as they are at the end of an apply. One whose value is not known, since something that it refers to
  * was not made or cannot be read, stays as it was. @returns warnings of those.
  */
-export async function recordOutputs(run: OutputsRun, data: DataSources, scope: Scope): Promise<readonly Diagnostic[]> {
+export async function recordOutputs(
+  run: OutputsRun,
+  data: DataSources,
+  scope: EvalScope,
+): Promise<readonly Diagnostic[]> {
   const { plan, desired, recorder, state, recorded: { outputs: recorded = new Map() } = state, all } = run;
   if (plan.outputs === undefined || recorder.setOutputs === undefined) return [];
   const diagnostics: Diagnostic[] = [];
@@ -121,7 +125,7 @@ export async function recordOutputs(run: OutputsRun, data: DataSources, scope: S
 async function finalValue(
   output: DesiredOutput,
   data: DataSources,
-  scope: Scope,
+  scope: EvalScope,
 ): Promise<OutputValue | Diagnostic | undefined> {
   try {
     await data.ensure([output], scope);
@@ -132,7 +136,7 @@ async function finalValue(
   }
 }
 
-function evaluate(output: DesiredOutput, scope: Scope): OutputValue | Diagnostic {
+function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagnostic {
   const place = output.range === undefined ? {} : { range: output.range };
   try {
     const evaluated = output.evaluate(scope);

@@ -15,10 +15,10 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EvalScope,
   isNoOp,
   type JsonObject,
   located,
-  type Scope,
   type State,
   UNKNOWN,
   type Value,
@@ -64,7 +64,7 @@ export interface PlanOptions {
 interface PlannedDeclared {
   readonly changes: ReadonlyMap<string, Change>;
   readonly diagnostics: readonly Diagnostic[];
-  readonly scope: Scope;
+  readonly scope: EvalScope;
 }
 
 /** Plans every declared resource in the order of their references, so that each sees what those it refers to will be. */
@@ -87,7 +87,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const undecided = new Set<string>(); // nor to what may not have been made
   const unread = new Set(observed.unread?.map(({ address }) => address));
   const changing = new Set<string>();
-  const scope: Scope = scopeOf(
+  const scope: EvalScope = scopeOf(
     (address) => {
       if (data.has(address)) return data.value(address, scope, changing);
       if (undecided.has(address)) return UNKNOWN;
@@ -158,7 +158,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
 export const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
 
 /** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
-function secretsIn(resource: DesiredResource, kinds: Kinds, scope: Scope): string[] {
+function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): string[] {
   if (resource.isSecret !== undefined)
     return Object.keys(resource.config).filter((name) => resource.isSecret?.(name, scope));
   const found = resource.references.flatMap(({ reference, path: [name] }) => {

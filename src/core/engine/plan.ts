@@ -5,12 +5,12 @@ import {
   type CostLine,
   type Diagnostic,
   type Drift,
+  type EvalScope,
   equal,
   type JsonObject,
   located,
   type Plan,
   type RequestEstimate,
-  type Scope,
   type State,
 } from "../model/index.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
@@ -141,7 +141,7 @@ function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted"
 }
 
 /** Nothing is left to be shown of what is destroyed. A run that is narrowed leaves alone what lies outside. */
-function outputsOf(options: PlanOptions, scope: Scope): PlannedOutputs {
+function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   const { desired, state, recorded = state, mode } = options;
   const isNarrow = recorded.resources.size !== state.resources.size;
   const declared = mode === "apply" ? desired.outputs : isNarrow ? undefined : desired.outputs && [];

@@ -1,5 +1,6 @@
 import {
   type AttributePath,
+  type EvalScope,
   ExpressionError,
   type Expressions,
   formatPath,
@@ -10,7 +11,6 @@ import {
   type PlacedReference,
   parseAddress,
   type Reference,
-  type Scope,
   UNKNOWN,
   type Value,
 } from "../model/index.ts";
@@ -125,7 +125,7 @@ export function expressionsOf(config: JsonObject): Expressions {
  * one with other text around becomes a string, unknown when any part is.
  * @throws ExpressionError when a reference leads nowhere or a list or object stands inside a longer string.
  */
-export function resolveReferences(value: Json, scope: Scope): Value {
+export function resolveReferences(value: Json, scope: EvalScope): Value {
   if (typeof value === "string") return hasReferences(value) ? resolveText(parseReferences(value), scope) : value;
   if (Array.isArray(value)) return value.map((item) => resolveReferences(item, scope));
   if (isObject(value)) {
@@ -136,7 +136,7 @@ export function resolveReferences(value: Json, scope: Scope): Value {
   return value;
 }
 
-function resolveText(parts: ReferenceParts, scope: Scope): Value {
+function resolveText(parts: ReferenceParts, scope: EvalScope): Value {
   const [only] = parts;
   if (parts.length === 1 && typeof only === "object") return resolve(only, scope);
 
@@ -154,7 +154,7 @@ function resolveText(parts: ReferenceParts, scope: Scope): Value {
   return unknown ? UNKNOWN : text;
 }
 
-function resolve(reference: Reference, scope: Scope): Value {
+function resolve(reference: Reference, scope: EvalScope): Value {
   if (reference.to === "env") {
     const value = scope.env(reference.name);
     if (value === undefined)

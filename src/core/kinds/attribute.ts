@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
-import { type Attribute, type Attributes, isObject, type Json, type Nested, type Type } from "../model/index.ts";
+import { type Attribute, type Attributes, isObject, type Json, type Nested, type SchemaType } from "../model/index.ts";
 
 /** What is to be known of an attribute beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
@@ -156,7 +156,7 @@ export function sameSet(a: Json, b: Json): boolean {
  * @param set whether the order of a list means nothing.
  * @throws for a form that no kind may have: Terraform would have no type for it.
  */
-export function typeOf(type: z.ZodType, set = false): Type | Nested {
+export function typeOf(type: z.ZodType, set = false): SchemaType | Nested {
   const { def } = coreOf(type);
   switch (def.type) {
     case "string":
@@ -196,7 +196,7 @@ function partsOf(shape: z.core.$ZodLooseShape): Attributes {
 }
 
 /** Within a list, a set or a map: objects there would need a nested attribute of their own. */
-function plain(type: Type | Nested): Type {
+function plain(type: SchemaType | Nested): SchemaType {
   if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
   return type;
 }

@@ -13,7 +13,7 @@ import {
 import type { AttributeMeta } from "./attribute.ts";
 
 /** How to read what a host says: settings of a provider that kinds need. */
-export interface Settings {
+export interface ReadSettings {
   /** Lower-cased status word -> phase, beside the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
   /** How long the API is said to remember an Idempotency-Key, in milliseconds. */
@@ -25,7 +25,7 @@ export interface Settings {
 /** What a kind is given to read the account with. */
 export interface ReadContext extends CallOptions {
   readonly client: Reader;
-  readonly settings: Settings;
+  readonly settings: ReadSettings;
 }
 
 /** An object of the account as a kind reads it. */
@@ -44,7 +44,7 @@ interface Accepted {
 }
 
 /** One request of a change, as a value, with what its answer means. */
-export interface Step<E extends MutationName = MutationName> {
+export interface ChangeStep<E extends MutationName = MutationName> {
   /** What people read while it runs: "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
@@ -167,14 +167,14 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The request that creates it. `config` adds write-only values. @param key for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
   /** What the answer of the create means. */
-  created(answer: Answers[E], planned: JsonObject, settings: Settings): Created;
+  created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
   /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
   orderReference?(config: ValueObject): string | undefined;
 
   /** The requests that turn `prior` into `planned` in place; write-only values stand in `config`. */
-  update?(prior: JsonObject, planned: JsonObject, config: JsonObject): Step[];
+  update?(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep[];
   /** The phase that an object with these attributes is in. Absent: always live. */
-  phase?(attributes: ValueObject, settings: Settings): Phase;
+  phase?(attributes: ValueObject, settings: ReadSettings): Phase;
   /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
   /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
@@ -182,7 +182,7 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The request that removes it. */
   remove?(attributes: JsonObject): Mutation;
   /** For deletion_policy `suspend`: the requests before it is forgotten. */
-  suspendSteps?(attributes: JsonObject): Step[];
+  suspendSteps?(attributes: JsonObject): ChangeStep[];
 
   /** For what is paid: the price of an order, from the API's list of plans. */
   quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; diagnostic?: Diagnostic };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fail, type ProviderConfig } from "../model/index.ts";
-import type { Settings } from "./kind.ts";
+import type { ReadSettings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
 const RETENTION = "expected a time such as 10m or 24h";
@@ -108,7 +108,7 @@ export function readingSettings({
   statusWords = {},
   keyLifetimeMs,
   listLagMs,
-}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs">): Settings {
+}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs">): ReadSettings {
   const words = Object.entries(statusWords).map(([word, phase]) => [word.trim().toLowerCase(), phase] as const);
   return {
     statusWords: Object.fromEntries(words),

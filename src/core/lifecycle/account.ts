@@ -1,5 +1,5 @@
 import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
-import type { Kind, ReadContext, Remote, Settings } from "../kinds/kind.ts";
+import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
 import { ApiError, type Clock, fail, HostformError } from "../model/index.ts";
 
 /**
@@ -23,14 +23,14 @@ export class Account {
   /** The count that all lists are at least as new as. */
   #counted: number;
 
-  constructor(client: Reader, settings: Settings, signal?: AbortSignal, turns?: CreateTurns) {
+  constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, turns?: CreateTurns) {
     this.#context = { client, settings, signal };
     this.turns = turns;
     this.countAtStart = turns?.count() ?? 0;
     this.#counted = this.countAtStart;
   }
 
-  get settings(): Settings {
+  get settings(): ReadSettings {
     return this.#context.settings;
   }
 

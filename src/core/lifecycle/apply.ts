@@ -1,13 +1,13 @@
 import type { Mutation } from "../api/index.ts";
-import type { Created, Kind, Remote, Step } from "../kinds/kind.ts";
+import type { ChangeStep, Created, Kind, Remote } from "../kinds/kind.ts";
 import {
   type Change,
   type Diagnostic,
   fail,
   isReplacement,
-  type Job,
   type JsonObject,
   type PrivateMark,
+  type QueuedJob,
   type ValueObject,
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
@@ -255,7 +255,7 @@ class Work {
   }
 
   /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */
-  async #steps(steps: readonly Step[]): Promise<void> {
+  async #steps(steps: readonly ChangeStep[]): Promise<void> {
     const { writer } = this.#context;
     for (const step of steps) {
       // Nothing more is done to an object whose status is not understood.
@@ -283,7 +283,7 @@ class Work {
   }
 
   /** Waits for a job. What the status does not show, it does not show later either: somebody has to say what it means. */
-  async #wait(job: Job): Promise<void> {
+  async #wait(job: QueuedJob): Promise<void> {
     const { address } = this.#change;
     const done = ({ phase }: Remote) => phase === job.toward;
     const remote = await this.#context.wait(this.#kind, address, String(this.#attributes.id), this.#parent(), done);

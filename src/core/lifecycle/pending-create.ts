@@ -1,7 +1,7 @@
 /**
  * A create without known outcome: how long it is open, and what the account shows of it.
  */
-import { type Kind, matches, type Remote, type Settings } from "../kinds/kind.ts";
+import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
 import { attributesOf, differing } from "./attributes.ts";
 
@@ -14,7 +14,7 @@ export const ON_THE_WAY_MS = 5_000;
 /** How long a list may be without a new object, unless the provider says otherwise (`list_lag`). */
 const LIST_LAG_MS = 60_000;
 
-type Lag = Pick<Settings, "listLagMs">;
+type Lag = Pick<ReadSettings, "listLagMs">;
 
 /**
  * How long after a request left a list that shows nothing of it is believed, in milliseconds: nothing is sent again before.

@@ -1,10 +1,10 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import {
-  type Actions,
+  type ChangeActions,
+  type ChangeReason,
   type Diagnostic,
   type JsonObject,
-  type Reason,
   type ResourceState,
   split,
   UNKNOWN,
@@ -120,7 +120,7 @@ function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
 }
 
-function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {
+function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generation: number | undefined): Planned {
   const { kind, config } = input;
   const later = kind.deferred?.("pending") ?? [];
   const after: Record<string, Value> = {};
@@ -151,7 +151,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
 interface Difference {
   readonly name: string;
   readonly meta: AttributeMeta;
-  readonly reason: Reason;
+  readonly reason: ChangeReason;
 }
 
 function planPresent(
@@ -222,7 +222,7 @@ function planPresent(
     reasons.push({ why: "declared", text: `the ${kind.noun} that it replaced remains to be deleted` });
   }
   if (importing) reasons.unshift({ why: "import", text: `adopts the existing ${kind.noun} ${String(before.id)}` });
-  const actions: Actions =
+  const actions: ChangeActions =
     reasons.length === (importing ? 1 : 0) || refused.length > 0
       ? ["no-op"]
       : !replaced
@@ -256,7 +256,7 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
   return meta.computed || meta.change === "immutable" ? old : null;
 }
 
-function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {
+function reasonOf({ prior }: PlanInput, name: string, old: Value): ChangeReason {
   const recorded = prior?.attributes[name] ?? null;
   const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
   return drifted

@@ -1,13 +1,13 @@
 import type { PlanRecord } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {
-  type Actions,
   type Change,
+  type ChangeActions,
+  type ChangeReason,
   type Diagnostic,
   type JsonObject,
   type PrivateMark,
   type Quote,
-  type Reason,
   type ResourceState,
   split,
   type ValueObject,
@@ -51,10 +51,10 @@ export interface Planned {
 
 /** The parts of a change that its plan decides. */
 export interface Finish {
-  readonly actions: Actions;
+  readonly actions: ChangeActions;
   readonly before: JsonObject | null;
   readonly after: ValueObject | null;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly ChangeReason[];
   readonly deferred: readonly string[];
   readonly mark: PrivateMark;
   readonly requests: number;

@@ -1,4 +1,4 @@
-import type { Kind, Remote, RemovalPolicy, Settings } from "../kinds/kind.ts";
+import type { Kind, ReadSettings, Remote, RemovalPolicy } from "../kinds/kind.ts";
 import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import {
@@ -25,7 +25,7 @@ export interface RemovalInput {
   /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
   /** Of the provider. */
-  readonly settings?: Pick<Settings, "listLagMs"> | undefined;
+  readonly settings?: Pick<ReadSettings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(remote: Remote): string | undefined;
 }

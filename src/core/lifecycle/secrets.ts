@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Kind, Step } from "../kinds/kind.ts";
+import type { ChangeStep, Kind } from "../kinds/kind.ts";
 import {
   type Change,
+  type ChangeReason,
   type Diagnostic,
   equal,
   type FileOutput,
@@ -11,7 +12,6 @@ import {
   type Json,
   type JsonObject,
   outputPlace,
-  type Reason,
   type SecretName,
   type SecretOutput,
   UNKNOWN,
@@ -68,7 +68,7 @@ const known = (value: Json | undefined): string | undefined => (typeof value ===
 export interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly ChangeReason[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -235,7 +235,7 @@ export async function stepsToward(
   wanted: JsonObject,
   config: JsonObject,
   { readSecret }: Pick<ApplyContext, "readSecret">,
-): Promise<readonly Step[]> {
+): Promise<readonly ChangeStep[]> {
   const steps = (declared: JsonObject) => kind.update?.(attributes, wanted, declared) ?? [];
   const sources = Object.entries(config as Record<string, Value>).filter(([, value]) => value === UNKNOWN);
   const standIns = Object.fromEntries(sources.map(([name]) => [name, `\0${name}`]));

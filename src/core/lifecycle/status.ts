@@ -7,11 +7,11 @@ import {
   ApiError,
   type Diagnostic,
   HostformError,
-  type Job,
   type Json,
   type JsonObject,
   type Phase,
   type PrivateMark,
+  type QueuedJob,
   type Remedy,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
@@ -27,7 +27,7 @@ interface Subject {
   /** The live attributes. */
   readonly attributes: JsonObject;
   /** What hostform last asked for, if that is not known to have ended. */
-  readonly job: Job | undefined;
+  readonly job: QueuedJob | undefined;
 }
 
 /**
@@ -74,7 +74,7 @@ export function notRemovable(subject: Subject): Diagnostic {
 }
 
 /** Of an apply: a job was asked for, and the status went from a word that is known to one that is not. */
-export function unclearEnd(subject: Subject & { readonly job: Job }): Diagnostic {
+export function unclearEnd(subject: Subject & { readonly job: QueuedJob }): Diagnostic {
   const { address, attributes, job } = subject;
   const from = job.before === null ? "" : ` from ${JSON.stringify(job.before)}`;
   const summary = `${nounOf(job)} of ${address} was asked for; its status went${from} to ${attributes.status == null ? "none" : JSON.stringify(attributes.status)}, which is not understood`;
@@ -91,7 +91,7 @@ export function unknownAtOnce(subject: Subject, names: readonly string[]): Diagn
 const notUnderstood = (word: Json | undefined) =>
   word == null ? "the API shows no status" : `the status ${JSON.stringify(word)} is not understood`;
 
-const nounOf = ({ toward }: Job) => (toward === "suspended" ? "The suspension" : "The end of the suspension");
+const nounOf = ({ toward }: QueuedJob) => (toward === "suspended" ? "The suspension" : "The end of the suspension");
 
 function said(
   { kind, address, provider, attributes, job }: Subject,
@@ -116,7 +116,7 @@ function said(
 }
 
 /** A status after a requested job is the one that the job was to bring; else only the object itself shows what to do. */
-function remedy(word: Json | undefined, provider: string, job: Job | undefined): Remedy {
+function remedy(word: Json | undefined, provider: string, job: QueuedJob | undefined): Remedy {
   if (word == null) return "Compare it with the dashboard. Nothing is done until the API shows a status.";
   const map = { do: "map_status", provider, word } as const;
   if (job !== undefined) {

@@ -50,7 +50,7 @@ export interface DesiredOutput {
   readonly config?: Json;
   readonly references: readonly PlacedReference[];
   /** @throws ExpressionError */
-  evaluate(scope: Scope): OutputValue;
+  evaluate(scope: EvalScope): OutputValue;
   readonly range?: SourceRange;
 }
 
@@ -64,14 +64,14 @@ export interface OutputValue {
 }
 
 /** `moved`: what is recorded under one address is from now on recorded under another. Without a key: all instances. */
-export interface Moved {
+export interface MovedBlock {
   readonly from: string;
   readonly to: string;
   readonly range?: SourceRange;
 }
 
 /** `removed`: what is no longer declared under this address (without a key: all instances), and whether it is to be removed or only forgotten. */
-export interface Removed {
+export interface RemovedBlock {
   readonly from: string;
   readonly destroy: boolean;
   readonly range?: SourceRange;
@@ -139,8 +139,8 @@ export interface Desired {
   readonly backend?: Backend;
   readonly data?: readonly DesiredData[];
   readonly outputs?: readonly DesiredOutput[];
-  readonly moved?: readonly Moved[];
-  readonly removed?: readonly Removed[];
+  readonly moved?: readonly MovedBlock[];
+  readonly removed?: readonly RemovedBlock[];
   /** Resources, without key, none of whose instances may be removed or replaced, even those that are no longer declared. */
   readonly preventDestroy?: readonly { readonly resource: string; readonly range?: SourceRange }[];
   /** What an order without `reference` is called: by its address, or, as in Terraform, by its domain. Default: `address`. */
@@ -171,13 +171,13 @@ export interface Expressions {
   /** Everything that the values refer to. A reference without a key may mean all instances, one without a path the whole. */
   readonly references: readonly PlacedReference[];
   /** The value of one declared attribute. @throws ExpressionError */
-  evaluate(attribute: string, scope: Scope): Value;
+  evaluate(attribute: string, scope: EvalScope): Value;
   /** Whether a secret goes into a declared attribute; absent: one does where a reference names a secret attribute. */
-  isSecret?(attribute: string, scope: Scope): boolean;
+  isSecret?(attribute: string, scope: EvalScope): boolean;
 }
 
 /** What the names in expressions mean. */
-export interface Scope {
+export interface EvalScope {
   /** The attributes of a resource, possibly unknown; undefined when there is no such resource. */
   resource(address: string): Value | undefined;
   env(name: string): string | undefined;

@@ -85,7 +85,7 @@ export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean 
 }
 
 /** What became of one change. */
-export interface Outcome {
+export interface ChangeOutcome {
   readonly address: string;
   /**
    * `not-started`: no request of it was sent. `waiting`: nothing was done; it can be when what it belongs to is live (§3), which
@@ -119,7 +119,7 @@ export interface Invoice {
 
 /** The end of an apply. */
 export interface ApplyResult {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly ChangeOutcome[];
   readonly diagnostics: readonly Diagnostic[];
   readonly interrupted: boolean;
   /** Addresses of creates without known outcome, at the end. */
@@ -145,34 +145,34 @@ export function isFulfilled({
   unfulfilled = [],
   noWait = false,
 }: ApplyResult): boolean {
-  const isDone = ({ result, awaiting }: Outcome) =>
+  const isDone = ({ result, awaiting }: ChangeOutcome) =>
     result === "waiting" || (result === "done" && awaiting !== "status" && (awaiting !== "job" || noWait));
   return pending.length === 0 && unfulfilled.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
 /** What apply reports while it works; the report folder turns these into lines or Terraform's UI messages. */
 export type ApplyEvent =
-  | { readonly type: "start"; readonly address: string; readonly action: Progress; readonly id?: string }
-  | { readonly type: "progress"; readonly address: string; readonly action: Progress; readonly seconds: number }
+  | { readonly type: "start"; readonly address: string; readonly action: ProgressVerb; readonly id?: string }
+  | { readonly type: "progress"; readonly address: string; readonly action: ProgressVerb; readonly seconds: number }
   | {
       readonly type: "complete";
       readonly address: string;
-      readonly action: Progress;
+      readonly action: ProgressVerb;
       readonly seconds: number;
       readonly id?: string;
-      readonly outcome: Outcome;
+      readonly outcome: ChangeOutcome;
     }
   | {
       readonly type: "errored";
       readonly address: string;
-      readonly action: Progress;
+      readonly action: ProgressVerb;
       readonly seconds: number;
-      readonly outcome: Outcome;
+      readonly outcome: ChangeOutcome;
     }
   | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number };
 
 /** The verb of a running change. */
-export type Progress =
+export type ProgressVerb =
   | "create"
   | "update"
   | "delete"
@@ -184,13 +184,13 @@ export type Progress =
   | "suspend-and-forget";
 
 /** Terraform's words for what happens to a resource. `forget` = leaves the state, stays in the account. */
-export type Action = "no-op" | "create" | "update" | "delete" | "forget";
+export type ChangeAction = "no-op" | "create" | "update" | "delete" | "forget";
 
 /** One action, or the two of a replacement in their order. */
-export type Actions = readonly [Action] | readonly ["delete", "create"] | readonly ["create", "delete"];
+export type ChangeActions = readonly [ChangeAction] | readonly ["delete", "create"] | readonly ["create", "delete"];
 
 /** Why a change is planned. */
-export type Why =
+export type ReasonKind =
   | "declared" // the declaration is new or was edited
   | "drift" // the live object was changed elsewhere
   | "import" // adopted into the state
@@ -199,8 +199,8 @@ export type Why =
   | "reorder" // a gone service ordered again on purpose
   | "gone"; // it no longer exists
 
-export interface Reason {
-  readonly why: Why;
+export interface ChangeReason {
+  readonly why: ReasonKind;
   /** The attribute that differs; absent when the whole resource is meant. */
   readonly attribute?: string;
   /** One sentence for people. */
@@ -215,7 +215,7 @@ export interface Change {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
-  readonly actions: Actions;
+  readonly actions: ChangeActions;
   /** The live attributes (state refreshed by what was observed); null for a create. */
   readonly before: JsonObject | null;
   /** The attributes afterwards, null where unknown; null for a delete. */
@@ -225,7 +225,7 @@ export interface Change {
   readonly sensitive: readonly string[];
   /** The attributes as declared, templates not evaluated; of a write-only one only that it is (`true`). Null when not declared. */
   readonly config: JsonObject | null;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly ChangeReason[];
   /** In-place changes that are declared but wait until the service is live. */
   readonly deferred: readonly string[];
   readonly importing?: { readonly id: string };
@@ -289,7 +289,7 @@ export function isReplacement(change: Change): boolean {
  * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions cannot
  * say it: a suspension is an `update` there, or a `forget`.
  */
-export type Effect =
+export type ChangeEffect =
   | "none" // the state at most: an import of what is as declared
   | "order" // something paid is bought: an invoice is raised at once (§1)
   | "create" // something that costs nothing is made
@@ -301,7 +301,7 @@ export type Effect =
   | "forget"; // it leaves the state, and the account stays as it is
 
 /** Classifies a change. Pure: the plan is all it takes. Every report, count and progress line goes by it. */
-export function effectOf(change: Change): Effect {
+export function effectOf(change: Change): ChangeEffect {
   const { actions, before, after, removal, quote } = change;
   if (isNoOp(change) || actions[0] === "no-op") return "none";
   if (isReplacement(change)) return "replace";

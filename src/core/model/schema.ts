@@ -1,13 +1,13 @@
 import type { Json } from "./value.ts";
 
 /** A type of Terraform's, as far as this provider uses them. There is no `dynamic`: its values are read in two ways. */
-export type Type =
+export type SchemaType =
   | "string"
   | "number"
   | "bool"
-  | { readonly list: Type }
-  | { readonly set: Type }
-  | { readonly map: Type };
+  | { readonly list: SchemaType }
+  | { readonly set: SchemaType }
+  | { readonly map: SchemaType };
 
 /** An attribute whose value is one object, or several, with attributes of their own. */
 export interface Nested {
@@ -17,7 +17,7 @@ export interface Nested {
 
 /** One attribute as Terraform sees it. At least one of `required`, `optional` and `computed`. */
 export interface Attribute {
-  readonly type: Type | Nested;
+  readonly type: SchemaType | Nested;
   /** Markdown. */
   readonly description: string;
   readonly required?: boolean;

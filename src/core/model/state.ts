@@ -26,7 +26,7 @@ export interface Intent {
 }
 
 /** A queued job (§3) that hostform asked for and whose end it has not seen. */
-export interface Job {
+export interface QueuedJob {
   /** When it was asked for (ISO 8601). */
   readonly since: string;
   /** The phase that shows that it is done. */
@@ -58,7 +58,7 @@ export interface PrivateMark {
   /** Any other request that was begun. Nothing depends on it: what the account shows next is what became of it. */
   readonly attempt?: Intent;
   /** Nothing is done because of it: it says what a status word that is not understood should mean. */
-  readonly job?: Job;
+  readonly job?: QueuedJob;
   /**
    * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
    * declared is recorded. Written by the Terraform provider alone; anyone who reads the state takes them for not done.

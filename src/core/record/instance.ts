@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Intent, Job, PrivateMark, ResourceState } from "../model/index.ts";
+import type { Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, parsedJson, type ResourceJson } from "./state-json.ts";
 
@@ -154,7 +154,7 @@ const job = z.looseObject({
   since: z.string(),
   toward: z.enum(["live", "suspended"]),
   before: z.string().nullable(),
-} satisfies Record<keyof Job, z.ZodType>);
+} satisfies Record<keyof QueuedJob, z.ZodType>);
 
 /** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
 const markFields = {

@@ -12,12 +12,12 @@ import {
 import {
   type DesiredData,
   type DesiredOutput,
+  type EvalScope,
   hasUnknown,
   inQuotes,
   type Json,
   type OutputValue,
   type PlacedReference,
-  type Scope,
   UNKNOWN,
   type Value,
 } from "../../core/model/index.ts";
@@ -75,7 +75,7 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
     // Null is how a condition says that an attribute is not declared.
     if (part.value !== null) parts.set(name, part);
   }
-  const valueIn = ({ attribute: { compiled } }: Part, scope: Scope): Typed | undefined =>
+  const valueIn = ({ attribute: { compiled } }: Part, scope: EvalScope): Typed | undefined =>
     compiled && evaluate(compiled.expression, context.names(instance, scope));
   return {
     address,

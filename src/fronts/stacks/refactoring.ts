@@ -9,7 +9,13 @@ import {
   toValue,
 } from "../../core/expression/index.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import { ExpressionError, formatAddress, type Moved, parseAddress, type Removed } from "../../core/model/index.ts";
+import {
+  ExpressionError,
+  formatAddress,
+  type MovedBlock,
+  parseAddress,
+  type RemovedBlock,
+} from "../../core/model/index.ts";
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
@@ -175,7 +181,7 @@ function withEach(context: StackContext, each: Each | undefined): Names {
 }
 
 /** Reads the `moved` blocks. Whether a move fits what is declared and recorded, the plan sees. */
-export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): Moved[] {
+export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): MovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, KEYS.moved, (key) => `\`moved\` has no ${key} here`, diags);
     const from = addressIn(block, "moved", "from", kinds, diags);
@@ -185,7 +191,7 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: Diagnos
 }
 
 /** Reads the `removed` blocks: without `lifecycle` what is removed is destroyed, as far as the API can. */
-export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): Removed[] {
+export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): RemovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, KEYS.removed, (key) => `\`removed\` has no ${key} here`, diags);
     const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), diags);

@@ -15,11 +15,11 @@ import {
 import { placed } from "../../core/expression/refusal.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
+  type EvalScope,
   ExpressionError,
   formatAddress,
   isObject,
   type Json,
-  type Scope,
   UNKNOWN,
   type Value,
 } from "../../core/model/index.ts";
@@ -99,7 +99,7 @@ export function hasKey(expansion: Expansion, key: string | number): boolean {
 }
 
 /** No names but those that a stack has in itself: what resources are, a scope says. */
-const NOTHING_KNOWN: Scope = { resource: () => UNKNOWN, env: () => undefined };
+const NOTHING_KNOWN: EvalScope = { resource: () => UNKNOWN, env: () => undefined };
 
 /** Locals that stand for parts of others are followed no further than this. */
 const MOST_STEPS = 100;
@@ -127,7 +127,7 @@ export class StackContext implements Declared {
   readonly variables: ReadonlyMap<string, Variable>;
   readonly locals = new Map<string, Local>();
   readonly expansions = new Map<string, Expansion>();
-  readonly #memos = new WeakMap<Scope, Map<string, Memo>>();
+  readonly #memos = new WeakMap<EvalScope, Map<string, Memo>>();
 
   constructor({ module, drafts, remoteOutputs, diags }: Declared, variables: ReadonlyMap<string, Variable>) {
     this.module = module;
@@ -138,7 +138,7 @@ export class StackContext implements Declared {
   }
 
   /** The names as an instance sees them. @param scope absent: nothing is known of any resource. */
-  names(instance?: Instance, scope: Scope = NOTHING_KNOWN): Names {
+  names(instance?: Instance, scope: EvalScope = NOTHING_KNOWN): Names {
     return { resolve: (traversal) => this.#resolve(traversal, instance, scope) };
   }
 
@@ -212,7 +212,7 @@ export class StackContext implements Declared {
     return within.flatMap((each) => this.rootsOf(each));
   }
 
-  #resolve({ root, steps, text }: Traversal, instance: Instance | undefined, scope: Scope): Resolved | undefined {
+  #resolve({ root, steps, text }: Traversal, instance: Instance | undefined, scope: EvalScope): Resolved | undefined {
     const [first, second] = steps;
     if (root === "var" && typeof first === "string") {
       const variable = this.variables.get(first);
@@ -236,7 +236,12 @@ export class StackContext implements Declared {
     return this.#resource(`${root}.${String(first)}`, steps.slice(1), 1, scope);
   }
 
-  #each(instance: Instance | undefined, [first]: Traversal["steps"], text: string, scope: Scope): Resolved | undefined {
+  #each(
+    instance: Instance | undefined,
+    [first]: Traversal["steps"],
+    text: string,
+    scope: EvalScope,
+  ): Resolved | undefined {
     if (typeof instance?.key !== "string")
       throw new ExpressionError(`${text} means something only beside \`for_each\``, 0);
     if (first === "key") return { value: fromValue(instance.key), used: 1 };
@@ -244,7 +249,7 @@ export class StackContext implements Declared {
   }
 
   /** `each.value` */
-  #element(expansion: Expansion, key: string, scope: Scope): Typed {
+  #element(expansion: Expansion, key: string, scope: EvalScope): Typed {
     if (expansion.over !== undefined) {
       const over = this.expansions.get(expansion.over);
       return over === undefined ? MISSING : instanceValue(over, key, scope);
@@ -258,7 +263,7 @@ export class StackContext implements Declared {
     return (content instanceof Map ? content.get(key) : undefined) ?? known;
   }
 
-  #resource(base: string, [key]: Traversal["steps"], used: number, scope: Scope): Resolved | undefined {
+  #resource(base: string, [key]: Traversal["steps"], used: number, scope: EvalScope): Resolved | undefined {
     const expansion = this.expansions.get(base);
     if (expansion === undefined) return undefined;
     if (expansion.unclear) return { value: MISSING, used };
@@ -273,7 +278,7 @@ export class StackContext implements Declared {
    * A local in a scope. What it depends on is evaluated before it, one after the other: a chain of locals may be long. It is
    * evaluated once for each scope, and again when that says something else of what went into it.
    */
-  #local(name: string, scope: Scope): Typed {
+  #local(name: string, scope: EvalScope): Typed {
     const local = this.locals.get(name);
     if (local === undefined) return MISSING;
     if (!isOpen(local) || scope === NOTHING_KNOWN) return local.value;
@@ -288,7 +293,7 @@ export class StackContext implements Declared {
     return memos.get(name)?.value ?? MISSING;
   }
 
-  #evaluated(name: string, scope: Scope): Memo {
+  #evaluated(name: string, scope: EvalScope): Memo {
     const local = this.locals.get(name);
     if (local?.compiled === undefined) return { value: MISSING, read: new Map() };
     const { expression } = local.compiled;
@@ -315,7 +320,7 @@ function isOpen(local: Local): local is Local & { readonly compiled: Compiled } 
 }
 
 /** Whether the scope still says the same of what went into a value. */
-function holds(memo: Memo | undefined, scope: Scope): boolean {
+function holds(memo: Memo | undefined, scope: EvalScope): boolean {
   return memo !== undefined && [...memo.read].every(([address, value]) => scope.resource(address) === value);
 }
 
@@ -333,7 +338,7 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
 }
 
 /** @throws ExpressionError when the scope has no such resource. */
-function instanceValue(expansion: Expansion, key: string | number | undefined, scope: Scope): Typed {
+function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
   if (value === undefined) throw new ExpressionError(`nothing is known of ${address}`, 0);

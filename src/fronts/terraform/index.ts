@@ -7,7 +7,7 @@
  * Here stand the contracts between its parts. None of them knows wire types; `calls/` alone translates.
  */
 import type { HostingClient } from "../../core/api/index.ts";
-import type { Kind, Settings } from "../../core/kinds/kind.ts";
+import type { Kind, ReadSettings } from "../../core/kinds/kind.ts";
 import type { Account, SecretOutputs } from "../../core/lifecycle/index.ts";
 import type {
   Clock,
@@ -18,7 +18,7 @@ import type {
   SecretDestination,
   SecretName,
 } from "../../core/model/index.ts";
-import type { Schema, Type } from "../../core/model/schema.ts";
+import type { Schema, SchemaType } from "../../core/model/schema.ts";
 
 /** One provider configuration, opened: the account that it is about and how to deal with it. */
 export interface ProviderSession {
@@ -26,7 +26,7 @@ export interface ProviderSession {
   readonly isOpen: boolean;
   readonly client: HostingClient;
   readonly account: Account;
-  readonly settings: Settings;
+  readonly settings: ReadSettings;
   /** Absent: nothing can be ordered (the Idempotency-Key is made from it). */
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
@@ -112,8 +112,8 @@ export interface ProviderFunction {
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  readonly parameters: readonly { readonly name: string; readonly type: Type; readonly description: string }[];
-  readonly returns: Type;
+  readonly parameters: readonly { readonly name: string; readonly type: SchemaType; readonly description: string }[];
+  readonly returns: SchemaType;
   /** @throws FunctionError. */
   call(args: readonly Json[]): Json;
 }

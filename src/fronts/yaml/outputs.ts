@@ -6,13 +6,13 @@ import {
   type AttributePath,
   type Desired,
   type DesiredOutput,
+  type EvalScope,
   hasUnknown,
   isNested,
   isObject,
   type Json,
   type OutputValue,
   type Reference,
-  type Scope,
   typeJson,
   type Value,
 } from "../../core/model/index.ts";
@@ -113,7 +113,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
     sensitive,
     config,
     references: referencesIn(config),
-    evaluate: (scope: Scope): OutputValue => ({
+    evaluate: (scope: EvalScope): OutputValue => ({
       ...conforming(resolveReferences(config, scope), type),
       secret: secrets.length > 0,
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { showProgress } from "../../../src/cli/apply.ts";
-import type { ApplyEvent, Outcome } from "../../../src/core/model/index.ts";
+import type { ApplyEvent, ChangeOutcome } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
@@ -28,7 +28,7 @@ function screen(text: string): string[] {
 
 const ADDRESS = "hosting_service.acme";
 const start: ApplyEvent = { type: "start", address: ADDRESS, action: "create" };
-const outcome: Outcome = { address: ADDRESS, result: "done", diagnostics: [] };
+const outcome: ChangeOutcome = { address: ADDRESS, result: "done", diagnostics: [] };
 const complete: ApplyEvent = { type: "complete", address: ADDRESS, action: "create", seconds: 1, id: "1", outcome };
 const one = plan([order({ address: ADDRESS })]);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Reason } from "../../../src/core/model/index.ts";
+import type { ChangeReason } from "../../../src/core/model/index.ts";
 import { conclusion } from "../../../src/project/watch/memory.ts";
 
 it.each([
@@ -8,6 +8,6 @@ it.each([
   ["what the host shows otherwise than it was made", ["declared"], false],
   ["one that was changed and one that was not kept", ["drift", "declared"], false],
 ] as const)("of %s it is said that somebody changes it back only where that was seen", (_, reasons, isForeign) => {
-  const changes = reasons.map((why) => ({ reasons: [{ why, text: "" } as Reason] }));
+  const changes = reasons.map((why) => ({ reasons: [{ why, text: "" } as ChangeReason] }));
   expect(conclusion(changes).includes("somebody changes it back")).toBe(isForeign);
 });

@@ -1,17 +1,17 @@
 import type {
   ApplyResult,
   Change,
+  ChangeOutcome,
+  ChangeReason,
   CostLine,
   Diagnostic,
   Drift,
   Invoice,
   Json,
   JsonObject,
-  Outcome,
   Plan,
-  Reason,
+  ReasonKind,
   SourceRange,
-  Why,
 } from "../../../src/core/model/index.ts";
 
 /** A change of `hosting_service.acme`; everything can be overridden. */
@@ -36,7 +36,7 @@ export function change(over: Partial<Change> = {}): Change {
   };
 }
 
-export function reason(why: Why, text: string, attribute?: string): Reason {
+export function reason(why: ReasonKind, text: string, attribute?: string): ChangeReason {
   return { why, text, ...(attribute !== undefined && { attribute }) };
 }
 
@@ -149,10 +149,10 @@ export function invoice(over: Partial<Invoice> = {}): Invoice {
   };
 }
 
-export function outcome(address: string, over: Partial<Outcome> = {}): Outcome {
+export function outcome(address: string, over: Partial<ChangeOutcome> = {}): ChangeOutcome {
   return { address, result: "done", diagnostics: [], ...over };
 }
 
-export function result(outcomes: readonly Outcome[], over: Partial<ApplyResult> = {}): ApplyResult {
+export function result(outcomes: readonly ChangeOutcome[], over: Partial<ApplyResult> = {}): ApplyResult {
   return { outcomes, diagnostics: [], interrupted: false, pending: [], requests: 38, seconds: 65, ...over };
 }

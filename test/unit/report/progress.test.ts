@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { ApplyEvent, Progress } from "../../../src/core/model/index.ts";
+import type { ApplyEvent, ProgressVerb } from "../../../src/core/model/index.ts";
 import { advanceStatus, progressLine, remainingSeconds, renderStatus, startStatus } from "../../../src/report/index.ts";
 import { change, diagnostic, invoice, outcome, plan } from "./builders.ts";
 
 const address = "hosting_service.acme";
-const start = (at = address, action: Progress = "create"): ApplyEvent => ({ type: "start", address: at, action });
+const start = (at = address, action: ProgressVerb = "create"): ApplyEvent => ({ type: "start", address: at, action });
 const complete = (at = address, over = {}): ApplyEvent => ({
   type: "complete",
   address: at,

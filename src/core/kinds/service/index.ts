@@ -12,7 +12,7 @@ import {
   sameFolded,
 } from "../attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
-import type { Kind, Remote, Settings, Step } from "../kind.ts";
+import type { ChangeStep, Kind, ReadSettings, Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
 import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
@@ -107,7 +107,7 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
-function remote(record: ServiceRecord, settings: Settings): Remote {
+function remote(record: ServiceRecord, settings: ReadSettings): Remote {
   const phase = phaseOf(record.status, record.provisioning_status, settings);
   const observed: Record<string, JsonObject[string]> = {
     id: record.id,
@@ -238,7 +238,7 @@ export const service: Kind<"createService"> = {
   },
   orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),
   update(prior, planned, config) {
-    const steps: Step[] = [];
+    const steps: ChangeStep[] = [];
     if (planned.suspended === false && prior.suspended === true) steps.push(suspension(prior, false));
     if (planned.password_version !== prior.password_version && planned.password_version != null) {
       steps.push(passwordStep(prior, planned, config));

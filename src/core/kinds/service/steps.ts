@@ -2,11 +2,11 @@ import { describeEndpoint } from "../../api/endpoints.ts";
 import type { PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
-import type { Step } from "../kind.ts";
+import type { ChangeStep } from "../kind.ts";
 import { isHosting, passwordForm } from "./words.ts";
 
 /** Sets the password, or has it generated (§4 POST /services/{id}/password). */
-export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): Step<"resetPassword"> {
+export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep<"resetPassword"> {
   const form = passwordForm(typeof prior.product_type === "string" ? prior.product_type : null);
   const given = form === "given" || (form === "unknown" && typeof config.password === "string");
   return {
@@ -172,7 +172,7 @@ export function planSuits(
 }
 
 /** Queues a suspension or its end (§3), which is done when the service shows it. */
-export function suspension(prior: JsonObject, suspend: boolean): Step<"suspendService" | "unsuspendService"> {
+export function suspension(prior: JsonObject, suspend: boolean): ChangeStep<"suspendService" | "unsuspendService"> {
   return {
     name: suspend ? "suspending" : "unsuspending",
     mutation: { endpoint: suspend ? "suspendService" : "unsuspendService", params: { id: String(prior.id) } },

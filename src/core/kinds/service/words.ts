@@ -1,5 +1,5 @@
 import type { JsonObject, Phase } from "../../model/index.ts";
-import type { Settings } from "../kind.ts";
+import type { ReadSettings } from "../kind.ts";
 
 /**
  * The words that services are described with are not specified (§2, gaps in field definitions). They are classified
@@ -40,7 +40,7 @@ function words(text: string): string[] {
 }
 
 /** The phase of a status word. Words of the user's own (`status_words`) come first. Conflicting or unknown words: unknown. */
-export function phaseOfWord(word: string | null, settings: Settings): Phase {
+export function phaseOfWord(word: string | null, settings: ReadSettings): Phase {
   if (word === null) return "unknown";
   const key = word.trim().toLowerCase();
   const own = Object.hasOwn(settings.statusWords, key) ? settings.statusWords[key] : undefined;
@@ -55,7 +55,7 @@ export function phaseOfWord(word: string | null, settings: Settings): Phase {
 const UNDONE = new Set(["not", "inactive"]);
 
 /** The phase of a service: its status, held back to pending while provisioning is under way. */
-export function phaseOf(status: string | null, provisioning: string | null, settings: Settings): Phase {
+export function phaseOf(status: string | null, provisioning: string | null, settings: ReadSettings): Phase {
   const phase = phaseOfWord(status, settings);
   const waits =
     phaseOfWord(provisioning, settings) === "pending" || words(provisioning ?? "").some((one) => UNDONE.has(one));

@@ -7,7 +7,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../../../core/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../core/model/schema.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
 import { pack, parseJson, unpack } from "./notation.ts";
 import { Mismatch, readObject, readValue, writeObject, writeValue } from "./values.ts";
@@ -35,12 +35,12 @@ export function encodeDynamic(value: ValueObject | null, attributes: Attributes)
 }
 
 /** One value of a type, from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
-export function decodeValue(bytes: Uint8Array, type: Type): Value {
+export function decodeValue(bytes: Uint8Array, type: SchemaType): Value {
   return reading(() => readValue(unpack(bytes), type));
 }
 
 /** The inverse of {@link decodeValue}: what a function returns. @throws HostformError `internal`. */
-export function encodeValue(value: Value, type: Type): Uint8Array {
+export function encodeValue(value: Value, type: SchemaType): Uint8Array {
   return pack(writeValue(value, type));
 }
 

@@ -10,7 +10,7 @@ import {
   UNKNOWN,
   type Value,
 } from "../../../core/model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../../../core/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../core/model/schema.ts";
 import { numberOf, wireNumber } from "./notation.ts";
 
 /** What came does not fit the schema. Each caller says it in its own words; what came is never repeated, it may be secret. */
@@ -54,7 +54,7 @@ function readAttribute(raw: unknown, { type }: Attribute, path: AttributePath): 
 }
 
 /** One value of a type. Texts, numbers and booleans are taken for each other where Terraform would. @throws Mismatch */
-export function readValue(raw: unknown, type: Type, path: AttributePath = []): Value {
+export function readValue(raw: unknown, type: SchemaType, path: AttributePath = []): Value {
   if (raw === null || raw === UNKNOWN) return raw;
   if (type === "string") return readText(raw, path);
   if (type === "number") return readNumber(raw, path);
@@ -140,7 +140,7 @@ function writeAttribute(value: Value, { type }: Attribute, path: AttributePath):
 }
 
 /** The tree to pack for one value of a type. @throws HostformError `internal`. */
-export function writeValue(value: Value, type: Type, path: AttributePath = []): unknown {
+export function writeValue(value: Value, type: SchemaType, path: AttributePath = []): unknown {
   if (value === null || value === UNKNOWN) return value;
   if (type === "string") {
     // Half a pair of UTF-16 has no UTF-8: it becomes U+FFFD, as in everything that Terraform reads.

@@ -1,5 +1,5 @@
 import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, Settings } from "../../../core/kinds/kind.ts";
+import type { Kind, ReadSettings } from "../../../core/kinds/kind.ts";
 import {
   type ApplyContext,
   applyChange,
@@ -145,7 +145,7 @@ function changeOf(
   kind: Kind,
   { planned, mark }: ApplyQuestion,
   before: ResourceState | undefined,
-  settings: Settings,
+  settings: ReadSettings,
 ): Change {
   const existing = isPendingCreate(before) ? undefined : before;
   // What cannot be done yet, or on a status that is not understood, stays as it is; of what is created it is not there.

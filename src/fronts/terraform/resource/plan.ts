@@ -1,5 +1,5 @@
 import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, Remote, Settings } from "../../../core/kinds/kind.ts";
+import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   fileOutputIn,
@@ -240,7 +240,7 @@ function asRecorded(kind: Kind, attributes: JsonObject, { session }: ProviderSco
 }
 
 /** If it is recreated, the next question of the same plan, for the create, gets this to know what it replaces. */
-function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: Settings): Mark {
+function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: ReadSettings): Mark {
   const { id } = attributes;
   return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, mark, settings) } : {};
 }

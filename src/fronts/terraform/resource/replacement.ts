@@ -2,7 +2,7 @@
  * A change that the API has no call for: it is refused, or the object is replaced, as `replace_on_change` says. And what a
  * replacement takes the place of: Terraform does not pass that to its create.
  */
-import type { Kind, Remote, Settings } from "../../../core/kinds/kind.ts";
+import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import { attributesOf, policyOf } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
@@ -73,7 +73,7 @@ export function replacedObject(
   kind: Kind,
   prior: JsonObject & { readonly id: string },
   { made }: Mark,
-  settings: Settings,
+  settings: ReadSettings,
 ): Replaced {
   const name = made ?? nameOf(kind, prior);
   const gone = kind.phase?.(prior, settings) === "gone";

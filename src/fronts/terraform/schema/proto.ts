@@ -4,7 +4,7 @@ import {
   type Attributes,
   isNested,
   type Schema,
-  type Type,
+  type SchemaType,
   typeJson,
 } from "../../../core/model/schema.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "../wire/tfplugin6.gen.ts";
 
 /** A type as the bytes that messages hold: the JSON of {@link typeJson}. */
-export function typeBytes(type: Type): Uint8Array {
+export function typeBytes(type: SchemaType): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(typeJson(type)));
 }
 

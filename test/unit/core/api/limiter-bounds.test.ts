@@ -1,6 +1,6 @@
 // The limiter against a ledger that only writes down: what exactly it books, and for how long it pauses everyone.
 import { describe, expect, it, vi } from "vitest";
-import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
+import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
 import { FakeClock } from "./support.ts";
 
@@ -271,7 +271,7 @@ describe("a request that passes the limit", () => {
     limiter: Limiter,
     clock: FakeClock,
     over: Partial<ApiRequest>,
-    reply: Reply = { status: 200, headers: {}, text: "" },
+    reply: ApiReply = { status: 200, headers: {}, text: "" },
   ) => {
     const sent: ApiRequest[] = [];
     const handler = limit({ limiter, clock }, async (one) => {

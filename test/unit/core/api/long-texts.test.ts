@@ -3,13 +3,13 @@ import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 import { refusal } from "../../../../src/core/api/classify.ts";
 import { readRecord } from "../../../../src/core/api/decoder.ts";
-import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
+import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { decoders } from "../../../../src/core/api/records.ts";
 import { testClock } from "../../../support/clock.ts";
 
 const request = { endpoint: "createService", method: "POST", path: "/services" } as ApiRequest;
-const refused = (text: string, headers: Reply["headers"] = {}) =>
-  refusal(request, { status: 422, headers, text } as Reply, { redact: (said) => said, clock: testClock() });
+const refused = (text: string, headers: ApiReply["headers"] = {}) =>
+  refusal(request, { status: 422, headers, text } as ApiReply, { redact: (said) => said, clock: testClock() });
 
 it.each<[string, string, (text: string) => unknown]>([
   ["a password that is given at the end", "password is ", (message) => readAnswer("resetPassword", { message })],

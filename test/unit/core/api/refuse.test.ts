@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
-import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
+import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { fixOf } from "../../../support/remedies.ts";
 
@@ -20,7 +20,7 @@ const REQUESTS: readonly EndpointName[] = [
   "suspendService",
 ];
 
-type Answer = readonly [status: number, text: string, headers?: Reply["headers"], cut?: Reply["cut"]];
+type Answer = readonly [status: number, text: string, headers?: ApiReply["headers"], cut?: ApiReply["cut"]];
 
 const ANSWERS: readonly Answer[] = [
   [400, OWN],
@@ -77,7 +77,7 @@ const ANSWERS: readonly Answer[] = [
 function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer): string {
   const { method, path } = endpoints[endpoint];
   const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
-  const reply: Reply = { status, headers, text, ...(cut && { cut }) };
+  const reply: ApiReply = { status, headers, text, ...(cut && { cut }) };
   const said = refusal(request, reply, { redact: (words) => words, clock: testClock(START) });
   const { reached, transient, waitMs, fieldErrors, serverMessage } = said;
   expect(said.status).toBe(status);

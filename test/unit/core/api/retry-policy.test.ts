@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
 import { FailedAttempt } from "../../../../src/core/api/errors.ts";
-import type { Answer, ApiRequest } from "../../../../src/core/api/exchange.ts";
+import type { ApiAnswer, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { type RetryOptions, retry } from "../../../../src/core/api/retry.ts";
 import { FakeClock } from "./support.ts";
 
@@ -13,7 +13,7 @@ const ENDPOINT: Record<string, EndpointName> = {
   once: "suspendService",
 };
 const START = new FakeClock().now();
-const OK: Answer = { status: 200, json: { data: 1 } };
+const OK: ApiAnswer = { status: 200, json: { data: 1 } };
 
 type Details = Partial<ConstructorParameters<typeof FailedAttempt>[1]>;
 const failed = (details: Details = {}, endpoint: EndpointName = "getService") =>
@@ -34,7 +34,7 @@ const request = (kind: string, over: Partial<ApiRequest> = {}): ApiRequest => ({
 /** Calls with one outcome after the other; the last one is repeated. */
 async function run(
   kind: string,
-  outcomes: readonly (Details | Answer)[],
+  outcomes: readonly (Details | ApiAnswer)[],
   over: Partial<RetryOptions & ApiRequest> = {},
 ) {
   const clock = new FakeClock();
@@ -57,7 +57,7 @@ const refused: Details = { status: 429, code: "api.rate_limited", reached: "no" 
 const inFlight: Details = { status: 409, code: "api.conflict", reached: "answered" };
 
 describe("how often, and how long in between", () => {
-  it.each<[string, string, readonly (Details | Answer)[], Partial<RetryOptions>, waits: readonly number[]]>([
+  it.each<[string, string, readonly (Details | ApiAnswer)[], Partial<RetryOptions>, waits: readonly number[]]>([
     ["failures double the wait, up to the last attempt", "safe", [{}], {}, [500, 1000, 2000]],
     ["up to 20 seconds", "safe", [{}], { maxAttempts: 9 }, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]],
     ["one attempt is one attempt", "safe", [{}], { maxAttempts: 1 }, []],

@@ -9,13 +9,13 @@ import {
   type Change,
   type DesiredData,
   type DesiredOutput,
+  type EvalScope,
   fail,
   isFulfilled,
   type JsonObject,
   type Plan,
   type PrivateMark,
   type ResourceState,
-  type Scope,
 } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import {
@@ -623,7 +623,7 @@ describe("data sources and outputs", () => {
     dependsOn: [],
     locate: () => undefined,
     references: [],
-    evaluate: (_: string, { env }: Scope) => env("KEY") ?? "k",
+    evaluate: (_: string, { env }: EvalScope) => env("KEY") ?? "k",
     isSecret: () => true,
   } as unknown as DesiredData;
   /** The value of an object's attribute, and whether its attributes of these names are secret. */
@@ -632,7 +632,7 @@ describe("data sources and outputs", () => {
       name,
       sensitive: false,
       ...at(address),
-      evaluate: ({ resource, secrets }: Scope) => ({
+      evaluate: ({ resource, secrets }: EvalScope) => ({
         value: (resource(address) as JsonObject)[attribute],
         secret: secrets?.(address).includes(attribute) === true,
       }),

@@ -5,10 +5,10 @@ import { expressionsOf } from "../../../../src/core/expression/references.ts";
 import {
   type Change,
   type DesiredData,
+  type EvalScope,
   HostformError,
   type JsonObject,
   type PlacedReference,
-  type Scope,
   UNKNOWN,
   type Value,
 } from "../../../../src/core/model/index.ts";
@@ -33,7 +33,7 @@ const source = (address: string, config: JsonObject = {}, over: Partial<DesiredD
   ...over,
 });
 
-const scope = (values: Readonly<Record<string, Value>> = {}): Scope => ({
+const scope = (values: Readonly<Record<string, Value>> = {}): EvalScope => ({
   resource: (address) => values[address],
   env: () => undefined,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressIndex, blockersOf, dependenciesOf, narrow } from "../../../../src/core/engine/dependencies.ts";
-import type { Actions, Change } from "../../../../src/core/model/index.ts";
+import type { Change, ChangeActions } from "../../../../src/core/model/index.ts";
 import { declared, desiredOf, recorded, stateOf } from "../../../support/subjects.ts";
 
 const WWW = "hosting_service.www";
@@ -26,7 +26,7 @@ describe("dependencies", () => {
 });
 
 describe("blockers", () => {
-  const change = (address: string, actions: Actions, dependsOn: readonly string[] = []) =>
+  const change = (address: string, actions: ChangeActions, dependsOn: readonly string[] = []) =>
     ({ address, actions, dependsOn }) as unknown as Change;
 
   it.each([

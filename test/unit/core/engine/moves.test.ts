@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { moved } from "../../../../src/core/engine/index.ts";
 import { previousAddressOf } from "../../../../src/core/engine/moves.ts";
-import { HostformError, type Moved } from "../../../../src/core/model/index.ts";
+import { HostformError, type MovedBlock } from "../../../../src/core/model/index.ts";
 import { declared, liveService, recorded, stateOf } from "../../../support/subjects.ts";
 
 const service = (address: string) => declared(address, { plan_id: 11, currency: "USD" });
 const state = (...addresses: readonly string[]) => stateOf(...addresses.map((one) => recorded(one, liveService)));
-const run = (declaredOnes: readonly string[], recordedOnes: readonly string[], blocks: readonly Moved[] = []) =>
+const run = (declaredOnes: readonly string[], recordedOnes: readonly string[], blocks: readonly MovedBlock[] = []) =>
   moved({ resources: declaredOnes.map(service), moved: blocks }, state(...recordedOnes));
 const addresses = (result: ReturnType<typeof moved>) => [...result.state.resources.keys()].sort();
 

@@ -4,11 +4,11 @@ import { outputsWithin, planOutputs, recordOutputs } from "../../../../src/core/
 import { referencesIn, resolveReferences } from "../../../../src/core/expression/references.ts";
 import {
   type DesiredOutput,
+  type EvalScope,
   ExpressionError,
   type Json,
   type OutputState,
   type Plan,
-  type Scope,
   UNKNOWN,
   type Value,
 } from "../../../../src/core/model/index.ts";
@@ -25,7 +25,7 @@ const recorded = (entries: Readonly<Record<string, Json>>, sensitive = false) =>
   new Map<string, OutputState>(
     Object.entries(entries).map(([name, value]) => [name, { value, type: typeof value, sensitive }]),
   );
-const scope = (values: Readonly<Record<string, Value>> = {}): Scope => ({
+const scope = (values: Readonly<Record<string, Value>> = {}): EvalScope => ({
   resource: (address) => values[address] ?? UNKNOWN,
   env: () => undefined,
 });
@@ -110,7 +110,7 @@ describe("planned outputs", () => {
 describe("recorded outputs", () => {
   const record = async (
     declaredOnes: readonly DesiredOutput[],
-    names: Scope,
+    names: EvalScope,
     before = recorded({}),
     mode: Plan["mode"] = "apply",
   ) => {

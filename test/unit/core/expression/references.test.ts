@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseReferences, referencesIn, resolveReferences } from "../../../../src/core/expression/references.ts";
-import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { type EvalScope, ExpressionError, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 
 const resources: Readonly<Record<string, Value>> = {
@@ -10,7 +10,7 @@ const resources: Readonly<Record<string, Value>> = {
   "hosting_service.new": UNKNOWN,
 };
 
-const scope: Scope = {
+const scope: EvalScope = {
   resource: (address) => resources[address],
   env: (name) => (name === "TOKEN_NAME" ? "beta" : undefined),
 };

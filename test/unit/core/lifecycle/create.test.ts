@@ -1,7 +1,7 @@
 /** A create in all its ways of going wrong: how often it is sent, what is recorded, what is said. */
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
-import type { Settings } from "../../../../src/core/kinds/kind.ts";
+import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
 import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
 import { type ApplyContext, idempotencyKey, type PendingCreate } from "../../../../src/core/lifecycle/index.ts";
 import {
@@ -49,7 +49,7 @@ async function run(
     readonly phase?: "gone" | "live";
     /** The id of an object that this run has made. */
     readonly made?: string;
-    readonly settings?: Partial<Settings>;
+    readonly settings?: Partial<ReadSettings>;
     /** Called after each wait, with the time since the start in ms: lists that lag. */
     readonly appears?: (ms: number, fake: FakeAccount) => void;
     readonly context?: Partial<ApplyContext>;

@@ -7,15 +7,15 @@ import {
   unknownPhase,
   unseenNames,
 } from "../../../../src/core/lifecycle/status.ts";
-import type { Job, JsonObject } from "../../../../src/core/model/index.ts";
+import type { JsonObject, QueuedJob } from "../../../../src/core/model/index.ts";
 import { saying } from "../../../support/remedies.ts";
 import { kindOf } from "../../../support/subjects.ts";
 
 const kind = kindOf("hosting_service");
-const SUSPENDED: Job = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "ACTIVE" };
-const LIVE: Job = { ...SUSPENDED, toward: "live", before: null };
+const SUSPENDED: QueuedJob = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "ACTIVE" };
+const LIVE: QueuedJob = { ...SUSPENDED, toward: "live", before: null };
 
-const subject = (status: string | null | undefined, job?: Job) => {
+const subject = (status: string | null | undefined, job?: QueuedJob) => {
   const attributes: JsonObject = status === undefined ? {} : { status };
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };

@@ -5,7 +5,13 @@ import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import type { Sent } from "../../../../src/core/lifecycle/pending-create.ts";
 import * as refusals from "../../../../src/core/lifecycle/refusals.ts";
 import * as status from "../../../../src/core/lifecycle/status.ts";
-import { type Diagnostic, type Intent, type Job, type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
+import {
+  type Diagnostic,
+  type Intent,
+  type JsonObject,
+  type QueuedJob,
+  UNKNOWN,
+} from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { kindOf, liveGrant, liveService, remote } from "../../../support/subjects.ts";
 
@@ -25,8 +31,12 @@ const hook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const silent = (id: number, over: JsonObject = {}) => remote({ ...hook, events: [], ...over, id: String(id) });
 const hooks = Array.from({ length: 12 }, (_, at) => silent(201 + at, at === 1 ? { url: null } : {}));
 const change = { before: 11, after: 12, secret: false };
-const job = (toward: Job["toward"], before: string | null): Job => ({ since: "2026-11-21T10:00:00Z", toward, before });
-const S = (word: string | null | undefined, asked?: Job) => ({
+const job = (toward: QueuedJob["toward"], before: string | null): QueuedJob => ({
+  since: "2026-11-21T10:00:00Z",
+  toward,
+  before,
+});
+const S = (word: string | null | undefined, asked?: QueuedJob) => ({
   ...A,
   provider: "main",
   attributes: (word === undefined ? {} : { status: word }) as JsonObject,

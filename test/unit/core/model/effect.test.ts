@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Change, type Effect, effectOf } from "../../../../src/core/model/index.ts";
+import { type Change, type ChangeEffect, effectOf } from "../../../../src/core/model/index.ts";
 import { change, liveService, order, update } from "../../report/builders.ts";
 
 const offline = { ...liveService, suspended: true };
 const forget = (over: Partial<Change>) => change({ actions: ["forget"], before: liveService, ...over });
 
 describe("effectOf: what a change does to the account, in one word", () => {
-  it.each<[why: string, change: Change, effect: Effect]>([
+  it.each<[why: string, change: Change, effect: ChangeEffect]>([
     ["nothing", change(), "none"],
     ["an import without a difference", change({ importing: { id: "1" } }), "none"],
     ["an order raises an invoice", order(), "order"],

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type ApplyResult, isFulfilled, type Outcome } from "../../../../src/core/model/index.ts";
+import { type ApplyResult, type ChangeOutcome, isFulfilled } from "../../../../src/core/model/index.ts";
 
-const outcome = (over: Partial<Outcome> = {}): Outcome => ({
+const outcome = (over: Partial<ChangeOutcome> = {}): ChangeOutcome => ({
   address: "a.b",
   result: "done",
   diagnostics: [],
   ...over,
 });
-const result = (outcomes: readonly Outcome[], over: Partial<ApplyResult> = {}): ApplyResult => ({
+const result = (outcomes: readonly ChangeOutcome[], over: Partial<ApplyResult> = {}): ApplyResult => ({
   outcomes: [outcome({ address: "a.first" }), ...outcomes],
   diagnostics: [],
   interrupted: false,

@@ -1,5 +1,5 @@
 import { kinds } from "../../../../src/core/kinds/index.ts";
-import { type Diagnostic, type Json, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { type Diagnostic, type EvalScope, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import { type GivenVariable, parseStack, type StackOptions } from "../../../../src/fronts/stacks/index.ts";
 import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
 
@@ -52,7 +52,7 @@ export const given = (values: Readonly<Record<string, string>>): GivenVariable[]
   );
 
 /** What resources are, by address; all others are unknown. */
-export const scope = (resources: Readonly<Record<string, Value>> = {}): Scope => ({
+export const scope = (resources: Readonly<Record<string, Value>> = {}): EvalScope => ({
   resource: (address) => resources[address] ?? UNKNOWN,
   env: () => undefined,
 });

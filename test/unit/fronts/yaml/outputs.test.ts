@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/core/kinds/index.ts";
-import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { type EvalScope, ExpressionError, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { reported } from "./fakes.ts";
 
@@ -33,10 +33,10 @@ const RECORDED: Record<string, Value> = {
   "hosting_domain.d": { registrant_contact: { city: "Berlin" } },
 };
 
-const scope: Scope = { resource: (address) => RECORDED[address], env: (name) => ({ SET: "x" })[name] };
+const scope: EvalScope = { resource: (address) => RECORDED[address], env: (name) => ({ SET: "x" })[name] };
 
 /** The only output of a declaration, evaluated. */
-function evaluated(value: string, of: Scope = scope) {
+function evaluated(value: string, of: EvalScope = scope) {
   const { desired, diagnostics } = declare(`outputs:\n  o: {value: ${value}, sensitive: true}\n`, { SET: "x" });
   expect(reported(diagnostics)).toEqual([]);
   return desired?.outputs?.[0]?.evaluate(of);
@@ -93,7 +93,7 @@ describe("outputs in YAML", () => {
   });
 
   it("give an object every attribute of its type, without which Terraform could not read the state", () => {
-    const of: Scope = {
+    const of: EvalScope = {
       ...scope,
       resource: () => ({ secret_output: { file: "hook" } }),
     };
@@ -105,12 +105,12 @@ describe("outputs in YAML", () => {
   });
 
   it("have the type that they show where the value does not fit the schema", () => {
-    const of: Scope = { ...scope, resource: () => ({ plan_id: "eleven" }) };
+    const of: EvalScope = { ...scope, resource: () => ({ plan_id: "eleven" }) };
     expect(evaluated("'${hosting_service.a.plan_id}'", of)).toMatchObject({ value: "eleven", type: "string" });
   });
 
   it("are unknown in part", () => {
-    const of: Scope = { ...scope, resource: () => ({ id: UNKNOWN, events: UNKNOWN }) };
+    const of: EvalScope = { ...scope, resource: () => ({ id: UNKNOWN, events: UNKNOWN }) };
     expect(evaluated("'${hosting_webhook.hook.events}'", of)).toMatchObject({
       value: UNKNOWN,
       type: ["set", "string"],
@@ -128,7 +128,7 @@ describe("outputs in YAML", () => {
   });
 
   it("fail at their place when they are evaluated", () => {
-    const of: Scope = { ...scope, resource: () => ({ status: "live" }) };
+    const of: EvalScope = { ...scope, resource: () => ({ status: "live" }) };
     expect(() => evaluated("'${hosting_service.a.status.x}'", of)).toThrow(ExpressionError);
   });
 

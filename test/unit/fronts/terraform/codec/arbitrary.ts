@@ -1,5 +1,5 @@
 import { UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../../../../../src/core/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../../../src/core/model/schema.ts";
 import { fc } from "../../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,6}$/);
@@ -12,17 +12,17 @@ export const number = fc
   .oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true }))
   .map((value) => value + 0);
 
-const leaf: fc.Arbitrary<Type> = fc.constantFrom("string", "number", "bool");
+const leaf: fc.Arbitrary<SchemaType> = fc.constantFrom("string", "number", "bool");
 
 /** Types without sets: what has one comes back in another order. */
-export const orderedType: fc.Arbitrary<Type> = fc.letrec<{ type: Type }>((tie) => ({
+export const orderedType: fc.Arbitrary<SchemaType> = fc.letrec<{ type: SchemaType }>((tie) => ({
   type: fc.oneof({ maxDepth: 2 }, leaf, fc.record({ list: tie("type") }), fc.record({ map: tie("type") })),
 })).type;
 
-const setType: fc.Arbitrary<Type> = orderedType.map((set) => ({ set }));
+const setType: fc.Arbitrary<SchemaType> = orderedType.map((set) => ({ set }));
 
 /** Attributes, nested ones included. */
-export function attributes(type: fc.Arbitrary<Type>, depth = 2): fc.Arbitrary<Attributes> {
+export function attributes(type: fc.Arbitrary<SchemaType>, depth = 2): fc.Arbitrary<Attributes> {
   const nested = fc.record({
     nesting: fc.constantFrom("single" as const, "list" as const),
     attributes: depth === 0 ? fc.constant({}) : attributes(type, depth - 1),

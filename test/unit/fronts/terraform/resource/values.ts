@@ -2,14 +2,14 @@
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type JsonObject, UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { type Attribute, isNested, type Type } from "../../../../../src/core/model/schema.ts";
+import { type Attribute, isNested, type SchemaType } from "../../../../../src/core/model/schema.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import fc from "../../../../support/fc.ts";
 
 /** Few, so that two of them are often the same. */
 const WORDS = ["a", "B", "b"];
 
-function ofType(type: Type): fc.Arbitrary<Value> {
+function ofType(type: SchemaType): fc.Arbitrary<Value> {
   if (type === "string") return fc.constantFrom(...WORDS);
   if (type === "number") return fc.integer({ min: 1, max: 3 });
   if (type === "bool") return fc.boolean();
