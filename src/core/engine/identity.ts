@@ -3,65 +3,54 @@ import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,
   duplicate,
-  isPendingCreate,
+  Ownership,
+  objectKey,
   type PendingCreate,
-  parentOf,
   sameInUse,
+  thingKey,
 } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
-  type JsonObject,
   join,
-  parseAddress,
   type ResourceState,
   type State,
   type ValueObject,
 } from "../model/index.ts";
+import { kindOf } from "./evaluate.ts";
 import type { Listing } from "./observe.ts";
 
-/** What makes two resources the same object of an account: its id in its collection. Undefined while there is no id. */
-export function identityOf(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
-  const { id } = attributes;
-  return typeof id === "string"
-    ? JSON.stringify([provider, kind.type, parentOf(kind, attributes) ?? null, id])
-    : undefined;
+/** The object of a recorded resource. */
+export function objectIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
+  const kind = kindOf(address, kinds);
+  return kind && objectKey(provider, kind, attributes);
 }
 
-/** The identity of a recorded resource. */
-export function identityIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return kind && identityOf(provider, kind, attributes);
+/** The thing that a recorded resource is, or may be. */
+export function thingIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
+  const kind = kindOf(address, kinds);
+  return kind && thingKey(provider, kind, attributes);
 }
 
 /** The address that owns an object of an account: the one that it is recorded under. */
-type OwnerOf = (provider: string, kind: Kind, object: Pick<Remote, "id" | "attributes">) => string | undefined;
+export type OwnerOf = (provider: string, kind: Kind, object: Pick<Remote, "id" | "attributes">) => string | undefined;
 
-/** Who owns what, by a state. */
+/** The owners of objects, by a state. */
 export function ownerIn(state: State, kinds: Kinds): OwnerOf {
-  const owners = ownersIn(state, kinds);
-  return (provider, kind, { id, attributes }) => owners.get(identityOf(provider, kind, { ...attributes, id }) ?? "");
+  const ownership = new Ownership<string>();
+  for (const resource of state.resources.values()) ownership.add(resource.address, objectIn(resource, kinds));
+  return (provider, kind, { id, attributes }) => ownership.ownerOf(objectKey(provider, kind, { ...attributes, id }));
 }
 
-/** Identity -> owner, of everything that is recorded. */
-export function ownersIn(state: State, kinds: Kinds): Map<string, string> {
-  const owners = new Map<string, string>();
-  for (const resource of state.resources.values()) {
-    const identity = identityIn(resource, kinds);
-    if (identity !== undefined) owners.set(identity, resource.address);
-  }
-  return owners;
-}
-
-/** Other resources of a kind and account whose create has no known outcome. */
+/** Of pending creates, the other ones of a kind and account. */
 export function siblingsOf(
   { address, provider }: Pick<Change, "address" | "provider">,
   { type }: Kind,
-  recorded: Iterable<ResourceState>,
+  pending: Iterable<PendingCreate>,
 ): PendingCreate[] {
-  return [...recorded]
-    .filter(isPendingCreate)
-    .filter((one) => one.address !== address && one.provider === provider && one.address.startsWith(`${type}.`));
+  return [...pending].filter(
+    (one) => one.address !== address && one.provider === provider && one.address.startsWith(`${type}.`),
+  );
 }
 
 /**
@@ -70,18 +59,20 @@ export function siblingsOf(
  */
 export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const planned = new Set(changes.map(({ address }) => address));
-  const elsewhere = new Map([...ownersIn(state, kinds)].filter(([, address]) => !planned.has(address)));
-  const held = new Map<string, Change>();
+  const elsewhere = new Ownership<string>();
+  for (const resource of state.resources.values())
+    if (!planned.has(resource.address)) elsewhere.add(resource.address, objectIn(resource, kinds));
+  const ownership = new Ownership<Change>();
   const diagnostics: Diagnostic[] = [];
   for (const change of changes.toSorted((a, b) => Number(isAdoption(a)) - Number(isAdoption(b)))) {
     const kind = kinds.get(change.type);
-    const identity = kind && change.before && identityOf(change.provider, kind, change.before);
-    if (!identity) continue;
-    const outside = elsewhere.get(identity);
+    const object = kind && change.before ? objectKey(change.provider, kind, change.before) : undefined;
+    if (kind === undefined || object === undefined) continue;
+    const outside = elsewhere.ownerOf(object);
     if (outside !== undefined && !isForgotten(change)) diagnostics.push(shared(change, outside, kind.noun));
-    const other = held.get(identity);
-    if (other === undefined) held.set(identity, change);
-    else if (!isForgotten(change) && !isForgotten(other)) diagnostics.push(shared(change, other.address, kind.noun));
+    const other = ownership.claim(change, object);
+    if (other !== undefined && !isForgotten(change) && !isForgotten(other))
+      diagnostics.push(shared(change, other.address, kind.noun));
   }
   return diagnostics;
 }
@@ -102,40 +93,24 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
   };
 }
 
-/** What is the same thing once it is made: account, kind, parent and natural key. Undefined while it is not known. */
-export function sameThing(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
-  const key = kind.naturalKey(attributes);
-  const parent = parentOf(kind, attributes);
-  if (key === undefined || (kind.parent !== undefined && parent === undefined)) return undefined;
-  return JSON.stringify([provider, kind.type, parent ?? null, key]);
-}
-
-/** The same of a recorded resource that is there or may be. */
-export function sameThingIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return kind && sameThing(provider, kind, attributes);
-}
-
 /**
  * Refuses plans that would make one thing twice: two creates with the same natural key, whose values may have come by
  * reference; and, where nothing can be read back, a create of what another address records already.
  */
 export function doubles(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
-  const making = new Map<string, string>();
-  const recorded = new Map([...state.resources.values()].map((one) => [sameThingIn(one, kinds), one.address]));
+  const making = new Ownership<string>();
+  const recorded = new Ownership<string>();
+  for (const resource of state.resources.values()) recorded.add(resource.address, thingIn(resource, kinds));
   const diagnostics: Diagnostic[] = [];
   for (const { address, type, provider, actions, after, after_unknown } of changes) {
     const kind = kinds.get(type);
     const makes = actions.length === 1 && actions[0] === "create";
-    const thing =
-      makes && kind ? sameThing(provider, kind, join(after ?? {}, after_unknown) as ValueObject) : undefined;
+    const thing = makes && kind ? thingKey(provider, kind, join(after ?? {}, after_unknown) as ValueObject) : undefined;
     if (!kind || thing === undefined) continue;
-    const other = making.get(thing);
+    const other = making.claim(address, thing);
     if (other !== undefined) diagnostics.push(duplicate(kind, address, other));
-    making.set(thing, address);
-    const owner = recorded.get(thing);
-    if (kind.list === undefined && owner !== undefined && owner !== address)
-      diagnostics.push(renamed(address, owner, kind));
+    const owner = kind.list === undefined ? recorded.ownerOf(thing, address) : undefined;
+    if (owner !== undefined) diagnostics.push(renamed(address, owner, kind));
   }
   return diagnostics;
 }

@@ -27,7 +27,7 @@ import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
 import { declaredAttributes, type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
-import { ownerIn, siblingsOf } from "./identity.ts";
+import { type OwnerOf, siblingsOf } from "./identity.ts";
 import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./lifecycle.ts";
 import type { Move } from "./moves.ts";
 import type { Observed } from "./observe.ts";
@@ -67,21 +67,25 @@ interface PlannedDeclared {
   readonly scope: EvalScope;
 }
 
-/** Plans every declared resource in the order of their references, so that each sees what those it refers to will be. */
-export function planDeclared(options: PlanOptions): PlannedDeclared {
+/**
+ * Plans every declared resource in the order of their references, so that each sees what those it refers to will be.
+ * @param ownerOf by the whole state.
+ */
+export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDeclared {
   const { desired, state, observed, kinds, env } = options;
   const changes = new Map<string, Change>();
   const diagnostics: Diagnostic[] = [];
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const data = new DataSources(desired.data, undefined, observed.data);
   const index = addressIndex(declared.keys(), data.dependencies());
-  const ownerOf = ownerIn(options.recorded ?? state, kinds);
   const isLeaving = (address: string) => !(options.declared ?? declared).has(address);
   const leaving = [...state.resources.values()].filter(
     (recorded) =>
       isLeaving(recorded.address) &&
       (isPendingCreate(recorded) || observed.observations.get(recorded.address)?.status === "present"),
   );
+  const abandoned = Map.groupBy(leaving, ({ address, provider }) => `${provider} ${kindOf(address, kinds)?.type}`);
+  const pending = [...state.resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made again: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
@@ -122,11 +126,9 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       secretByReference: secretsIn(resource, kinds, scope),
       ownerOf: (remote) => ownerOf(resource.provider, kind, remote),
       ...(isPendingCreate(state.resources.get(resource.address)) && {
-        siblings: siblingsOf(resource, kind, state.resources.values()),
+        siblings: siblingsOf(resource, kind, pending),
       }),
-      abandoned: leaving.filter(
-        ({ address, provider }) => provider === resource.provider && address.startsWith(`${kind.type}.`),
-      ),
+      abandoned: abandoned.get(`${resource.provider} ${kind.type}`) ?? [],
       isLeaving,
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,

@@ -36,11 +36,12 @@ export function plan(options: PlanOptions): Plan {
   const { desired, state, observed, mode, now } = options;
   const kinds = kindsOf(desired, options.kinds);
   const resources = mode === "apply" ? desired.resources : [];
-  const made = planDeclared({ ...options, kinds, desired: { ...desired, resources } });
+  const recordedAll = options.recorded ?? state;
+  const ownerOf = ownerIn(recordedAll, kinds);
+  const made = planDeclared({ ...options, kinds, desired: { ...desired, resources } }, ownerOf);
   const changes = new Map(made.changes);
   const { isForgotten, diagnostics: stillDeclared } = removedBlocks(desired);
   const diagnostics = [...made.diagnostics, ...stillDeclared];
-  const ownerOf = ownerIn(options.recorded ?? state, kinds);
   const declared = new Set(desired.resources.map(({ address }) => address));
   const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   for (const prior of dropped) {
@@ -77,7 +78,6 @@ export function plan(options: PlanOptions): Plan {
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
   const found = [...own, ...refused];
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const recordedAll = options.recorded ?? state;
   const twice = [
     ...sharedObjects(sorted, kinds, recordedAll),
     ...doubles(sorted, kinds, recordedAll),

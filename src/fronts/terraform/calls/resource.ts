@@ -57,7 +57,7 @@ export const calls: Calls = {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
         const state = withoutPendingId(fromStateJson(text, attributes));
-        if (connection.session !== undefined) scopeIn(connection).hold(kind, state);
+        if (connection.session !== undefined) scopeIn(connection).addRecorded(kind, state);
         upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
         return [];
       });

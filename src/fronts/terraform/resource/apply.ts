@@ -39,7 +39,7 @@ import {
   waits,
 } from "./notices.ts";
 import { checkOrder, generationOf, noteRefused } from "./order-name.ts";
-import { claimOf, type ProviderScope, unclaim } from "./provider-scope.ts";
+import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { dropReplacing, isToReplace, wasReleased } from "./replacement.ts";
 import { stoppable, timeoutOf } from "./timeouts.ts";
 
@@ -78,12 +78,13 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
   }
   const name = nameOf(kind, declaredIn(kind, planned));
+  const owner: Owner = { label: labelOf(kind, planned) };
   if (recorded === undefined) {
     const refused = checkOrder(kind, declared, {}, scope.session);
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
   // Two declarations of one thing, whose sameness showed only now.
-  const other = existing === undefined ? claimOf(kind, name, planned, scope) : undefined;
+  const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
   const { note, elsewhere } = recorded === undefined ? await activeEntry(kind, name, scope) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
@@ -94,7 +95,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     return { ...answer, diagnostics: [notKnown(kind)] };
   }
   if (noted !== undefined && !isPendingCreate(noted)) {
-    const adopted = await adoptEntry(kind, noted, planned, scope);
+    const adopted = await adoptEntry(owner, kind, noted, planned, scope);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
       const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, scope) };
@@ -109,6 +110,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     config,
     prior,
     operation,
+    owner,
     scope,
     cancelled: question.cancelled,
     isFirst: before === undefined,
@@ -119,7 +121,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
     scope.collections.changed(kind, parentOf(kind, attributes));
-    if (existing === undefined) scope.noteMade(kind, attributes.id);
+    if (existing === undefined) scope.add(owner, kind, attributes);
     dropReplacing(kind, name, scope.session);
     const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, scope) };
@@ -257,7 +259,7 @@ function failed(
     return { state, mark: settledMark(kept), diagnostics: reported };
   }
   if (resource === undefined) {
-    unclaim(kind, name, question.planned, scope);
+    scope.release(kind, name, question.planned);
     const left = { state: question.prior, mark: question.mark, diagnostics: reported };
     if (question.prior === null || !latest.isDropped) return left;
     // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
@@ -293,6 +295,7 @@ interface ApplyOptions {
   /** What Terraform has recorded. */
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
+  readonly owner: Owner;
   readonly scope: ProviderScope;
   /** Aborted when Terraform gives up the call. */
   readonly cancelled?: AbortSignal | undefined;
@@ -311,7 +314,7 @@ interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, scope, cancelled, isFirst }: ApplyOptions,
+  { name, config, prior, operation, owner, scope, cancelled, isFirst }: ApplyOptions,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = scope;
   const { client, clock, project, journal, place, secretOutputs, self } = session;
@@ -319,7 +322,6 @@ export function applyContext(
   const base = shownOnce(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
-  const label = labelOf(kind, config);
   let first = isFirst;
   const context: ApplyContext = {
     account,
@@ -333,8 +335,8 @@ export function applyContext(
     stop,
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
-    isOthers: (ofKind, remote) => scope.isOurs(ofKind, remote),
-    claimId: (ofKind, id) => scope.take(ofKind, id, label),
+    isOthers: (ofKind, { id, attributes }) => scope.ownerOf(ofKind, { ...attributes, id }, owner) !== undefined,
+    claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
     replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
     // Without a note of ours it may be another configuration's: anyone who knows that it is not imports it.
     adoptsOrders: false,

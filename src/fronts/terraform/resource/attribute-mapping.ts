@@ -37,18 +37,9 @@ export function labelOf(kind: Kind, attributes: ValueObject): string {
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
 }
 
-/** What the journal knows the object by; undefined when nothing distinguishes it from others (yet). */
+/** What the journal knows the object by, with its parent; undefined when nothing distinguishes it from others (yet). */
 export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
   const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
-  return within(kind, attributes, name);
-}
-
-/** What distinguishes the object from all others of its type, by what it is. */
-export const keyOf = (kind: Kind, attributes: ValueObject): string | undefined =>
-  within(kind, attributes, kind.naturalKey(attributes));
-
-/** A name that is one within a parent (the e-mail address of a grant), made one of its own. */
-function within(kind: Kind, attributes: ValueObject, name: string | undefined): string | undefined {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
 }

@@ -26,8 +26,8 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Note, ProviderSession } from "../index.ts";
-import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
-import type { ProviderScope } from "./provider-scope.ts";
+import { type Mark, shownValue } from "./attribute-mapping.ts";
+import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /** What the journal has of a thing that is to be made. */
 interface ActiveEntry {
@@ -154,6 +154,7 @@ export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note
  *   when it is paid for and gone, or when something else of this state has it.
  */
 export async function adoptEntry(
+  resource: Owner,
   kind: Kind,
   noted: ResourceState,
   planned: ValueObject,
@@ -171,7 +172,7 @@ export async function adoptEntry(
     return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
   });
   if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
-  const owner = scope.take(kind, id, labelOf(kind, planned));
+  const owner = scope.claimObject(resource, kind, noted.attributes);
   if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
   const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
   return {

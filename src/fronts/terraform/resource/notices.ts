@@ -199,7 +199,7 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope
   const id =
     kind.creation === "listable"
       ? undefined
-      : (scope.heldAs(kind, name) ?? (blind ? sameName(name, replacing) : undefined));
+      : (scope.recordedId(kind, name) ?? (blind ? sameName(name, replacing) : undefined));
   // A domain cannot be registered again in its own place.
   if (id === undefined || (!blind && (id === replacing?.id || scope.isReleased(kind, { id })))) return [];
   return [
@@ -331,7 +331,7 @@ export function strangers(
   scope: ProviderScope,
 ): Diagnostic[] {
   const ids = alike.filter(({ phase }) => phase !== "gone").map(({ id }) => id);
-  if (ids.length === 0 || !scope.holdsNone(kind)) return [];
+  if (ids.length === 0 || scope.hasRecorded(kind)) return [];
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]} is` : `The ${kind.noun}s ${ids.slice(0, 10).join(", ")} are`;
   return [
     {
@@ -350,7 +350,9 @@ export function hiddenOnes(
   { unreadable = [] }: { readonly unreadable?: readonly Remote[] },
   scope: ProviderScope,
 ): Diagnostic[] {
-  const ids = unreadable.filter(({ id }) => !scope.holds(kind, id)).map(({ id }) => id);
+  const ids = unreadable.flatMap(({ id, attributes }) =>
+    scope.ownerOf(kind, { ...attributes, id }) === undefined ? [id] : [],
+  );
   if (ids.length === 0) return [];
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
   return [
@@ -384,6 +386,6 @@ export function twicePlanned(
   scope: ProviderScope,
 ): Diagnostic[] {
   if (kind.creation === "listable" || name === undefined) return [];
-  const other = scope.plan(kind, name, labelOf(kind, declared));
+  const other = scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   return other === undefined ? [] : [twice(kind, other)];
 }

@@ -122,7 +122,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const declared = declaredIn(kind, config);
   const name = nameOf(kind, declared);
   // Terraform does not show a tainted object to the plan of what takes its place.
-  const lost = scope.lostAs(kind, name);
+  const lost = scope.lostId(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
   const { note, elsewhere } = await activeEntry(kind, name, scope);
   // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
@@ -202,10 +202,10 @@ async function planRecorded(
   // The list of plans shows whether what is recorded of an adopted object by this plan fits it.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
-  const adopting = scope.isImported(kind, prior.id);
+  const adopting = scope.isImported(kind, prior);
   const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans, adopting }, scope));
   const gone = observed.status === "gone";
-  const double = scope.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
+  const double = scope.isDouble(kind, prior) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : immutableSinceCreate(kind, prior, { mark, declared, gone });
   const diagnostics = [
     ...planned.diagnostics,

@@ -2,33 +2,51 @@
  * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
  * listed, and which jobs are waited for.
  */
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { type Account, JobWatch } from "../../../core/lifecycle/index.ts";
+import type { Kind } from "../../../core/kinds/kind.ts";
+import { type Account, JobWatch, Ownership, objectKey, thingKey } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
-import { keyOf, labelOf, nameOf } from "./attribute-mapping.ts";
+import { nameOf } from "./attribute-mapping.ts";
 
 /** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
 const JOB_MS = 300_000;
+
+/** A resource as one call of Terraform is about it: no call sends its address. Two calls are two resources, whatever the label. */
+export interface Owner {
+  /** What messages call it. */
+  readonly label: string;
+}
+
+/** A resource that the state has: which one Terraform does not say. */
+const IN_STATE: Owner = { label: "another resource of this state" };
+
+/** What Terraform has destroyed or forgotten in this process: a create may take its place. */
+const RELEASED: Owner = { label: "what was to make room for it" };
+
+/** The account of a provider configuration has no alias here. */
+const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object);
+
+/** The name of a thing, as the journal has it. */
+const nameKey = (kind: Kind, name: string | undefined) =>
+  name === undefined ? undefined : JSON.stringify(["name", kind.type, name]);
 
 /** What the resources of one provider configuration share while the process lives. */
 export class ProviderScope {
   readonly session: ProviderSession;
   readonly collections: Collections;
   readonly jobs: JobWatch;
-  /** Things that are made, or are being made, in this process: type and name -> what it is called. */
-  readonly #claimed = new Map<string, string>();
-  /** Objects that Terraform let go of in this process: a create may take their place. */
-  readonly #released = new Set<string>();
-  readonly #held = new Map<string, string>();
-  /** What the state holds, and what was imported: type and id. */
-  readonly #ids = new Set<string>();
-  readonly #imported = new Set<string>();
-  readonly #made = new Set<string>();
-  /** Names of what the state holds without an id. */
-  readonly #pending = new Set<string>();
-  /** Objects that Terraform has tainted because their secret is lost: type and name -> id. */
-  readonly #lost = new Map<string, string>();
+  readonly #ownership = new Ownership<Owner>();
+  /** Names of the creates that are planned: the apply of one claims its name again. */
+  readonly #planned = new Ownership<Owner>();
+  readonly #imported = new Set<string | undefined>();
+  /** The ids of what the state has, by name. */
+  readonly #recordedIds = new Map<string | undefined, string>();
+  /** Names of what the state has without an id. */
+  readonly #pending = new Set<string | undefined>();
+  /** The types of which the state is known to have an object. */
+  readonly #recordedTypes = new Set<string>();
+  /** The ids of objects that Terraform has tainted because their secret is lost, by name. */
+  readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
 
   /** @param coalesce false: every object is read on its own (for comparison). */
@@ -49,127 +67,100 @@ export class ProviderScope {
     return true;
   }
 
-  /** Takes the name of a thing that is to be made. @returns what has it already. */
-  claim(kind: Kind, name: string | undefined, label: string): string | undefined {
-    if (name === undefined) return undefined;
-    const key = `${kind.type} ${name}`;
-    const other = this.#claimed.get(key);
-    if (other === undefined) this.#claimed.set(key, label);
-    return other;
+  /** Claims the name of what is to be made, and its natural key. @returns the label of the resource that has one of them. */
+  claim(owner: Owner, kind: Kind, name: string | undefined, planned: ValueObject): string | undefined {
+    return this.#ownership.claim(owner, nameKey(kind, name), thingKey("default", kind, planned))?.label;
   }
 
-  /** Takes a name for a create that is planned. @returns what has it already. */
-  plan(kind: Kind, name: string, label: string): string | undefined {
-    return this.claim(kind, `planned ${name}`, label);
+  /** Claims the name of a create that is planned. @returns the label of the one that has it. */
+  claimPlanned(owner: Owner, kind: Kind, name: string): string | undefined {
+    return this.#planned.claim(owner, nameKey(kind, name))?.label;
   }
 
-  /** The name is free again: nothing was made, or it was removed. */
-  unclaim(kind: Kind, name: string | undefined): void {
-    this.#claimed.delete(`${kind.type} ${name ?? ""}`);
+  /** Claims an object that an answer has named. @returns the label of the resource that has it. */
+  claimObject(owner: Owner, kind: Kind, object: JsonObject): string | undefined {
+    if (this.isReleased(kind, object)) return RELEASED.label;
+    return this.#ownership.claim(owner, keyOf(kind, object))?.label;
   }
 
-  /** Terraform's state holds an object that was ordered under a name. */
-  hold(kind: Kind, attributes: JsonObject): void {
+  /** An object was made for a resource. */
+  add(owner: Owner, kind: Kind, object: JsonObject): void {
+    this.#ownership.add(owner, keyOf(kind, object));
+  }
+
+  /** The resource that is known to have an object. @param but one that does not count. */
+  ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
+    return this.#ownership.ownerOf(keyOf(kind, object), but);
+  }
+
+  /** Nothing was made, or it was removed: its name and its natural key are free again. */
+  release(kind: Kind, name: string | undefined, attributes: ValueObject): void {
+    for (const key of [nameKey(kind, name), thingKey("default", kind, attributes)]) {
+      const owner = this.#ownership.ownerOf(key);
+      if (owner !== undefined) this.#ownership.release(owner, key);
+    }
+  }
+
+  /** Terraform's state has this. */
+  addRecorded(kind: Kind, attributes: JsonObject): void {
     const { id } = attributes;
-    const name = nameOf(kind, attributes);
+    const name = nameKey(kind, nameOf(kind, attributes));
     if (typeof id !== "string") {
-      if (name !== undefined) this.#pending.add(`${kind.type} ${name}`);
+      this.#pending.add(name);
       return;
     }
-    this.#ids.add(`${kind.type} ${id}`);
-    if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
+    this.#recordedIds.set(name, id);
+    this.#recordedTypes.add(kind.type);
+    this.add(IN_STATE, kind, attributes);
   }
 
-  /** Whether the state is not known to hold anything of a kind: Terraform shows one instance after the other. */
-  holdsNone(kind: Kind): boolean {
-    return ![...this.#ids].some((id) => id.startsWith(`${kind.type} `));
+  /** Whether the state is known to have an object of a kind: Terraform shows one instance after the other. */
+  hasRecorded(kind: Kind): boolean {
+    return this.#recordedTypes.has(kind.type);
   }
 
-  /** An object was made in this process: it belongs to another resource than those that are made beside it. */
-  noteMade(kind: Kind, id: unknown): void {
-    this.#made.add(`${kind.type} ${String(id)}`);
-  }
-
-  /** Whether an object is known to belong to a resource of the state. */
-  isOurs(kind: Kind, { id }: Pick<Remote, "id">): boolean {
-    return this.holds(kind, id) || this.#made.has(`${kind.type} ${id}`);
-  }
-
-  /** Whether the state is known to hold an object. */
-  holds(kind: Kind, id: string): boolean {
-    return this.#ids.has(`${kind.type} ${id}`);
+  /** The id of the object that the state is known to have under a name. */
+  recordedId(kind: Kind, name: string): string | undefined {
+    return this.#recordedIds.get(nameKey(kind, name));
   }
 
   /** Whether the state has, under this name, something of which it is not known whether it was made. */
   hasPending(kind: Kind, name: string | undefined): boolean {
-    return name !== undefined && this.#pending.has(`${kind.type} ${name}`);
+    return name !== undefined && this.#pending.has(nameKey(kind, name));
   }
 
   /** The secret of a recorded object is lost: of what is tainted, Terraform plans nothing but a create. */
-  losing(kind: Kind, attributes: JsonObject): void {
-    this.#lost.set(`${kind.type} ${nameOf(kind, attributes)}`, String(attributes.id));
+  noteLost(kind: Kind, attributes: JsonObject): void {
+    this.#lost.set(nameKey(kind, nameOf(kind, attributes)), String(attributes.id));
   }
 
   /** The recorded object of this name whose secret is lost. */
-  lostAs(kind: Kind, name: string | undefined): string | undefined {
-    return this.#lost.get(`${kind.type} ${name}`);
+  lostId(kind: Kind, name: string | undefined): string | undefined {
+    return this.#lost.get(nameKey(kind, name));
   }
 
   /** An object was imported in this process. */
-  importing(kind: Kind, id: unknown): void {
-    this.#imported.add(`${kind.type} ${String(id)}`);
+  noteImported(kind: Kind, object: JsonObject): void {
+    this.#imported.add(keyOf(kind, object));
   }
 
-  isImported(kind: Kind, id: unknown): boolean {
-    return this.#imported.has(`${kind.type} ${String(id)}`);
+  isImported(kind: Kind, object: JsonObject): boolean {
+    return this.#imported.has(keyOf(kind, object));
   }
 
   /** Whether an object is imported although another address of this state has it. */
-  isDouble(kind: Kind, id: unknown): boolean {
-    return this.isImported(kind, id) && this.#ids.has(`${kind.type} ${String(id)}`);
+  isDouble(kind: Kind, object: JsonObject): boolean {
+    return this.isImported(kind, object) && this.#ownership.has(IN_STATE, keyOf(kind, object));
   }
 
-  /** The object that Terraform's state is known to hold under a name. */
-  heldAs(kind: Kind, name: string): string | undefined {
-    return this.#held.get(`${kind.type} ${name}`);
+  /** Terraform has destroyed or forgotten an object in this process. */
+  markReleased(kind: Kind, object: JsonObject): void {
+    this.add(RELEASED, kind, object);
   }
 
-  /** Terraform let go of an object in this process. */
-  release(kind: Kind, id: unknown): void {
-    this.#released.add(`${kind.type} ${String(id)}`);
+  isReleased(kind: Kind, object: JsonObject): boolean {
+    return this.#ownership.has(RELEASED, keyOf(kind, object));
   }
-
-  isReleased(kind: Kind, { id }: Pick<Remote, "id">): boolean {
-    return this.#released.has(`${kind.type} ${id}`);
-  }
-
-  /** Takes an object that an answer has named. @returns whose it is, when it is not to be taken. */
-  take(kind: Kind, id: string, label: string): string | undefined {
-    if (this.isReleased(kind, { id })) return "what was to make room for it";
-    return this.#ids.has(`${kind.type} ${id}`) ? "another resource of this state" : this.claim(kind, `id ${id}`, label);
-  }
-}
-
-/** Takes the name of a thing that is to be created, and what distinguishes it from others. @returns what has either already. */
-export function claimOf(
-  kind: Kind,
-  name: string | undefined,
-  planned: ValueObject,
-  scope: ProviderScope,
-): string | undefined {
-  const label = labelOf(kind, planned);
-  const taken = scope.claim(kind, name, label);
-  if (taken !== undefined) return taken;
-  const key = keyOf(kind, planned);
-  const other = key === name ? undefined : scope.claim(kind, key, label);
-  if (other !== undefined) scope.unclaim(kind, name);
-  return other;
-}
-
-/** Both are free again: nothing was made, or it was removed. */
-export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, scope: ProviderScope): void {
-  scope.unclaim(kind, name);
-  scope.unclaim(kind, keyOf(kind, attributes));
 }
 
 const scopes = new WeakMap<ProviderSession, ProviderScope>();

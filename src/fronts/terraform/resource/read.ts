@@ -73,7 +73,7 @@ export async function readResource(
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withProviderAttributes(kind, values, recorded) as JsonObject;
-    if (left.lost) scope.losing(kind, state);
+    if (left.lost) scope.noteLost(kind, state);
     const diagnostics = [
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
@@ -237,7 +237,7 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
       ],
     });
   }
-  scope.importing(kind, seen.attributes.id);
+  scope.noteImported(kind, seen.attributes);
   const defaults = attributesOf(kind).flatMap(([name, , meta]) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
   );

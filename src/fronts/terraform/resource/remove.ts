@@ -18,9 +18,9 @@ import {
   type ResourceState,
 } from "../../../core/model/index.ts";
 import { applyContext } from "./apply.ts";
-import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { effectNotices, otherHost, settleFirst } from "./notices.ts";
-import { type ProviderScope, unclaim } from "./provider-scope.ts";
+import type { ProviderScope } from "./provider-scope.ts";
 import { GONE } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
@@ -80,7 +80,8 @@ export async function destroyResource(
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
-  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", scope, cancelled });
+  const options = { name, config: prior, prior, operation: "delete", scope, cancelled } as const;
+  const { context, latest } = applyContext(kind, { ...options, owner: { label: labelOf(kind, prior) } });
   const applied = await applyChange(kind, change, null, context);
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
@@ -88,7 +89,7 @@ export async function destroyResource(
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
   }
   markReleased(kind, recordedAs(kind, prior, {}), scope);
-  unclaim(kind, name, prior, scope);
+  scope.release(kind, name, prior);
   scope.collections.changed(kind, parentOf(kind, prior));
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };
 }

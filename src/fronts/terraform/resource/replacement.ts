@@ -117,13 +117,13 @@ const replacing = (kind: Kind) => `${kind.type} replacing`;
 export function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): void {
   const { journal, place } = scope.session;
   const { id } = object.attributes;
-  scope.release(kind, id);
+  scope.markReleased(kind, object.attributes);
   if (kind.creation === "keyed" && typeof id === "string") journal.put(released(kind), id, { ...object, place });
 }
 
 /** Whether this configuration let go of a live object, be it in an earlier run, and the declared one has another name. */
 export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, scope: ProviderScope): boolean {
-  if (scope.isReleased(kind, remote)) return true;
+  if (scope.isReleased(kind, { ...remote.attributes, id: remote.id })) return true;
   if (config.replace_on_change !== true) return false;
   const { journal, place } = scope.session;
   const note = journal.get(released(kind), remote.id);

@@ -2,15 +2,14 @@
 import { describe, expect, it } from "vitest";
 import {
   doubles,
-  identityIn,
-  identityOf,
-  ownersIn,
-  sameThing,
-  sameThingIn,
+  objectIn,
+  ownerIn,
   sharedObjects,
   siblingsOf,
+  thingIn,
 } from "../../../../src/core/engine/identity.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
+import { objectKey, type PendingCreate, thingKey } from "../../../../src/core/lifecycle/index.ts";
 import type { Change, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { kindOf, recorded, stateOf } from "../../../support/subjects.ts";
@@ -39,9 +38,9 @@ describe("two creates of one thing", () => {
   it.each<[string, readonly Change[], readonly string[]]>([
     ["with one domain are refused", [service("a", "x.example"), service("b", "x.example")], [TWICE]],
     [
-      "each further one names the one before it",
+      "each further one names the first",
       [service("a", "x.example"), service("b", "x.example"), service("c", "x.example")],
-      [TWICE, TWICE.replaceAll("service.b", "service.c").replace("service.a", "service.b")],
+      [TWICE, TWICE.replaceAll("service.b", "service.c")],
     ],
     ["of two domains are two things", [service("a", "x.example"), service("b", "y.example")], []],
     ["without a domain cannot be the same", [service("a", null), service("b", null)], []],
@@ -130,57 +129,35 @@ describe("two creates of one thing", () => {
   });
 });
 
-describe("what makes two things the same", () => {
-  it("is account, kind, parent and natural key", () => {
-    const key = sameThing("default", kindOf("hosting_grant"), { service_id: "1001", email: "Dev@acme.example" });
-    expect(JSON.parse(key ?? "")).toEqual(["default", "hosting_grant", "1001", "dev@acme.example"]);
-    const top = sameThing("default", kindOf("hosting_domain"), { domain: "Acme.Example" });
-    expect(JSON.parse(top ?? "")).toEqual(["default", "hosting_domain", null, "acme.example"]);
-  });
-
-  it("of a record is that of its attributes; of a kind that is not there nothing", () => {
-    const one = recorded("hosting_domain.a", { domain: "acme.example" });
-    expect(sameThingIn(one, kinds)).toBe(sameThing("default", kindOf("hosting_domain"), { domain: "acme.example" }));
-    expect(sameThingIn({ ...one, address: "gone.a" }, kinds)).toBeUndefined();
-    expect(sameThingIn({ ...one, address: "not an address" }, kinds)).toBeUndefined();
-  });
-});
-
-describe("what makes two resources one object", () => {
+describe("what is recorded", () => {
   const live = { id: "301", service_id: "1001", email: "dev@acme.example" };
+  const one = recorded("hosting_grant.a", live);
 
-  it("is its id in its collection, of one account", () => {
-    const grants = kindOf("hosting_grant");
-    expect(JSON.parse(identityOf("default", grants, live) ?? "")).toEqual(["default", "hosting_grant", "1001", "301"]);
-    expect(JSON.parse(identityOf("beta", kindOf("hosting_webhook"), { id: "2" }) ?? "")).toEqual([
-      "beta",
-      "hosting_webhook",
-      null,
-      "2",
-    ]);
-    expect(identityOf("default", grants, { ...live, id: null }), "no id yet").toBeUndefined();
+  it("is the object and the thing of its attributes; of an unknown kind neither", () => {
+    const kind = kindOf("hosting_grant");
+    expect(objectIn(one, kinds)).toBe(objectKey("default", kind, live));
+    expect(thingIn(one, kinds)).toBe(thingKey("default", kind, live));
+    for (const address of ["gone.c", "?"])
+      expect([objectIn({ ...one, address }, kinds), thingIn({ ...one, address }, kinds)]).toEqual([
+        undefined,
+        undefined,
+      ]);
   });
 
-  it("is known of what is recorded with an id, by address", () => {
-    const one = recorded("hosting_grant.a", live);
+  it("has the objects that it has ids of, each in its account", () => {
     const unmade = recorded("hosting_grant.b", { ...live, id: null });
-    const foreign = { ...one, address: "gone.c" };
-    expect(identityIn(foreign, kinds)).toBeUndefined();
-    expect(identityIn({ ...one, address: "?" }, kinds)).toBeUndefined();
-    expect([...ownersIn(stateOf(one, unmade, foreign), kinds)]).toEqual([
-      [identityOf("default", kindOf("hosting_grant"), live), "hosting_grant.a"],
-    ]);
+    const ownerOf = ownerIn(stateOf(one, unmade, { ...one, address: "gone.c" }), kinds);
+    const object = { id: "301", attributes: live };
+    expect(ownerOf("default", kindOf("hosting_grant"), object)).toBe("hosting_grant.a");
+    expect(ownerOf("beta", kindOf("hosting_grant"), object)).toBeUndefined();
+    expect(ownerOf("default", kindOf("hosting_grant"), { ...object, id: "302" })).toBeUndefined();
   });
 });
 
 describe("siblings: other pending creates that may have made what is found", () => {
   const pending = { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant" } } as ResourceState["private"];
-  const of = (address: string, over: Partial<ResourceState> = {}): ResourceState => ({
-    ...recorded("hosting_grant.x", {}),
-    address,
-    private: pending,
-    ...over,
-  });
+  const of = (address: string, over: Partial<ResourceState> = {}) =>
+    ({ ...recorded("hosting_grant.x", {}), address, private: pending, ...over }) as PendingCreate;
 
   it.each([
     ["of the same kind and account", of("hosting_grant.b"), true],
@@ -188,7 +165,6 @@ describe("siblings: other pending creates that may have made what is found", () 
     ["not of another account", of("hosting_grant.b", { provider: "beta" }), false],
     ["not of another kind", of("hosting_webhook.b"), false],
     ["not of a kind whose name begins alike", of("hosting_grants.b"), false],
-    ["not what has an outcome", of("hosting_grant.b", { private: {} }), false],
   ])("%s", (_, one, counts) => {
     const found = siblingsOf({ address: "hosting_grant.a", provider: "default" }, kindOf("hosting_grant"), [one]);
     expect(found.map(({ address }) => address)).toEqual(counts ? [one.address] : []);

@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   type Value,
 } from "../../../../../src/core/model/index.ts";
+import { labelOf } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
@@ -48,7 +49,7 @@ function noteOf({ type = "hosting_service", noted = {}, mark = {}, phase = "live
 }
 
 const adopt = ({ kind, note, front }: ReturnType<typeof noteOf>, planned: Case["planned"] = {}) =>
-  adoptEntry(kind, note, { ...note.attributes, ...planned }, front);
+  adoptEntry({ label: labelOf(kind, note.attributes) }, kind, note, { ...note.attributes, ...planned }, front);
 
 /** `adopted`, `made again`, or the code of the refusal and where it is. */
 async function outcomeOf(one: Case): Promise<string> {
@@ -157,10 +158,10 @@ describe("what was made before Terraform recorded it", () => {
   it.each<[string, (place: ReturnType<typeof noteOf>) => unknown, string]>([
     [
       "another address of the state has",
-      ({ front, kind, note }) => front.hold(kind, note.attributes),
+      ({ front, kind, note }) => front.addRecorded(kind, note.attributes),
       "another resource",
     ],
-    ["was let go of for this one", ({ front, kind }) => front.release(kind, "1001"), "make room"],
+    ["was let go of for this one", ({ front, kind }) => front.markReleased(kind, { id: "1001" }), "make room"],
     ["another declaration has just adopted", (place) => adopt(place), "www.acme.example"],
   ])("and %s is not adopted: two resources must not manage one object", async (_, before, owner) => {
     const place = noteOf({});

@@ -71,7 +71,7 @@ describe("an order with a name of its own, beside a service of the same domain,"
     [
       "is placed when Terraform let go of that one in this process",
       {},
-      ({ front, kind }) => front.release(kind, "900"),
+      ({ front, kind }) => front.markReleased(kind, { id: "900" }),
       ["createService"],
     ],
     [

@@ -202,7 +202,7 @@ describe("an order whose answer was lost", () => {
       prior: ORDER,
       mark: { host: "here", pending: THEN, ...more },
       answer: ordered(),
-      prepare: (place) => place.front.hold(place.kind, { id: "1001", domain: "other.example" }),
+      prepare: (place) => place.front.addRecorded(place.kind, { id: "1001", domain: "other.example" }),
     });
     expect(sent).toEqual(["createService"]);
     expect(codesOf(answer.diagnostics)).toEqual(["error apply.replayed"]);

@@ -16,7 +16,7 @@ describe("a change", () => {
     ["although there is no project: nothing is ordered", { session: { project: undefined } }],
     [
       "although another resource has claimed its name",
-      { prepare: ({ front, kind }) => void front.claim(kind, ORDER.domain, "another") },
+      { prepare: ({ front, kind }) => void front.claim({ label: "another" }, kind, ORDER.domain, {}) },
     ],
     [
       "although the journal has a note of another state under its name",

@@ -25,7 +25,7 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
     expect(sent).toEqual(["createWebhook"]);
     expect(answer.mark.made, "under its name").toBeDefined();
-    expect(front.isOurs(kind, { id: "201" }), "no other create is looked for in it").toBe(true);
+    expect(front.ownerOf(kind, { id: "201" }), "no other create is looked for in it").toBeDefined();
     expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
   });
 
@@ -60,8 +60,8 @@ describe("a create", () => {
       objects: others.map((each) => remote(each)),
       answer: hookMade,
       prepare: ({ kind, front }) => {
-        front.hold(kind, others[0] as JsonObject);
-        front.noteMade(kind, "203");
+        front.addRecorded(kind, others[0] as JsonObject);
+        front.add({ label: "another" }, kind, { id: "203" });
       },
     });
     expect(sent).toEqual(["createWebhook"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claimOf, scopeOf, unclaim } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
+import { scopeOf } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 
@@ -59,81 +59,110 @@ describe("reading side by side", () => {
 
 describe("the name of a thing that is to be made", () => {
   const acme = { domain: "www.acme.example", reference: "www" };
+  const first = { label: "the first" };
+  const second = { label: "the second" };
 
   it("is one resource's, until nothing came of it", () => {
     const { front, kind } = surroundings("hosting_service");
-    expect(claimOf(kind, "www", acme, front)).toBeUndefined();
-    expect(claimOf(kind, "www", { reference: "www" }, front)).toBe("service www.acme.example");
-    unclaim(kind, "www", acme, front);
-    expect(claimOf(kind, "www", { reference: "www" }, front)).toBeUndefined();
+    expect(front.claim(first, kind, "www", acme)).toBeUndefined();
+    expect(front.claim(second, kind, "www", { reference: "www" })).toBe("the first");
+    expect(front.claim({ ...first }, kind, "www", {}), "another call, of the same label").toBe("the first");
+    front.release(kind, "www", acme);
+    expect(front.claim(second, kind, "www", acme)).toBeUndefined();
   });
 
   it("is taken together with the domain: two references of one domain are one thing", () => {
     const { front, kind } = surroundings("hosting_service");
-    claimOf(kind, "www", acme, front);
-    expect(claimOf(kind, "shop", { ...acme, reference: "shop" }, front)).toBe("service www.acme.example");
+    front.claim(first, kind, "www", acme);
+    expect(front.claim(second, kind, "shop", { ...acme, reference: "shop" })).toBe("the first");
     // The name was not kept by the one that was refused.
-    expect(claimOf(kind, "shop", { domain: "shop.acme.example", reference: "shop" }, front)).toBeUndefined();
+    expect(front.claim({ label: "a third" }, kind, "shop", { domain: "shop.acme.example" })).toBeUndefined();
+  });
+
+  it("is not the domain of another one", () => {
+    const { front, kind } = surroundings("hosting_service");
+    front.claim(first, kind, "shop.acme.example", acme);
+    expect(front.claim(second, kind, "shop", { domain: "shop.acme.example" })).toBeUndefined();
   });
 
   it("is nobody's where there is none, and differs by parent and by kind", () => {
     const { front, kind } = surroundings("hosting_service");
     const { kind: grant } = surroundings("hosting_grant");
-    expect(claimOf(kind, undefined, {}, front)).toBeUndefined();
-    expect(claimOf(kind, undefined, {}, front)).toBeUndefined();
+    expect(front.claim(first, kind, undefined, {})).toBeUndefined();
+    expect(front.claim(second, kind, undefined, {})).toBeUndefined();
     const share = (service_id: string) => ({ service_id, email: "dev@acme.example" });
-    expect(claimOf(grant, "1 dev@acme.example", share("1"), front)).toBeUndefined();
-    expect(claimOf(grant, "2 dev@acme.example", share("2"), front)).toBeUndefined();
-    expect(front.claim(kind, "1 dev@acme.example", "service x")).toBeUndefined();
+    expect(front.claim(first, grant, "1 dev@acme.example", share("1"))).toBeUndefined();
+    expect(front.claim(second, grant, "2 dev@acme.example", share("2"))).toBeUndefined();
+    expect(front.claim(second, kind, "1 dev@acme.example", {})).toBeUndefined();
+  });
+
+  it("is planned once, and claimed again by the apply", () => {
+    const { front, kind } = surroundings("hosting_service");
+    expect(front.claimPlanned(first, kind, "www")).toBeUndefined();
+    expect(front.claimPlanned(second, kind, "www")).toBe("the first");
+    expect(front.claim(second, kind, "www", acme)).toBeUndefined();
   });
 });
 
 describe("an object that an answer names", () => {
-  it("is taken once", () => {
+  const owner = { label: "service a" };
+
+  it("is claimed by one resource", () => {
     const { front, kind } = surroundings("hosting_service");
-    expect(front.take(kind, "1001", "service a")).toBeUndefined();
-    expect(front.take(kind, "1001", "service b")).toBe("service a");
+    expect(front.claimObject(owner, kind, { id: "1001" })).toBeUndefined();
+    expect(front.claimObject(owner, kind, { id: "1001" })).toBeUndefined();
+    expect(front.claimObject({ label: "service b" }, kind, { id: "1001" })).toBe("service a");
   });
 
-  it("is not taken from the state, nor what Terraform has just let go of", () => {
+  it("may have the id of one of another parent", () => {
+    const { front, kind } = surroundings("hosting_grant");
+    front.addRecorded(kind, { id: "7", service_id: "1", email: "dev@acme.example" });
+    expect(front.claimObject(owner, kind, { id: "7", service_id: "1" })).toContain("this state");
+    expect(front.claimObject(owner, kind, { id: "7", service_id: "2" })).toBeUndefined();
+    expect(front.ownerOf(kind, { id: "7", service_id: "3" })).toBeUndefined();
+  });
+
+  it("is not one of the state, nor what Terraform has just let go of", () => {
     const { front, kind } = surroundings("hosting_service");
-    front.hold(kind, { reference: "www", id: "1001" });
-    front.release(kind, "1002");
-    expect(front.take(kind, "1001", "service a")).toContain("this state");
-    expect(front.take(kind, "1002", "service a")).toContain("make room");
+    front.addRecorded(kind, { reference: "www", id: "1001" });
+    front.addRecorded(kind, { reference: "box", id: "1002" });
+    front.markReleased(kind, { id: "1002" });
+    expect(front.claimObject(owner, kind, { id: "1001" })).toContain("this state");
+    expect(front.claimObject(owner, kind, { id: "1002" })).toContain("make room");
   });
 });
 
-describe("what the state holds", () => {
+describe("what the state has", () => {
   it("is known by name and by id", () => {
     const { front, kind } = surroundings("hosting_service");
-    expect(front.holdsNone(kind)).toBe(true);
-    front.hold(kind, { reference: "www", id: "1001" });
-    front.hold(kind, { id: "1002" });
-    expect(front.heldAs(kind, "www")).toBe("1001");
-    expect(front.heldAs(kind, "box")).toBeUndefined();
-    expect(front.holdsNone(kind)).toBe(false);
-    expect(front.holdsNone(surroundings("hosting_webhook").kind)).toBe(true);
+    expect(front.hasRecorded(kind)).toBe(false);
+    front.addRecorded(kind, { reference: "www", id: "1001" });
+    front.addRecorded(kind, { id: "1002" });
+    expect(front.recordedId(kind, "www")).toBe("1001");
+    expect(front.recordedId(kind, "box")).toBeUndefined();
+    expect(front.hasRecorded(kind)).toBe(true);
+    expect(front.hasRecorded(surroundings("hosting_webhook").kind)).toBe(false);
   });
 
-  it("may be in doubt: it has a name then, and no id", () => {
+  it("may be a pending create: it has a name then, and no id", () => {
     const { front, kind } = surroundings("hosting_service");
-    front.hold(kind, { reference: "www", id: null });
-    front.hold(kind, { id: null });
+    front.addRecorded(kind, { reference: "www", id: null });
+    front.addRecorded(kind, { id: null });
     expect(front.hasPending(kind, "www")).toBe(true);
     expect(front.hasPending(kind, "box")).toBe(false);
     expect(front.hasPending(kind, undefined)).toBe(false);
-    expect(front.heldAs(kind, "www")).toBeUndefined();
+    expect(front.recordedId(kind, "www")).toBeUndefined();
+    expect(front.hasRecorded(kind)).toBe(false);
   });
 
   it.each([
-    ["imported and held", true, true, true],
+    ["imported and recorded", true, true, true],
     ["imported alone", true, false, false],
-    ["held alone", false, true, false],
-  ])("under two addresses: %s", (_, imported, held, double) => {
+    ["recorded alone", false, true, false],
+  ])("under two addresses: %s", (_, imported, isRecorded, double) => {
     const { front, kind } = surroundings("hosting_service");
-    if (imported) front.importing(kind, "1001");
-    if (held) front.hold(kind, { id: "1001" });
-    expect(front.isDouble(kind, "1001")).toBe(double);
+    if (imported) front.noteImported(kind, { id: "1001" });
+    if (isRecorded) front.addRecorded(kind, { id: "1001" });
+    expect(front.isDouble(kind, { id: "1001" })).toBe(double);
   });
 });

@@ -93,8 +93,8 @@ describe("an import", () => {
 
   it("is remembered: an object has one address", async () => {
     const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
-    front.hold(kind, liveService);
+    front.addRecorded(kind, liveService);
     await importResource(kind, "1001", front);
-    expect(front.isDouble(kind, "1001")).toBe(true);
+    expect(front.isDouble(kind, liveService)).toBe(true);
   });
 });

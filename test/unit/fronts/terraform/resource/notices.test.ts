@@ -88,7 +88,7 @@ describe("a name that the state holds already", () => {
   ])("%s (%s)", (_, type, mark, says) => {
     const { kind, front } = surroundings(type);
     const held = { id: "1001", domain: "www.example", url: "https://www.example", events: [] };
-    front.hold(kind, held);
+    front.addRecorded(kind, held);
     expect(codesOf(heldByOther(kind, nameOf(kind, held) ?? "", mark, front))).toEqual(says);
     expect(heldByOther(kind, "other", mark, front)).toEqual([]);
   });

@@ -142,9 +142,11 @@ describe("a destroy", () => {
 
   it("sets the name free: the other half of a replacement may take it", async () => {
     const { kind, front, prior } = held("hosting_service", SERVICE);
-    front.claim(kind, "www.acme.example", "service www.acme.example");
+    const claim = (label: string) => front.claim({ label }, kind, "www.acme.example", SERVICE);
+    claim("the old one");
+    expect(claim("the new one")).toBe("the old one");
     await destroyResource(kind, prior, {}, front);
-    expect(front.claim(kind, "www.acme.example", "service www.acme.example")).toBeUndefined();
+    expect(claim("the new one")).toBeUndefined();
     expect(front.isReleased(kind, { id: "1001" })).toBe(true);
   });
 });

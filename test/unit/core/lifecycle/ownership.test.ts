@@ -1,0 +1,86 @@
+// One concept for both fronts: who has which object of an account, and which thing that is yet to be made.
+import { describe, expect, it } from "vitest";
+import { Ownership, objectKey, thingKey } from "../../../../src/core/lifecycle/index.ts";
+import { kindOf } from "../../../support/subjects.ts";
+
+describe("what makes two resources one object", () => {
+  const live = { id: "301", service_id: "1001", email: "dev@acme.example" };
+  const grants = kindOf("hosting_grant");
+  const key = objectKey("default", grants, live);
+
+  it.each<[string, string | undefined, boolean]>([
+    ["its id, whatever else changes", objectKey("default", grants, { ...live, email: "x@acme.example" }), true],
+    ["not the id alone: its parent", objectKey("default", grants, { ...live, service_id: "1002" }), false],
+    ["and its account", objectKey("beta", grants, live), false],
+    ["and its kind", objectKey("default", kindOf("hosting_webhook"), live), false],
+  ])("is %s", (_, other, same) => {
+    expect(other).toBeDefined();
+    expect(other === key).toBe(same);
+  });
+
+  it("is nothing while it has no id", () => {
+    expect(objectKey("default", grants, { ...live, id: null })).toBeUndefined();
+  });
+});
+
+describe("what makes two creates one thing", () => {
+  const grants = kindOf("hosting_grant");
+  const share = { service_id: "1001", email: "dev@acme.example" };
+  const key = thingKey("default", grants, share);
+
+  it.each<[string, string | undefined, boolean]>([
+    [
+      "its natural key, as the API compares it",
+      thingKey("default", grants, { ...share, email: "Dev@acme.example" }),
+      true,
+    ],
+    ["in its parent", thingKey("default", grants, { ...share, service_id: "1002" }), false],
+    ["in its account", thingKey("beta", grants, share), false],
+    ["and no object with an id like it", objectKey("default", grants, { ...share, id: share.email }), false],
+  ])("is %s", (_, other, same) => {
+    expect(other).toBeDefined();
+    expect(other === key).toBe(same);
+  });
+
+  it("is nothing while its natural key or its parent is unknown", () => {
+    expect(thingKey("default", grants, { email: share.email })).toBeUndefined();
+    expect(thingKey("default", kindOf("hosting_service"), { domain: null })).toBeUndefined();
+  });
+});
+
+describe("ownership", () => {
+  it("is claimed whole or not at all, by one owner", () => {
+    const ownership = new Ownership<string>();
+    expect(ownership.claim("a", "name", "domain")).toBeUndefined();
+    expect(ownership.claim("a", "name")).toBeUndefined();
+    expect(ownership.claim("b", "free", "domain")).toBe("a");
+    expect(ownership.ownerOf("free")).toBeUndefined();
+    expect(ownership.claim("b", undefined), "what nothing distinguishes").toBeUndefined();
+    expect(ownership.claim("a", undefined)).toBeUndefined();
+  });
+
+  it("is of the first, unless that one does not count", () => {
+    const ownership = new Ownership<string>();
+    ownership.add("a", "1001");
+    ownership.add("b", "1001");
+    expect([ownership.ownerOf("1001"), ownership.ownerOf("1001", "a"), ownership.ownerOf("1001", "b")]).toEqual([
+      "a",
+      "b",
+      "a",
+    ]);
+    expect([ownership.has("b", "1001"), ownership.has("c", "1001")]).toEqual([true, false]);
+  });
+
+  it("ends for one key, or for all that an owner has, and for nobody else", () => {
+    const ownership = new Ownership<string>();
+    ownership.add("b", "shared");
+    ownership.claim("a", "1", "2");
+    ownership.add("a", "shared");
+    ownership.release("a", "1");
+    expect([ownership.ownerOf("1"), ownership.ownerOf("2")]).toEqual([undefined, "a"]);
+    ownership.release("a");
+    expect([ownership.ownerOf("2"), ownership.ownerOf("shared")]).toEqual([undefined, "b"]);
+    ownership.release("a");
+    expect(ownership.ownerOf("shared")).toBe("b");
+  });
+});
