@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { type Sandbox, startSandbox } from "../src/sandbox/index.ts";
+import { cleanEnvironment, cliConfiguration } from "../test/support/terraform-environment.ts";
 import { builtProvider, VERSION } from "../test/support/terraform-provider.ts";
-import { cliConfiguration, surroundings } from "../test/support/terraform-surroundings.ts";
 import { type FastTime, fastTime } from "../test/support/terraform-time.ts";
 
 const SERVICES = 1_000;
@@ -26,7 +26,7 @@ interface Figure {
   readonly memoryMb: number;
 }
 
-const { status } = spawnSync("terraform", ["version"], { stdio: "inherit", env: surroundings() });
+const { status } = spawnSync("terraform", ["version"], { stdio: "inherit", env: cleanEnvironment() });
 if (status !== 0) throw new Error("terraform is not on PATH");
 const provider = await builtProvider();
 const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
@@ -67,7 +67,7 @@ resource "hosting_service" "client" {
 
 function environment(sandbox: Sandbox, { env }: FastTime, limit: Limit): NodeJS.ProcessEnv {
   return {
-    ...surroundings(),
+    ...cleanEnvironment(),
     TF_CLI_CONFIG_FILE: path.join(folder, "terraform.rc"),
     CHECKPOINT_DISABLE: "1",
     TF_IN_AUTOMATION: "1",

@@ -11,8 +11,8 @@ import { fixOf } from "../support/remedies.ts";
 import { losses } from "./losses.ts";
 import { documentOf, type Sample, sampleOf } from "./sample.ts";
 
-/** A project with the sample's surroundings applied, the sample itself not yet declared. */
-async function surroundings(kind: Kind): Promise<{ project: Project; sample: Sample }> {
+/** A project with the dependencies of the sample applied, the sample itself not yet declared. */
+async function withDependencies(kind: Kind): Promise<{ project: Project; sample: Sample }> {
   const sample = await sampleOf(kind);
   const project = await startProject(sample.env && { env: sample.env });
   sample.prepare?.(project.control);
@@ -24,7 +24,7 @@ async function surroundings(kind: Kind): Promise<{ project: Project; sample: Sam
 
 /** A project in which the sample was created. @param extra attributes beside the sample's own. */
 async function created(kind: Kind, extra: JsonObject = {}) {
-  const { project, sample } = await surroundings(kind);
+  const { project, sample } = await withDependencies(kind);
   const before = new Set(idsOf(project, sample));
   const declare = (attributes: JsonObject | null) => project.declare(documentOf(kind, sample, attributes));
   const attributes = { ...sample.attributes, ...extra };
@@ -224,7 +224,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
   });
 
   it("exists for a minute after its creation though no list shows it, and is missed after that", async () => {
-    const { project, sample } = await surroundings(kind);
+    const { project, sample } = await withDependencies(kind);
     await project.declare(documentOf(kind, sample, sample.attributes));
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code, ran.text).toBe(0);
@@ -304,7 +304,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 
   for (const { loss, fault, done } of losses) {
     it(`ends as one object when ${loss}`, async () => {
-      const { project, sample } = await surroundings(kind);
+      const { project, sample } = await withDependencies(kind);
       const before = idsOf(project, sample).length;
       project.control.addFault({ method: "POST", path: sample.createPath, ...fault });
       await project.declare(documentOf(kind, sample, sample.attributes));
@@ -338,7 +338,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
   }
 
   it("is not made twice when the run dies before it records the answer", async () => {
-    const { project, sample } = await surroundings(kind);
+    const { project, sample } = await withDependencies(kind);
     const state = await project.stateText();
     await project.declare(documentOf(kind, sample, sample.attributes));
     const before = idsOf(project, sample).length;

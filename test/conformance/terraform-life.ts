@@ -131,7 +131,7 @@ export class Subject {
   }
 }
 
-/** A sample whose surroundings are there, not yet applied. */
+/** A sample whose dependencies exist, not yet applied. */
 export async function subjectOf(kind: Kind, machine?: Machine): Promise<Subject> {
   const sample = await sampleOf(kind);
   const place = machine ?? (await startMachine());

@@ -72,7 +72,7 @@ async function check(drawn: Case): Promise<void> {
   const after = sent.slice(atStop ?? sent.length);
   expect(drawn.givesUp ? after.filter(isWrite) : after, JSON.stringify(outcome.said)).toEqual([]);
   expect([...core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
-  // What has an intent was sent; all that was sent was answered, so no doubt is left.
+  // What has an intent was sent; all that was sent was answered, so nothing is pending.
   expect([...core.state.current.values()].filter(({ attributes }) => attributes.id === null)).toEqual([]);
   if (drawn.givesUp && atStop !== undefined) core.restore(before);
 

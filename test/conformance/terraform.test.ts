@@ -135,10 +135,10 @@ describe.each([...kinds.values()])("$type", (kind) => {
       if (sameThing) return;
       await subject.apply(subject.declared(subject.config({ deletion_policy: "forget" })));
 
-      const letGo = { ...edited, deletion_policy: "forget" };
-      const named = kind.creation === "keyed" ? { ...letGo, reference: "second" } : letGo;
+      const forgotten = { ...edited, deletion_policy: "forget" };
+      const named = kind.creation === "keyed" ? { ...forgotten, reference: "second" } : forgotten;
       if (kind.creation === "keyed" && name !== "domain") {
-        const unnamed = await subject.core.run(subject.declared(letGo));
+        const unnamed = await subject.core.run(subject.declared(forgotten));
         expect(unnamed.errors.map(({ attribute }) => attribute)).toContainEqual(["reference"]);
       }
       expect(subject.changesSent()).toEqual([]);

@@ -57,7 +57,7 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
   const early = { method: "POST", path: "/services/:id/grants", phase: "before", status: 409, times: 99 } as const;
   const message = { message: "The service is not active." };
 
-  it("waits for the payment: exit 0, a clear sentence, nothing in doubt; made when it is paid", async () => {
+  it("waits for the payment: exit 0, a clear sentence, nothing pending; made when it is paid", async () => {
     const declare = shared({ "dev@acme.example": "view" });
     const project = await startProject({ declare, sandbox: { autoPay: false } });
     project.control.addFault({ ...early, body: message });

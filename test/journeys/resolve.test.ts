@@ -12,7 +12,7 @@ const DOMAIN = {
 };
 
 /** A registration whose answer was lost. @param happened whether the server has carried it out. */
-async function inDoubt(happened: boolean): Promise<Project> {
+async function pendingDomain(happened: boolean): Promise<Project> {
   const project = await startProject({ declare: DOMAIN });
   project.control.addFault({ method: "POST", path: "/domains", phase: happened ? "after" : "before", drop: true });
   const ran = await project.run("apply", "--auto-approve");
@@ -30,7 +30,7 @@ describe("resolve", () => {
   });
 
   it.each([true, false])("(carried out: %s) shows what was sent, when, availability and invoices", async (happened) => {
-    const project = await inDoubt(happened);
+    const project = await pendingDomain(happened);
     project.clock.advance(90_000);
     const { code, out } = await project.run("resolve");
     expect(code).toBe(1);
@@ -46,7 +46,7 @@ describe("resolve", () => {
   });
 
   it("is never sent again automatically, however often apply runs, and the rest goes on", async () => {
-    const project = await inDoubt(true);
+    const project = await pendingDomain(true);
     await project.declare({ ...DOMAIN, client_accounts: { ana: { name: "Ana", currency: "USD" } } });
     for (let run = 0; run < 3; run++) {
       expect((await project.run("apply", "--auto-approve")).code).toBe(1);
@@ -58,7 +58,7 @@ describe("resolve", () => {
   });
 
   it("--adopt records it", async () => {
-    const project = await inDoubt(true);
+    const project = await pendingDomain(true);
     const [order] = project.control.list("domains");
     const settled = await project.run("resolve", ADDRESS, "--adopt", String(order?.id), "--json");
     expect(settled.code).toBe(0);
@@ -71,7 +71,7 @@ describe("resolve", () => {
   });
 
   it("--absent lets the next apply order it", async () => {
-    const project = await inDoubt(false);
+    const project = await pendingDomain(false);
     expect((await project.run("resolve", ADDRESS, "--absent")).code).toBe(0);
     await project.apply();
     expect(project.control.list("domains")).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("resolve", () => {
     ["an unknown address", ["hosting_domain.acne", "--absent"], "Did you mean"],
     ["waiting for what cannot be seen", [ADDRESS, "--wait"], "nothing to wait for"],
   ])("refuses %s", async (_, args, words) => {
-    const project = await inDoubt(false);
+    const project = await pendingDomain(false);
     const ran = await project.run("resolve", ...args);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(words);

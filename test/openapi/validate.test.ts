@@ -1,4 +1,4 @@
-/** Mistakes made on purpose, in real exchanges: a document that accepts them would be no check. */
+/** Errors on purpose, in real exchanges: a document that accepts them would be no check. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Exchange, PROFILE_SETS, PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";

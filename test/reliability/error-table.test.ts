@@ -82,12 +82,12 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
     row.arrange(place, { pattern, exchange: `POST /api/v1${to} HTTP`, before });
     const first = await apply();
     expect(create.made(place).length, "made while it failed").toBeLessThanOrEqual(1);
-    if (creation === "blind" && row.knowledge === "doubt") expect(posts().length, "blind requests").toBeLessThan(2);
-    const doubtful = await pending();
+    if (creation === "blind" && row.knowledge === "unknown") expect(posts().length, "blind requests").toBeLessThan(2);
+    const isPending = await pending();
     // A server that answers twice without the secret never shows it.
     const known = !(create.secret && row.knowledge === "empty");
     expect(first.code, `exit code while it failed: ${first.text}`).toBe(
-      doubtful || !known || !(await isMade(place, address)) ? 1 : 0,
+      isPending || !known || !(await isMade(place, address)) ? 1 : 0,
     );
 
     place.control.clearFaults();
@@ -116,7 +116,7 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
     if (!known && since.length === 0) return "without";
     if (asked) return "asks";
     if (first.code === 0) return "itself";
-    if (!doubtful) return "refused";
+    if (!isPending) return "refused";
     return since.length > 0 ? "again" : "adopted";
   } finally {
     await place.close();

@@ -88,7 +88,7 @@ export class SimulatedNetwork extends Dispatcher {
     } else leave();
   }
 
-  /** From here on the sender is in doubt. */
+  /** From here on the sender does not know the result. */
   #leave(exchange: Exchange, arrival: Arrival, name: string, mishap: Mishap | undefined): void {
     const { chance } = this.#world;
     if (mishap !== undefined && UNKNOWING.has(mishap)) {

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { Terraform } from "./terraform.ts";
 import type { Ended } from "./terraform-outcome.ts";
 
-const PRELOAD = path.join(import.meta.dirname, "terraform-doom.ts");
+const PRELOAD = path.join(import.meta.dirname, "terraform-kill.ts");
 
 /** A provider that is left alone ends with its connection; what is under way to the API may take a moment. */
 const ALONE_MS = 5_000;

@@ -10,6 +10,7 @@ import { expect, onTestFinished } from "vitest";
 import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
 import { startSandbox } from "./sandbox.ts";
+import { cleanEnvironment, cliConfiguration } from "./terraform-environment.ts";
 import {
   changedIn,
   type Diagnosis,
@@ -22,7 +23,6 @@ import {
 import { type Started, Workplace } from "./terraform-process.ts";
 import { builtProvider, VERSION } from "./terraform-provider.ts";
 import { type InstanceState, readState } from "./terraform-state.ts";
-import { cliConfiguration, surroundings } from "./terraform-surroundings.ts";
 import { fastTime } from "./terraform-time.ts";
 
 export { noTerraform } from "./backends.ts";
@@ -70,7 +70,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
   const rc = path.join(home, "terraform.rc");
   await writeFile(rc, cliConfiguration(provider, options.install));
   const terraform = new Terraform(dir, sandbox, {
-    ...surroundings(),
+    ...cleanEnvironment(),
     HOME: home,
     TF_CLI_CONFIG_FILE: rc,
     TF_IN_AUTOMATION: "1",

@@ -18,7 +18,7 @@ resource "hosting_service" "client" {
 `;
 
 /** A sandbox that holds the answer to an order back until it is let go. */
-async function holding(): Promise<{ terraform: Terraform; held: Promise<void>; letGo: () => void }> {
+async function holding(): Promise<{ terraform: Terraform; held: Promise<void>; release: () => void }> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const sleep = () => {
     held.resolve();
@@ -27,7 +27,7 @@ async function holding(): Promise<{ terraform: Terraform; held: Promise<void>; l
   const terraform = await startTerraform({ sandbox: { sleep } });
   await terraform.write(CONFIG);
   terraform.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
-  return { terraform, held: held.promise, letGo: released.resolve };
+  return { terraform, held: held.promise, release: released.resolve };
 }
 
 const orders = ({ control }: Terraform) =>
@@ -66,12 +66,12 @@ const skipped = noTerraform !== undefined || process.platform !== "linux";
 
 describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_000 }, () => {
   it("once: the order that is under way is recorded, no other is sent", async () => {
-    const { terraform, held, letGo } = await holding();
+    const { terraform, held, release } = await holding();
     const { ended, output } = start(terraform);
     await held;
     interrupt(terraform);
     await shows(output, "Interrupt received");
-    letGo();
+    release();
     const { code, text } = await ended;
     expect(code, text).toBe(1);
     expect(text).not.toMatch(/panic|did not respond/);
@@ -84,14 +84,14 @@ describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_0
   });
 
   it("twice: Terraform leaves at once, and the next apply knows of the order", async () => {
-    const { terraform, held, letGo } = await holding();
+    const { terraform, held, release } = await holding();
     const { ended, output } = start(terraform);
     await held;
     interrupt(terraform);
     await shows(output, "Interrupt received");
     interrupt(terraform);
     await ended;
-    letGo();
+    release();
     await expectNobodyLeft(terraform);
     expect(orders(terraform)).toHaveLength(1);
     await terraform.served(() => expectThreeInTheEnd(terraform));

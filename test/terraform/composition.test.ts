@@ -36,7 +36,7 @@ output "id" {
 `;
 
 describe.skipIf(noTerraform !== undefined)(titled("configurations of Terraform"), { timeout: 60_000 }, () => {
-  it("modules with for_each: a client each, moved to another name, let go of without a request", async () => {
+  it("modules with for_each: a client each, moved to another name, forgotten without a request", async () => {
     const terraform = await startTerraform({ install: "running" });
     await terraform.write(CLIENT_MODULE, "modules/client/main.tf");
     const clients = (first: string, more = "") => `

@@ -1,4 +1,4 @@
-/** What can be wrong with the surroundings: exit code 1, a diagnostic at its place, no crash, nothing tainted. */
+/** What can be wrong in the environment: exit code 1, a diagnostic at its place, no crash, nothing tainted. */
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, titled } from "../support/terraform.ts";

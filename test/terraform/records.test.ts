@@ -8,7 +8,7 @@ async function start(text: string): Promise<Terraform> {
   return terraform;
 }
 
-/** Refused as long as it is `prevent`, and let go of with `forget`, without a request. */
+/** Refused as long as it is `prevent`, and forgotten with `forget`, without a request. */
 async function expectLettingGo(
   terraform: Terraform,
   address: string,
@@ -50,7 +50,7 @@ ${more}
 }
 `;
 
-  it("is made once, is not changed, and let go of", async () => {
+  it("is made once, is not changed, and forgotten", async () => {
     const terraform = await start(account());
     await terraform.applied();
     expect(terraform.changesSent()).toEqual(["POST /accounts"]);
@@ -113,7 +113,7 @@ ${more}
 }
 `;
 
-  it("is queued once with its questions, is not changed, and let go of", async () => {
+  it("is queued once with its questions, is not changed, and forgotten", async () => {
     const terraform = await start(request());
     await terraform.applied();
     expect(terraform.changesSent()).toEqual(["POST /migration-requests"]);
@@ -189,7 +189,7 @@ ${more}
 }
 `;
 
-  it("is registered once, is not changed, and let go of", async () => {
+  it("is registered once, is not changed, and forgotten", async () => {
     const terraform = await start(domain());
     await terraform.applied();
     expect(terraform.changesSent()).toEqual(["POST /domains"]);

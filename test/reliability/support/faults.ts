@@ -13,10 +13,10 @@ export interface Target {
 }
 
 /**
- * What the run can know: `refused`, nothing was made; `doubt`, it may have been; `empty`, it was made, but what the answer
+ * What the run can know: `refused`, nothing was made; `unknown`, it may have been; `empty`, it was made, but what the answer
  * would have contained is lost.
  */
-export type Knowledge = "refused" | "doubt" | "empty";
+export type Knowledge = "refused" | "unknown" | "empty";
 
 export interface Row {
   readonly what: string;
@@ -44,11 +44,11 @@ const HTML = { body: "<html><title>Welcome</title></html>", headers: { "Content-
 const ELSEWHERE = { headers: { Location: "https://elsewhere.example/" } };
 
 /** The same answer with and without the request having been carried out. */
-const doubtful = (what: string, why: string, fault: Omit<FaultRequest, "path" | "phase">): Row[] =>
+const unknownResult = (what: string, why: string, fault: Omit<FaultRequest, "path" | "phase">): Row[] =>
   [true, false].map((processed) => ({
     what: `${what}, ${processed ? "carried out" : "not carried out"}`,
     why,
-    knowledge: "doubt",
+    knowledge: "unknown",
     processed,
     arrange: (place, target) => strike(place, target, { phase: processed ? "after" : "before", ...fault }),
   }));
@@ -61,14 +61,16 @@ export const ROWS: readonly Row[] = [
   refused(422, "§7: validation failure"),
   refused(429, "§7: too many requests; the run waits and sends it again, until it gives up"),
   ...[401, 403, 404, 429].flatMap((status) =>
-    doubtful(`HTML page with status ${status}`, "a proxy's refusal says nothing of what the API has done", {
+    unknownResult(`HTML page with status ${status}`, "a proxy's refusal says nothing of what the API has done", {
       status,
       ...HTML,
     }).map((row): Row => (status === 429 ? { ...row, holds: true } : row)),
   ),
-  ...doubtful("409", "§7: a request with the same key is in progress; without a key, anything may be", { status: 409 }),
+  ...unknownResult("409", "§7: a request with the same key is in progress; without a key, anything may be", {
+    status: 409,
+  }),
   ...[500, 502, 503, 504].flatMap((status) =>
-    doubtful(String(status), "a server that fails may have acted before it failed", { status }),
+    unknownResult(String(status), "a server that fails may have acted before it failed", { status }),
   ),
   {
     what: "connection refused",
@@ -90,17 +92,17 @@ export const ROWS: readonly Row[] = [
   {
     what: "connection reset before the request arrives",
     why: "the request was written, and nobody knows how far it came",
-    knowledge: "doubt",
+    knowledge: "unknown",
     processed: false,
     arrange: (place, { exchange }) =>
       place.proxy.sever({ exchange, direction: "request", bytes: 0, times: Number.POSITIVE_INFINITY }),
   },
-  ...doubtful("connection reset in place of an answer", "the answer is lost", { drop: true }),
+  ...unknownResult("connection reset in place of an answer", "the answer is lost", { drop: true }),
   ...[true, false].map(
     (processed): Row => ({
       what: `timeout, ${processed ? "carried out" : "not carried out"}`,
       why: "no answer came within the time, which says nothing of the request",
-      knowledge: "doubt",
+      knowledge: "unknown",
       processed,
       arrange: (place, target) => {
         place.onDelay = place.bark;
@@ -111,11 +113,11 @@ export const ROWS: readonly Row[] = [
   {
     what: "answer cut off in its body",
     why: "the status says that it was done, but what was made is not known",
-    knowledge: "doubt",
+    knowledge: "unknown",
     processed: true,
     arrange: (place, target) => strike(place, target, { phase: "mid-body" }),
   },
-  ...doubtful("HTML page with status 200", "a proxy answered: before the API, or in its place", {
+  ...unknownResult("HTML page with status 200", "a proxy answered: before the API, or in its place", {
     status: 200,
     ...HTML,
   }),
@@ -128,6 +130,9 @@ export const ROWS: readonly Row[] = [
       arrange: (place, target) => strike(place, target, { phase: "after", status, body: "" }),
     }),
   ),
-  ...doubtful("redirect (302)", "not followed; also a common answer to what was done", { status: 302, ...ELSEWHERE }),
-  ...doubtful("redirect (307)", "not followed; no refusal of the API's own", { status: 307, ...ELSEWHERE }),
+  ...unknownResult("redirect (302)", "not followed; also a common answer to what was done", {
+    status: 302,
+    ...ELSEWHERE,
+  }),
+  ...unknownResult("redirect (307)", "not followed; no refusal of the API's own", { status: 307, ...ELSEWHERE }),
 ];

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { devNull, tmpdir } from "node:os";
 import path from "node:path";
 import type { Json } from "../../../src/core/model/index.ts";
+import { CONFIGURATION } from "./names.ts";
 import { type Exact, readExact, sortedKeys, tidied, written } from "./plain.ts";
-import { CONFIGURATION } from "./surroundings.ts";
 
 /** What an expression is: in the plan (unknown parts are `?`), which parts are secret, and after the apply. */
 export interface Answer {

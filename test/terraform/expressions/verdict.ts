@@ -1,9 +1,9 @@
 /** What hostform says of a string of JSON syntax, in the form in which Terraform's answers are compared. */
 import { evaluate, parseTemplate, Refusal, type Typed } from "../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../src/core/model/index.ts";
+import { namesOf } from "./names.ts";
 import type { Answer, Answers } from "./oracle.ts";
 import { secretParts, typeText, writtenTyped } from "./plain.ts";
-import { namesOf } from "./surroundings.ts";
 
 const validated = namesOf("validated");
 const planned = namesOf("planned");

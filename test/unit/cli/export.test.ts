@@ -90,7 +90,7 @@ resource "hosting_grant" "www" {
 `);
   });
 
-  it("refuses a declaration with mistakes, all of them", async () => {
+  it("refuses a declaration with errors, all of them", async () => {
     const { code, stdout, stderr } = await exported({ services: { www: { ...SITE, currency: "X", domian: 1 } } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.match(/^Error: /gm)).toHaveLength(2);

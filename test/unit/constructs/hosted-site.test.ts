@@ -411,7 +411,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
 });
 
 describe("a password under cdktn", () => {
-  it("is refused with what to do, unless the app says which Terraform it aims at", () => {
+  it("is refused with what to do, unless the app says which Terraform it targets", () => {
     const said = (name: "cdktf" | "cdktn") => {
       const stack = newStack(libraries.of(name), "prod", {});
       const { HostedSite, Password } = libraries.of(name).hostform;

@@ -33,7 +33,7 @@ export function bothLibraries(): { readonly names: readonly LibraryName[]; of(na
 /** Where the apps of these tests write to, if they do; else each would leave a folder of its own behind. */
 const outdir = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
 
-/** A stack with nothing but the provider, of an app that aims at Terraform 1.11. */
+/** A stack with nothing but the provider, of an app that targets Terraform 1.11. */
 export function newStack(
   { cdk, hostform }: Library,
   id = "prod",

@@ -61,7 +61,7 @@ describe("what a look found", () => {
       "Plan: 1 to add, 0 to change, 0 to destroy.",
     ],
     [
-      "a create in doubt",
+      "a pending create",
       plan([change()], { pending: ["hosting_domain.a"] }),
       "1 create without known outcome: see `hostform resolve`.",
     ],

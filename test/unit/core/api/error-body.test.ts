@@ -95,7 +95,7 @@ describe("what says nothing of the request", () => {
     expect(error.diagnostics[0]?.code).toBe("api.malformed");
   });
 
-  it("the id of what was ordered is kept even then: the doubt would be worth less", async () => {
+  it("the id of what was ordered is kept even then: a pending create without it is harder to settle", async () => {
     api().post("/services").reply(200, { success: false, data: service() });
     const { service: made } = await setUp().client.services.create({}, { idempotencyKey: "k" });
     expect(made.id).toBe("7");

@@ -13,7 +13,7 @@ import {
 import { sameType, withoutOptional } from "../../../../src/core/expression/types.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
-import { mistake, NAMES, shown } from "./surroundings.ts";
+import { mistake, NAMES, shown } from "./context.ts";
 
 const converted = (expression: string, type: string) =>
   convert(evaluate(parseExpression(expression), NAMES), parseType(type));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { evaluate, parseTemplate, type Typed } from "../../../../src/core/expression/index.ts";
 import { Refusal } from "../../../../src/core/expression/refusal.ts";
 import type { Json } from "../../../../src/core/model/index.ts";
-import { mistake, NAMES, shown, type, typed, value } from "./surroundings.ts";
+import { mistake, NAMES, shown, type, typed, value } from "./context.ts";
 
 const template = (text: string) => shown(evaluate(parseTemplate(text), NAMES));
 const fails = (expression: string) => mistake(() => typed(`\${${expression}}`));

@@ -10,7 +10,7 @@ import {
 } from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
-import { mistake, NAMES, typed } from "./surroundings.ts";
+import { mistake, NAMES, typed } from "./context.ts";
 
 describe("hostile expressions", () => {
   it.each([

@@ -7,7 +7,7 @@ import {
   traversalsOf,
 } from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
-import { mistake, NAMES, shown, typed } from "./surroundings.ts";
+import { mistake, NAMES, shown, typed } from "./context.ts";
 
 /** Where in the JSON value, and in the string there, an error is. */
 function placeOf(value: Json): [path: readonly (string | number)[], offset: number] {

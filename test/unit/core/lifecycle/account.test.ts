@@ -287,7 +287,7 @@ describe("after a pause", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("a collection that was changed is doubted again", async () => {
+  it("a collection that was changed may lag again", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"));
     await account.isMissing(notFound(), kind, "2");
     account.forget(kind);

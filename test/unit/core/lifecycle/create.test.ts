@@ -125,7 +125,7 @@ describe("a listable create", () => {
     ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "301", waited: 0 }],
     ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "301", waited: WAIT }],
     [
-      "may have been carried out twice, and was not: given up, and left in doubt",
+      "may have been carried out twice, and was not: given up, and left pending",
       "maybe",
       9,
       false,
@@ -418,7 +418,7 @@ describe("a listable create", () => {
       "createWebhook",
     ]);
     expect(result).toMatchObject({ id: "202", pending: undefined, codes: ["secret.lost", "secret.lost"] });
-    // What was answered is deleted, not doubted: nothing is looked for before the second sending.
+    // What was answered is deleted, not pending: nothing is looked for before the second sending.
     expect(result.waited).toBe(0);
   });
 
@@ -439,7 +439,7 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 1, id: "301", pending: undefined });
   });
 
-  it("answered with a secret and without an id, and then the list fails: the secret and the doubt are kept", async () => {
+  it("answered with a secret and without an id, and then the list fails: the secret and the pending create are kept", async () => {
     const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
       fake.broken = true;
       return { ...hookRecord, id: null };
@@ -749,7 +749,7 @@ describe("a keyed create", () => {
     expect(adopted.records.at(-1)).toHaveProperty("private", {});
   });
 
-  it("refused when it is sent again leaves the doubt about the first sending", async () => {
+  it("refused when it is sent again leaves the first sending pending", async () => {
     const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
     const result = await run(
       "hosting_service",

@@ -8,7 +8,7 @@ import { saying } from "../../../support/remedies.ts";
 import { fakeAccount, kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
 const pending: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", known: ["200"] };
-const doubtful = (address: string, attributes: JsonObject, mark: PrivateMark = {}): PendingCreate =>
+const pendingCreate = (address: string, attributes: JsonObject, mark: PrivateMark = {}): PendingCreate =>
   recorded(address, attributes, { private: { pending, ...mark } }) as PendingCreate;
 
 const HOOK = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null };
@@ -26,7 +26,7 @@ async function adopted(prior: PendingCreate, id: string, live: readonly JsonObje
 
 describe("an object that the user names", () => {
   it("is recorded as the account shows it, and nothing is pending any more", async () => {
-    const found = await adopted(doubtful("hosting_webhook.a", HOOK, { generation: 2 }), "201", [liveWebhook]);
+    const found = await adopted(pendingCreate("hosting_webhook.a", HOOK, { generation: 2 }), "201", [liveWebhook]);
     expect(found).toMatchObject({ address: "hosting_webhook.a" });
     expect(found).toHaveProperty("private", { generation: 2 });
     expect(found).toMatchObject({ attributes: { id: "201", url: HOOK.url, created_at: liveWebhook.created_at } });
@@ -34,7 +34,7 @@ describe("an object that the user names", () => {
   });
 
   it("is believed where the API shows no natural key of it that can be read, and is as it was sent", async () => {
-    const found = await adopted(doubtful("hosting_webhook.a", HOOK), "201", [
+    const found = await adopted(pendingCreate("hosting_webhook.a", HOOK), "201", [
       { ...liveWebhook, url: null, events: [] },
     ]);
     expect(found).toMatchObject({ attributes: { id: "201", ...HOOK } });
@@ -43,7 +43,7 @@ describe("an object that the user names", () => {
 
   it("that came since is believed, whatever the API shows of it, and is as it was sent", async () => {
     const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
-    const prior = doubtful("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
+    const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     expect(await adopted(prior, "201", [other])).toMatchObject({
       attributes: { id: "201", ...HOOK },
       private: { shown: { url: other.url } },
@@ -54,7 +54,7 @@ describe("an object that the user names", () => {
   });
 
   it("keeps what the API never shows", async () => {
-    const found = await adopted(doubtful("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
+    const found = await adopted(pendingCreate("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
     expect(found).toMatchObject({ attributes: { secret: "whsec" } });
   });
 
@@ -62,7 +62,7 @@ describe("an object that the user names", () => {
     ["does not exist", [], "live"],
     ["is gone", [{ ...liveWebhook }], "gone"],
   ])("that %s is not recorded", async (_, live, phase) => {
-    expect(await adopted(doubtful("hosting_webhook.a", HOOK), "201", live, phase)).toBeUndefined();
+    expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), "201", live, phase)).toBeUndefined();
   });
 
   it.each<[string, JsonObject, string]>([
@@ -74,7 +74,7 @@ describe("an object that the user names", () => {
     ],
   ])("that %s is refused, with the way to manage it all the same", async (_, live, detail) => {
     const id = String(live.id);
-    expect(await adopted(doubtful("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
+    expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
       {
         code: "usage",
         summary: `Nothing was settled: webhook ${id} is not what hosting_webhook.a asked for`,
@@ -87,13 +87,13 @@ describe("an object that the user names", () => {
 
   it("may be any where no natural key decides: a server without a domain", async () => {
     const server = { plan_id: 11, currency: "USD", domain: null };
-    const found = await adopted(doubtful("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
+    const found = await adopted(pendingCreate("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
     expect(found).toMatchObject({ attributes: { id: "1001" } });
   });
 
   it("of a kind that nothing shows is believed, with what was asked for", async () => {
     const domain = { domain: "acme.example", years: 1, currency: "USD" };
-    const found = await adopted(doubtful("hosting_domain.a", domain), "acme.example", []);
+    const found = await adopted(pendingCreate("hosting_domain.a", domain), "acme.example", []);
     expect(found).toMatchObject({ attributes: { ...domain, id: "acme.example" }, private: {} });
     expect(found).not.toHaveProperty("private.pending");
   });
@@ -106,7 +106,7 @@ describe("an object that is read by its id alone", () => {
   ])("%s", async (_, id, expected) => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     const { list: _list, ...unlisted } = kind;
-    const found = await adopt(account, unlisted as Kind, doubtful("hosting_service.a", liveService), id);
+    const found = await adopt(account, unlisted as Kind, pendingCreate("hosting_service.a", liveService), id);
     if (expected === undefined) expect(found).toBeUndefined();
     else expect(found).toMatchObject(expected);
   });
@@ -132,7 +132,7 @@ describe("a create that made nothing", () => {
       { attributes: { id: "9" }, private: { created: "2026-11-20T00:00:00Z" } },
     ],
   ])("%s", (_, mark, expected) => {
-    const left = withdraw(doubtful("hosting_webhook.a", HOOK, mark));
+    const left = withdraw(pendingCreate("hosting_webhook.a", HOOK, mark));
     if (expected === undefined) return expect(left).toBeUndefined();
     expect(left).toMatchObject(expected);
     expect(left?.private).toEqual(expected.private);

@@ -69,7 +69,7 @@ backend:
   });
 });
 
-describe("mistakes in the section backend", () => {
+describe("errors in the section backend", () => {
   it.each([
     ["nothing", "backend:", "config.structure", 2],
     ["a text", "backend: http", "config.structure", 2],

@@ -139,14 +139,14 @@ const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   },
 ];
 
-describe("mistakes in one document", () => {
+describe("errors in one document", () => {
   it.each(MISTAKES)("$why", ({ text, reported: expected }) => {
     const { desired, diagnostics } = declare(text);
     expect(reported(diagnostics)).toEqual(expected);
     expect(desired).toBeUndefined();
   });
 
-  it("reports ten mistakes of one file in one run, in the order of their lines", () => {
+  it("reports ten errors of one file in one run, in the order of their lines", () => {
     const text = [
       "web_hooks: {}", // 2
       "services:",
@@ -192,7 +192,7 @@ describe("mistakes in one document", () => {
   });
 });
 
-describe("mistakes in the project", () => {
+describe("errors in the project", () => {
   it("do not keep the rest from being checked further", () => {
     const { desired, partial } = declareFiles({ "hosting.yaml": "services: {a: {term: 1}}" });
     expect(desired).toBeUndefined();
@@ -226,7 +226,7 @@ describe("mistakes in the project", () => {
   });
 });
 
-describe("mistakes across files", () => {
+describe("errors across files", () => {
   it("reports a resource that is declared in two files at both", () => {
     const text = "services:\n  a: {domain: a.example}\n";
     const { diagnostics } = declareFiles({ "a.hosting.yaml": `project: p\n${text}`, "b.hosting.yaml": text });

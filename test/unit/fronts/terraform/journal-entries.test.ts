@@ -85,7 +85,7 @@ describe("what nobody asks for", () => {
 });
 
 describe("what stands in the file", () => {
-  it("is let go when the journal is closed; one that was not used leaves none", () => {
+  it("is released when the journal is closed; one that was not used leaves none", () => {
     const opened: DatabaseSync[] = [];
     const folder = temporaryFolder();
     const file = fileIn(folder, START, (place) => {
@@ -191,7 +191,7 @@ describe("that Terraform went on after the answer", () => {
   const answeredOf = (journal: ReturnType<typeof open>) =>
     journal.list().map(({ name, resource }) => `${name} ${(resource as { answered?: boolean }).answered === true}`);
 
-  it("is noted of what this process has put, of nothing else", () => {
+  it("is recorded of what this process has put, of nothing else", () => {
     const folder = temporaryFolder();
     open(folder).put("hosting_webhook", "earlier", note("0"));
     const journal = open(folder);
@@ -211,7 +211,7 @@ describe("that Terraform went on after the answer", () => {
     ]);
   });
 
-  it("is noted once: what is put later is not answered by that", () => {
+  it("is recorded once: what is put later is not answered by that", () => {
     const journal = open(temporaryFolder());
     journal.put("hosting_webhook", "a", note("1"));
     journal.answered();
@@ -221,7 +221,7 @@ describe("that Terraform went on after the answer", () => {
     expect(answeredOf(journal)).toEqual(["a true"]);
   });
 
-  it("is not noted again of what another process has put since", () => {
+  it("is not recorded again of what another process has put since", () => {
     const folder = temporaryFolder();
     const journal = open(folder);
     journal.put("hosting_webhook", "a", note("1"));

@@ -52,7 +52,7 @@ const names = (journal: ReturnType<typeof openJournal>) => journal.list().map(({
 const fileIn = (folder: string) => path.join(folder, "creates.journal");
 
 describe("what a create has come to", () => {
-  it("is found by the next process, as it was noted", () => {
+  it("is found by the next process, as it was recorded", () => {
     const folder = temporaryFolder();
     const resource = noted({ id: "1001", domain: "acme.example", secret: SECRET });
     open({ folder }).put("hosting_service", "acme.example", resource);
@@ -92,7 +92,7 @@ describe("what a create has come to", () => {
     expect(open({ folder }).get("hosting_service", "acme")).toStrictEqual(noted({ id: "1" }));
   });
 
-  it("is what was noted last", () => {
+  it("is what was recorded last", () => {
     const folder = temporaryFolder();
     const journal = open({ folder });
     journal.put("hosting_service", "acme", noted({ id: null }));
@@ -170,7 +170,7 @@ describe("an entry goes", () => {
     expect(readFileSync(fileIn(folder), "latin1")).not.toContain(SECRET);
   });
 
-  it("late, and another process has noted something new under the name meanwhile: that one stays", () => {
+  it("late, and another process has recorded something new under the name meanwhile: that one stays", () => {
     const folder = temporaryFolder();
     const [slow, quick] = [open({ folder }), open({ folder })];
     slow.put("hosting_service", "acme", noted({ id: "1001" }));
@@ -183,7 +183,7 @@ describe("an entry goes", () => {
 });
 
 describe("the file", () => {
-  it("is made when something is first noted, for its owner alone", () => {
+  it("is made when something is first recorded, for its owner alone", () => {
     const folder = path.join(temporaryFolder(), "made", "here");
     const journal = open({ folder });
     journal.remove("hosting_service", "acme");

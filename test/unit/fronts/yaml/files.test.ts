@@ -73,7 +73,7 @@ describe("files of a declaration", () => {
     ]);
   });
 
-  it("those that cannot be read do not hide the mistakes of the others, nor make new ones", async () => {
+  it("those that cannot be read do not hide the errors of the others, nor make new ones", async () => {
     const { desired, partial, diagnostics } = await read(
       folder({
         "a.hosting.yaml": null,

@@ -14,7 +14,7 @@ const texts = fc.oneof(
 );
 
 describe("any text", () => {
-  it("gives a declaration or mistakes, never an exception, at places that exist", () => {
+  it("gives a declaration or errors, never an exception, at places that exist", () => {
     fc.assert(
       fc.property(texts, texts, (first, second) => {
         const { desired, diagnostics } = declareFiles({ "a.hosting.yaml": first, "b.hosting.yaml": second });

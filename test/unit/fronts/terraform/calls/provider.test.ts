@@ -47,8 +47,7 @@ async function call<I extends DescMessage, O extends DescMessage>(
   return fromBinary(output, await handle(toBinary(input, create(input, request))));
 }
 
-const provider = (surroundings: Readonly<Record<string, string>> = env): Provider =>
-  createProvider({ env: surroundings, log });
+const provider = (values: Readonly<Record<string, string>> = env): Provider => createProvider({ env: values, log });
 
 const configuration = (config: ValueObject) => encodeDynamic(config, catalogue.provider.attributes);
 

@@ -1,4 +1,4 @@
-/** Opens sessions of the provider, in whatever surroundings a test says. */
+/** Opens sessions of the provider, in the environment that a test gives. */
 import { expect, onTestFinished } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";

@@ -7,8 +7,8 @@ import { ApiError, type JsonObject } from "../../../../../src/core/model/index.t
 import { noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
-import { type Asked, ask, ORDER, ordered, refused } from "./asking.ts";
-import { codesOf } from "./front.ts";
+import { type Asked, ask, ORDER, ordered, refused } from "./apply-cases.ts";
+import { codesOf } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
 

@@ -27,8 +27,8 @@ import {
   ordered,
   pendingOf,
   refused,
-} from "./asking.ts";
-import { codesOf, memoryJournal } from "./front.ts";
+} from "./apply-cases.ts";
+import { codesOf, memoryJournal } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
 const SERVER = { plan_id: 11, currency: "USD", reference: "db" };
@@ -238,7 +238,7 @@ describe("a service that a run made which was cut off", () => {
   const live = remote({ ...LIVE, created_at: LONG_AGO });
   const note = { attributes: { ...complete(kindOf("hosting_service"), LIVE) }, private: { generation: 2 } };
 
-  it("is adopted with the mark that was noted, and with what is still to be done", async () => {
+  it("is adopted with the mark that was recorded, and with what is still to be done", async () => {
     const { answer, sent } = await ask(
       "hosting_service",
       { ...ORDER, suspended: true, deletion_policy: "forget" },

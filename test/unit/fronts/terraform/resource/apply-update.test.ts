@@ -4,8 +4,8 @@ import { HostformError, type JsonObject, UNKNOWN, type ValueObject } from "../..
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
-import { type Asked, answering, ask, lost, ORDER, refused } from "./asking.ts";
-import { asHeld, codesOf } from "./front.ts";
+import { type Asked, answering, ask, lost, ORDER, refused } from "./apply-cases.ts";
+import { asHeld, codesOf } from "./fake-scope.ts";
 
 const PRIOR = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
 const MARK = { host: "here", made: "www.acme.example" };

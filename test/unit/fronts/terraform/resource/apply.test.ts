@@ -10,8 +10,8 @@ import { readResource } from "../../../../../src/fronts/terraform/resource/read.
 import { fullText } from "../../../../support/full-text.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
-import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
-import { asHeld, codesOf, memoryJournal, type Options, surroundings } from "./front.ts";
+import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./apply-cases.ts";
+import { asHeld, codesOf, fakeScope, memoryJournal, type Options } from "./fake-scope.ts";
 
 const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
   id: state === null ? null : state.id,
@@ -146,7 +146,7 @@ describe("a create", () => {
   });
 
   it("by a mistake of ours before anything was sent is thrown", async () => {
-    const broken = surroundings("hosting_webhook");
+    const broken = fakeScope("hosting_webhook");
     broken.journal.get = () => {
       throw new TypeError("ours");
     };
@@ -157,7 +157,7 @@ describe("a create", () => {
   });
 
   it("of one thing under two addresses is made once", async () => {
-    const place = surroundings("hosting_webhook", { answer: hookMade });
+    const place = fakeScope("hosting_webhook", { answer: hookMade });
     const question = () => {
       const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
       return { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
@@ -187,7 +187,7 @@ describe("a create", () => {
   it("that was refused gives its name free again", async () => {
     let times = 0;
     const answer = () => (times++ === 0 ? refused() : hookMade());
-    const place = surroundings("hosting_webhook", { answer });
+    const place = fakeScope("hosting_webhook", { answer });
     const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
     const question = { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
     expect((await applyResource(place.kind, question, place.front)).state).toBeNull();
@@ -251,7 +251,7 @@ describe("a change", () => {
     expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
   });
 
-  it("that has to wait until the object is live stays as it was, and is noted", async () => {
+  it("that has to wait until the object is live stays as it was, and is recorded", async () => {
     const pending = { ...prior, status: "pending" };
     const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: pending });
     expect(sent).toEqual([]);
@@ -280,7 +280,7 @@ describe("a change", () => {
   });
 });
 
-describe("what was noted of a create that Terraform did not hear of", () => {
+describe("what the journal has of a create that Terraform did not record", () => {
   it("is adopted, not made again", async () => {
     const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
     const note = { attributes: { ...HOOK, id: "201", secret: "whsec_kept", created_at: null } as JsonObject };

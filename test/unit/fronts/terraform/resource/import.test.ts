@@ -7,13 +7,13 @@ import { importResource } from "../../../../../src/fronts/terraform/resource/rea
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, remote } from "../../../../support/subjects.ts";
-import { asHeld, refusalOf, surroundings } from "./front.ts";
+import { asHeld, fakeScope, refusalOf } from "./fake-scope.ts";
 
 const readable = [...kinds.values()].filter(({ list }) => list !== undefined);
 
 describe("an import", () => {
   it("has every attribute of the schema: what the account shows, defaults, and null for what it never shows", async () => {
-    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const state = await importResource(kind, "1001", front);
     expect(Object.keys(state).sort()).toEqual(Object.keys(schemaOf(kind).attributes).sort());
     expect(state).toMatchObject({
@@ -25,12 +25,12 @@ describe("an import", () => {
   });
 
   it("of what was ordered otherwise than by default has what it was ordered with", async () => {
-    const { kind, front } = surroundings("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
     expect(await importResource(kind, "1001", front)).toMatchObject({ term: 12 });
   });
 
   it.each([false, true])("of another plan than is declared is refused; replace_on_change: %s", async (replace) => {
-    const { kind, front, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front, fake } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     fake.plans = [
       { plan_id: 11, name: "Shared Start" },
       { plan_id: 12, name: "Shared Pro" },
@@ -49,12 +49,12 @@ describe("an import", () => {
   });
 
   it.each(["1001/301", "1001/DEV@acme.example"])("of a grant takes %s", async (id) => {
-    const { kind, front } = surroundings("hosting_grant", { objects: [remote(liveGrant)] });
+    const { kind, front } = fakeScope("hosting_grant", { objects: [remote(liveGrant)] });
     expect(await importResource(kind, id, front)).toMatchObject({ id: "301", service_id: "1001" });
   });
 
   it.each(["301", "/301", "1001/", ""])("of a grant by %j says which two ids it takes", async (id) => {
-    const { kind, front, fake } = surroundings("hosting_grant");
+    const { kind, front, fake } = fakeScope("hosting_grant");
     const refusal = await refusalOf(importResource(kind, id, front));
     expect(refusal.code).toBe("usage");
     expect(refusal.summary).toContain("service_id/ID");
@@ -63,7 +63,7 @@ describe("an import", () => {
   });
 
   it("by a domain asks for the id, and says where the ids are listed", async () => {
-    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const refusal = await refusalOf(importResource(kind, "www.acme.example", front));
     expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });
     expect(refusal.detail).toContain("imported by its id");
@@ -72,19 +72,19 @@ describe("an import", () => {
 
   it("of what has ended says so", async () => {
     const ended = remote({ ...liveService, status: "terminated" }, "gone");
-    const { kind, front } = surroundings("hosting_service", { objects: [ended] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [ended] });
     expect((await refusalOf(importResource(kind, "1001", front))).summary).toContain('is "terminated"');
   });
 
   it.each(readable.map(({ type }) => type))("of a %s names a data source that there is", async (type) => {
-    const { kind, front } = surroundings(type);
+    const { kind, front } = fakeScope(type);
     const fix = fixOf(await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front)));
     const [, named] = /`data "(\w+)"`/.exec(fix ?? "") ?? [];
     expect(dataSources.map(({ name }) => name)).toContain(named);
   });
 
   it("of what nothing shows takes the id at its word, and asks nothing", async () => {
-    const { kind, front, fake } = surroundings("hosting_domain");
+    const { kind, front, fake } = fakeScope("hosting_domain");
     expect(await importResource(kind, "acme.example", front)).toEqual(
       asHeld(terraformKind("hosting_domain"), { id: "acme.example", deletion_policy: "prevent" }),
     );
@@ -92,7 +92,7 @@ describe("an import", () => {
   });
 
   it("is remembered: an object has one address", async () => {
-    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     front.addRecorded(kind, liveService);
     await importResource(kind, "1001", front);
     expect(front.isDouble(kind, liveService)).toBe(true);

@@ -10,7 +10,7 @@ import {
   refersToPending,
   waits,
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
-import { codesOf, surroundings } from "./front.ts";
+import { codesOf, fakeScope } from "./fake-scope.ts";
 
 const service = terraformKind("hosting_service");
 const applied = (over: Partial<Applied>): Applied => ({ attributes: {}, diagnostics: [], ...over });
@@ -60,7 +60,7 @@ describe("what an apply has to say", () => {
   });
 });
 
-describe("what refers to something in doubt", () => {
+describe("what refers to a pending create", () => {
   it.each<[string, ValueObject, string[][]]>([
     ["alone", { service_id: PENDING_CREATE, email: "a@b.example" }, [["service_id"]]],
     ["within a text", { domain: `x-${PENDING_CREATE}.example` }, [["domain"]]],
@@ -86,7 +86,7 @@ describe("a name that the state holds already", () => {
     ["is never free of a registration", "hosting_domain", { replacing: { id: "1001" } }, ["error config.duplicate"]],
     ["means nothing where the account shows what there is", "hosting_webhook", {}, []],
   ])("%s (%s)", (_, type, mark, says) => {
-    const { kind, front } = surroundings(type);
+    const { kind, front } = fakeScope(type);
     const held = { id: "1001", domain: "www.example", url: "https://www.example", events: [] };
     front.addRecorded(kind, held);
     expect(codesOf(heldByOther(kind, nameOf(kind, held) ?? "", mark, front))).toEqual(says);

@@ -3,7 +3,7 @@ import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.t
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { checkOrder } from "../../../../../src/fronts/terraform/resource/order-name.ts";
 import { fixOf } from "../../../../support/remedies.ts";
-import { surroundings } from "./front.ts";
+import { fakeScope } from "./fake-scope.ts";
 
 const OLD: Mark = { replacing: { id: "1001", name: "www.acme.example" } };
 
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
 
 describe("an order", () => {
   it.each(cases)("$why", ({ declared, mark = {}, says, ...rest }) => {
-    const { kind, session } = surroundings("hosting_service", { ...("project" in rest && { session: rest }) });
+    const { kind, session } = fakeScope("hosting_service", { ...("project" in rest && { session: rest }) });
     const found = checkOrder(kind, declared, mark, session);
     expect(found.map(({ code, attribute = [] }) => [code, ...attribute].join(" "))).toEqual(says);
     for (const one of found)
@@ -77,7 +77,7 @@ describe("an order", () => {
 
   it("is what is paid: nothing else needs a project or a name", () => {
     for (const type of ["hosting_grant", "hosting_webhook", "hosting_client_account", "hosting_domain"]) {
-      const { kind, session } = surroundings(type, { session: { project: undefined } });
+      const { kind, session } = fakeScope(type, { session: { project: undefined } });
       expect(checkOrder(kind, {}, {}, session)).toEqual([]);
     }
   });

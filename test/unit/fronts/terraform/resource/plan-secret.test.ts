@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fail } from "../../../../../src/core/model/index.ts";
 import type { ProviderSession } from "../../../../../src/fronts/terraform/index.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
-import { surroundings } from "./front.ts";
+import { fakeScope } from "./fake-scope.ts";
 
 const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const output = (file: string) => ({ file, env_file: null, command: null, outside_project: null });
@@ -12,7 +12,7 @@ async function said(
   secretDestination: ProviderSession["secretDestination"],
   secret_output: object | null = output("hook"),
 ) {
-  const { front, kind } = surroundings("hosting_webhook", { session: { secretDestination } });
+  const { front, kind } = fakeScope("hosting_webhook", { session: { secretDestination } });
   const question = { prior: null, config: { ...WEBHOOK, secret_output }, mark: {} } as never;
   return (await planDeclared(kind, question, front)).diagnostics;
 }

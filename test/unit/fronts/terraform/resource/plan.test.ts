@@ -10,7 +10,7 @@ import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts"
 import { type Sample, sampleOf } from "../../../../conformance/sample.ts";
 import fc from "../../../../support/fc.ts";
 import { planProblems, writeOnlyProblems } from "../../../../support/terraform-core-rules.ts";
-import { asHeld, surroundings } from "./front.ts";
+import { asHeld, fakeScope } from "./fake-scope.ts";
 import { configOf, recordedOf } from "./values.ts";
 
 /** A status for each phase. */
@@ -25,7 +25,7 @@ function shownOf({ attributes, others, implied = {} }: Sample, name: string, { t
 }
 
 async function plan(type: string, prior: JsonObject | null, declared: { readonly [name: string]: Value }) {
-  const { kind, front } = surroundings(type);
+  const { kind, front } = fakeScope(type);
   const config = { ...asHeld(kind, {}), ...declared };
   const answer = await planDeclared(kind, { prior, config, mark: {} }, front);
   const { attributes } = schemaOf(kind);

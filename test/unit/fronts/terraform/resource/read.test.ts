@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
-import { asHeld, codesOf, surroundings } from "./front.ts";
+import { asHeld, codesOf, fakeScope } from "./fake-scope.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
 const JOB = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "ACTIVE" } as const;
@@ -10,7 +10,7 @@ const JOB = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "ACTIV
 describe("a refresh", () => {
   it("warns once of a second service with the domain, where the services were listed anyway", async () => {
     const objects = ["1001", "1007"].map((id) => remote({ ...liveService, id }, "live"));
-    const { kind, front, fake } = surroundings("hosting_service", { objects });
+    const { kind, front, fake } = fakeScope("hosting_service", { objects });
     const read = async () => (await readResource(kind, asHeld(kind, SERVICE), {}, front)).diagnostics;
     expect(await read()).toEqual([]);
     await fake.account.list(kind);
@@ -26,7 +26,7 @@ describe("a refresh", () => {
     [false, ["warning account.unlisted"]],
     [true, []],
   ])("of what was created just now says when no list shows it yet (it does: %s)", async (isListed, said) => {
-    const { kind, front, clock } = surroundings("hosting_webhook", { objects: isListed ? [remote(liveWebhook)] : [] });
+    const { kind, front, clock } = fakeScope("hosting_webhook", { objects: isListed ? [remote(liveWebhook)] : [] });
     const created = new Date(clock.now()).toISOString();
     const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), { created }, front);
     expect(state).toMatchObject({ id: "201" });
@@ -45,7 +45,7 @@ describe("a refresh", () => {
   ])("of a service that is %s knows of `suspended` what the status shows", async (word, shown, suspended, asked) => {
     const { suspended: _, ...silent } = liveService;
     const phase = word === "ACTIVE" ? "live" : word === "suspended" ? "suspended" : "unknown";
-    const { kind, front } = surroundings("hosting_service", { objects: [remote({ ...silent, ...shown }, phase)] });
+    const { kind, front } = fakeScope("hosting_service", { objects: [remote({ ...silent, ...shown }, phase)] });
     const { state, mark } = await readResource(kind, asHeld(kind, SERVICE), { job: JOB }, front);
     expect(state?.suspended).toBe(suspended);
     expect(mark.job).toEqual(asked ? JOB : undefined);

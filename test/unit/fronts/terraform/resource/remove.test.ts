@@ -5,14 +5,14 @@ import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, notFound, recorded, remote } from "../../../../support/subjects.ts";
-import { HOOK, LONG_AGO, ORDER, pendingOf } from "./asking.ts";
-import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
+import { HOOK, LONG_AGO, ORDER, pendingOf } from "./apply-cases.ts";
+import { asHeld, codesOf, fakeScope, type Options, refusalOf } from "./fake-scope.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
 const PENDING = { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } };
 
 const held = (type: string, attributes: JsonObject, options: Options = {}) => {
-  const place = surroundings(type, options);
+  const place = fakeScope(type, options);
   return { ...place, prior: asHeld(place.kind, attributes) };
 };
 
@@ -80,7 +80,7 @@ describe("the plan of a destroy", () => {
     expect(change.removal).not.toBe("delete");
   });
 
-  it("of what is in doubt is refused where nothing shows what became of it", async () => {
+  it("of a pending create is refused where nothing shows what became of it", async () => {
     const { kind, front, prior } = held("hosting_domain", {
       id: null,
       domain: "acme.example",
@@ -204,7 +204,7 @@ describe("a suspension before Terraform lets go", () => {
   });
 });
 
-it("after a destroy nothing is noted of the object, and data sources list its collection again", async () => {
+it("after a destroy the journal has no entry of the object, and data sources list its collection again", async () => {
   const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
   const name = "1001 dev@acme.example";
   journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });

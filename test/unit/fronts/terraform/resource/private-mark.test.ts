@@ -66,7 +66,7 @@ describe("what is kept beside the attributes", () => {
   });
 });
 
-describe("the id of what is in doubt", () => {
+describe("the id of a pending create", () => {
   it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
     const shown = withPendingId({ id: null, domain: "acme.example" }, { pending: PENDING });
     expect(shown).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
@@ -78,7 +78,7 @@ describe("the id of what is in doubt", () => {
 
   it.each([
     ["that is known", { id: "1001" }, { pending: PENDING }],
-    ["of what is not in doubt", { id: null }, {}],
+    ["of what is not pending", { id: null }, {}],
   ])("%s stays", (_, attributes, mark) => {
     expect(withPendingId(attributes, mark)).toEqual(attributes);
     expect(withoutPendingId(attributes)).toEqual(attributes);

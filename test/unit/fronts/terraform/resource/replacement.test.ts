@@ -8,7 +8,7 @@ import {
 } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook } from "../../../../support/subjects.ts";
-import { asHeld, codesOf, surroundings } from "./front.ts";
+import { asHeld, codesOf, fakeScope } from "./fake-scope.ts";
 
 const refusal = (name: string): Diagnostic => ({
   severity: "error",
@@ -40,7 +40,7 @@ function reorder({
   mark?: Mark;
   diagnostics?: readonly Diagnostic[];
 } = {}) {
-  const { kind, session } = surroundings(type);
+  const { kind, session } = fakeScope(type);
   return planReplacement(kind, { prior: asHeld(kind, prior), config, mark, diagnostics, session });
 }
 
@@ -98,7 +98,7 @@ describe("an immutable change", () => {
 });
 
 describe("what is known of an object that is to be replaced", () => {
-  const { kind, session } = surroundings("hosting_service");
+  const { kind, session } = fakeScope("hosting_service");
   const replaced = (attributes: JsonObject, mark: Mark = {}) =>
     replacedObject(
       kind,
@@ -128,7 +128,7 @@ describe("what is known of an object that is to be replaced", () => {
   });
 
   it("is never a policy where the API deletes", () => {
-    const hook = surroundings("hosting_webhook");
+    const hook = fakeScope("hosting_webhook");
     const prior = { ...liveWebhook, id: "201" };
     expect(replacedObject(hook.kind, prior, { made: "a" }, hook.session.settings)).toEqual({ id: "201", name: "a" });
   });

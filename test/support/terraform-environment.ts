@@ -12,7 +12,7 @@ export function cliConfiguration(provider: BuiltProvider, install: TerraformOpti
 }
 
 /** The machine's environment without what would change Terraform, the provider or Node; what Node has compiled is kept. */
-export function surroundings(): Record<string, string | undefined> {
+export function cleanEnvironment(): Record<string, string | undefined> {
   const own = /^(?:TF_|HOSTING_|HOSTFORM_|XDG_|NODE_|VITEST|CHECKPOINT_|PLUGIN_|HTTPS?_PROXY$|NO_PROXY$)/i;
   const rest = Object.entries(process.env).filter(([name]) => !own.test(name));
   return { ...Object.fromEntries(rest), NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scopeOf } from "../../../../../src/fronts/terraform/resource/provider-scope.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
-import { surroundings } from "./front.ts";
+import { fakeScope } from "./fake-scope.ts";
 
 describe("reading side by side", () => {
   it.each([
@@ -10,13 +10,13 @@ describe("reading side by side", () => {
     [3, false],
     [10, false],
   ])("%i that are asked for at once are read one by one: %s", async (count, alone) => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     const asked = Array.from({ length: count }, () => front.collections.isAlone(kind, undefined));
     expect(await Promise.all(asked)).toEqual(asked.map(() => alone));
   });
 
   it("counts each collection separately, and all requests for it since the process began", async () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(await front.collections.isAlone(kind, "7")).toBe(true);
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
@@ -25,24 +25,24 @@ describe("reading side by side", () => {
   });
 
   it("waits for others only where there is a GET of one object", async () => {
-    const webhooks = surroundings("hosting_webhook");
+    const webhooks = fakeScope("hosting_webhook");
     expect(await webhooks.front.collections.isAlone(webhooks.kind, undefined)).toBe(false);
     expect(webhooks.clock.slept).toBe(0);
-    const services = surroundings("hosting_service");
+    const services = fakeScope("hosting_service");
     await services.front.collections.isAlone(services.kind, undefined);
     expect(services.clock.slept).toBeGreaterThan(0);
     expect(services.clock.slept).toBeLessThan(100);
   });
 
   it("reads every object individually when that is switched off, and is one for a session", async () => {
-    const { kind, session } = surroundings("hosting_webhook");
+    const { kind, session } = fakeScope("hosting_webhook");
     const front = scopeOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(scopeOf(session, {})).toBe(front);
   });
 
   it("lists a collection again for data sources, once after each change", async () => {
-    const { front, kind, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { front, kind, fake } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const look = async () => {
       front.collections.upToDate(kind, undefined);
       await front.account.list(kind);
@@ -63,7 +63,7 @@ describe("the name of a thing that is to be made", () => {
   const second = { label: "the second" };
 
   it("is one resource's, until nothing came of it", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     expect(front.claim(first, kind, "www", acme)).toBeUndefined();
     expect(front.claim(second, kind, "www", { reference: "www" })).toBe("the first");
     expect(front.claim({ ...first }, kind, "www", {}), "another call, of the same label").toBe("the first");
@@ -72,7 +72,7 @@ describe("the name of a thing that is to be made", () => {
   });
 
   it("is taken together with the domain: two references of one domain are one thing", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     front.claim(first, kind, "www", acme);
     expect(front.claim(second, kind, "shop", { ...acme, reference: "shop" })).toBe("the first");
     // The name was not kept by the one that was refused.
@@ -80,14 +80,14 @@ describe("the name of a thing that is to be made", () => {
   });
 
   it("is not the domain of another one", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     front.claim(first, kind, "shop.acme.example", acme);
     expect(front.claim(second, kind, "shop", { domain: "shop.acme.example" })).toBeUndefined();
   });
 
   it("is nobody's where there is none, and differs by parent and by kind", () => {
-    const { front, kind } = surroundings("hosting_service");
-    const { kind: grant } = surroundings("hosting_grant");
+    const { front, kind } = fakeScope("hosting_service");
+    const { kind: grant } = fakeScope("hosting_grant");
     expect(front.claim(first, kind, undefined, {})).toBeUndefined();
     expect(front.claim(second, kind, undefined, {})).toBeUndefined();
     const share = (service_id: string) => ({ service_id, email: "dev@acme.example" });
@@ -97,7 +97,7 @@ describe("the name of a thing that is to be made", () => {
   });
 
   it("is planned once, and claimed again by the apply", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     expect(front.claimPlanned(first, kind, "www")).toBeUndefined();
     expect(front.claimPlanned(second, kind, "www")).toBe("the first");
     expect(front.claim(second, kind, "www", acme)).toBeUndefined();
@@ -108,22 +108,22 @@ describe("an object that an answer names", () => {
   const owner = { label: "service a" };
 
   it("is claimed by one resource", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     expect(front.claimObject(owner, kind, { id: "1001" })).toBeUndefined();
     expect(front.claimObject(owner, kind, { id: "1001" })).toBeUndefined();
     expect(front.claimObject({ label: "service b" }, kind, { id: "1001" })).toBe("service a");
   });
 
   it("may have the id of one of another parent", () => {
-    const { front, kind } = surroundings("hosting_grant");
+    const { front, kind } = fakeScope("hosting_grant");
     front.addRecorded(kind, { id: "7", service_id: "1", email: "dev@acme.example" });
     expect(front.claimObject(owner, kind, { id: "7", service_id: "1" })).toContain("this state");
     expect(front.claimObject(owner, kind, { id: "7", service_id: "2" })).toBeUndefined();
     expect(front.ownerOf(kind, { id: "7", service_id: "3" })).toBeUndefined();
   });
 
-  it("is not one of the state, nor what Terraform has just let go of", () => {
-    const { front, kind } = surroundings("hosting_service");
+  it("is not one of the state, nor what Terraform has just released", () => {
+    const { front, kind } = fakeScope("hosting_service");
     front.addRecorded(kind, { reference: "www", id: "1001" });
     front.addRecorded(kind, { reference: "box", id: "1002" });
     front.markReleased(kind, { id: "1002" });
@@ -134,18 +134,18 @@ describe("an object that an answer names", () => {
 
 describe("what the state has", () => {
   it("is known by name and by id", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     expect(front.hasRecorded(kind)).toBe(false);
     front.addRecorded(kind, { reference: "www", id: "1001" });
     front.addRecorded(kind, { id: "1002" });
     expect(front.recordedId(kind, "www")).toBe("1001");
     expect(front.recordedId(kind, "box")).toBeUndefined();
     expect(front.hasRecorded(kind)).toBe(true);
-    expect(front.hasRecorded(surroundings("hosting_webhook").kind)).toBe(false);
+    expect(front.hasRecorded(fakeScope("hosting_webhook").kind)).toBe(false);
   });
 
   it("may be a pending create: it has a name then, and no id", () => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     front.addRecorded(kind, { reference: "www", id: null });
     front.addRecorded(kind, { id: null });
     expect(front.hasPending(kind, "www")).toBe(true);
@@ -160,7 +160,7 @@ describe("what the state has", () => {
     ["imported alone", true, false, false],
     ["recorded alone", false, true, false],
   ])("under two addresses: %s", (_, imported, isRecorded, double) => {
-    const { front, kind } = surroundings("hosting_service");
+    const { front, kind } = fakeScope("hosting_service");
     if (imported) front.noteImported(kind, { id: "1001" });
     if (isRecorded) front.addRecorded(kind, { id: "1001" });
     expect(front.isDouble(kind, { id: "1001" })).toBe(double);

@@ -15,7 +15,7 @@ import { adoptEntry, settledByNow } from "../../../../../src/fronts/terraform/re
 import { START } from "../../../../support/clock.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
-import { codesOf, refusalOf, surroundings } from "./front.ts";
+import { codesOf, fakeScope, refusalOf } from "./fake-scope.ts";
 
 const YOUNG: PrivateMark = { created: new Date(START - 1_000).toISOString() };
 const OBJECTS: Readonly<Record<string, JsonObject>> = {
@@ -42,7 +42,7 @@ interface Case {
 
 function noteOf({ type = "hosting_service", noted = {}, mark = {}, phase = "live", unlisted }: Case) {
   const object = OBJECTS[type] ?? {};
-  const place = surroundings(type, { objects: phase === null ? [] : [remote(object, phase)] });
+  const place = fakeScope(type, { objects: phase === null ? [] : [remote(object, phase)] });
   const { list, ...rest } = place.kind;
   const kind: Kind = unlisted ? rest : place.kind;
   return { ...place, kind, note: recorded(`${type}.a`, { ...object, ...noted }, { private: mark }) };
@@ -123,7 +123,7 @@ describe("what was made before Terraform recorded it", () => {
     expect(adopted?.diagnostics[0]?.summary).toContain("service 1001");
   });
 
-  it("is taken as it is noted where nothing shows it", async () => {
+  it("is taken as it is recorded where nothing shows it", async () => {
     const place = noteOf({ noted: { generated_password: "once" }, mark: YOUNG, phase: null });
     expect(await adopt(place)).toMatchObject({ attributes: place.note.attributes, private: YOUNG });
   });
@@ -188,7 +188,7 @@ describe("a create without known outcome", () => {
     ["a webhook that the account shows", "hosting_webhook", [liveWebhook], [], null],
     ["a grant that the account shows", "hosting_grant", [liveGrant], [], null],
   ])("%s", async (_, type, live, known, id) => {
-    const { kind, front } = surroundings(type, { objects: live.map((each) => remote(each)) });
+    const { kind, front } = fakeScope(type, { objects: live.map((each) => remote(each)) });
     const note = lost(type, known);
     const settled = await settledByNow(kind, note, front);
     if (id === null) expect(settled, "is left to the lifecycle").toBe(note);

@@ -11,7 +11,7 @@ import {
 } from "../../../../../src/fronts/terraform/resource/journal-lookup.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveService, recorded, remote } from "../../../../support/subjects.ts";
-import { asHeld, surroundings } from "./front.ts";
+import { asHeld, fakeScope } from "./fake-scope.ts";
 
 const service = terraformKind("hosting_service");
 const webhook = terraformKind("hosting_webhook");
@@ -53,7 +53,7 @@ describe("a note of the journal", () => {
     },
     { why: "of an apply that came to its ordered end: some state has it", note: { answered: true }, is: "plan.exists" },
     {
-      why: "of an ordered end that settled nothing: some state has it in doubt",
+      why: "of an ordered end that settled nothing: it is pending in some state",
       note: { answered: true },
       mark: { pending: PENDING },
       is: "plan.pending",
@@ -61,7 +61,7 @@ describe("a note of the journal", () => {
   ];
 
   it.each(cases)("$why: $is", async ({ note, mark = {}, is }) => {
-    const { kind, front, journal } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { kind, front, journal } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const written = noteAbout(kind.type, { id: mark.pending ? null : "1001" }, { ...note, private: mark });
     journal.put(kind.type, "www", written);
     const { note: used, elsewhere } = await activeEntry(kind, "www", front);
@@ -71,14 +71,14 @@ describe("a note of the journal", () => {
   });
 
   it("is looked for by type and name; what has no name has none", async () => {
-    const { kind, front, journal } = surroundings("hosting_service");
+    const { kind, front, journal } = fakeScope("hosting_service");
     journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
     expect(await activeEntry(kind, "www", front)).toEqual({});
     expect(await activeEntry(kind, undefined, front)).toEqual({});
   });
 
   it("of another place names the id in the way that an import takes it", async () => {
-    const { kind, front, journal } = surroundings("hosting_grant", { objects: [remote({ id: "301" })] });
+    const { kind, front, journal } = fakeScope("hosting_grant", { objects: [remote({ id: "301" })] });
     journal.put(
       kind.type,
       "7 a@b.example",
@@ -102,7 +102,7 @@ describe("a note of another state", () => {
     ["that is not settled stays", { id: null, phase: null, note: { private: pending } }, true],
   ])("%s", async (_, { type = "hosting_service", id = "1001", note = {}, phase = "live" }, stays) => {
     const objects = phase === null ? [] : [remote({ ...liveService }, phase)];
-    const { kind, front, journal } = surroundings(type, { objects });
+    const { kind, front, journal } = fakeScope(type, { objects });
     journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
     const { note: used, elsewhere } = await activeEntry(kind, "www", front);
     expect({ used, refused: elsewhere !== undefined }).toEqual({ used: undefined, refused: stays });
@@ -110,7 +110,7 @@ describe("a note of another state", () => {
   });
 
   it("is another thing than a note of this one, or of one that is still at it: those stay, whatever the account shows", async () => {
-    const { kind, front, journal } = surroundings("hosting_service");
+    const { kind, front, journal } = fakeScope("hosting_service");
     for (const owner of ["a dead process", "a living process"]) {
       const note = noteAbout(kind.type, { id: "1001" }, { place: "this folder", owner });
       journal.put(kind.type, "www", note);
@@ -120,7 +120,7 @@ describe("a note of another state", () => {
   });
 
   it.each(["get", "list"] as const)("has ended also where the API can only %s", async (how) => {
-    const { kind, front, journal } = surroundings("hosting_migration_request");
+    const { kind, front, journal } = fakeScope("hosting_migration_request");
     const { get, list, ...rest } = kind;
     const only = { ...rest, ...(how === "get" ? { get } : { list }) } as Kind;
     journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
@@ -153,7 +153,7 @@ describe("what only one answer contains", () => {
     ["that has gone on since keeps its own", { id: "1001", generated_password: "newer", password_version: 2 }, "newer"],
     ["that has it already keeps it", { id: "1001", generated_password: "new", password_version: 1 }, "new"],
     ["of another object keeps its own", { id: "1002" }, null],
-    ["of something in doubt keeps its own", { id: null }, null],
+    ["of a pending create keeps its own", { id: null }, null],
   ])("a state %s", (_, state, password) => {
     const held = asHeld(service, { domain: "www.acme.example", ...state });
     const found = mergeEntry(service, held, noted);
@@ -169,7 +169,7 @@ describe("what only one answer contains", () => {
     expect(mergeEntry(webhook, held(null), rotated).secret).toBeNull();
   });
 
-  it("is not given to something in doubt by a note that is in doubt as well", () => {
+  it("is not given to a pending create by an entry that is pending as well", () => {
     const open = noteAbout("hosting_service", { id: null, password_version: 1 });
     expect(mergeEntry(service, asHeld(service, { id: null }), open).password_version).toBeNull();
   });

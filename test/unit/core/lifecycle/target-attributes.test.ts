@@ -1,4 +1,4 @@
-// What a change aims at, attribute by attribute: what is planned, what is known only by now, and what is kept.
+// The target of a change, attribute by attribute: what is planned, what is known only by now, and what is kept.
 import { describe, expect, it } from "vitest";
 import type { Created } from "../../../../src/core/kinds/kind.ts";
 import {
@@ -41,7 +41,7 @@ describe("what is planned", () => {
   });
 });
 
-describe("what a change in place aims at", () => {
+describe("the target of a change in place", () => {
   const current = { id: "1", plan_id: 11, suspended: false, password_version: 1 };
 
   it.each<[string, JsonObject, Record<string, boolean>, JsonObject, JsonObject]>([

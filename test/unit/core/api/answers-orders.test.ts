@@ -28,7 +28,7 @@ describe("the id of an order", () => {
   it.each([
     ["an invoice that names no order", { data: { ...bill, id: 5003 } }],
     ["a message", { data: { message: "ordered" } }],
-  ])("is not guessed from %s: the order stays in doubt", async (_why, body) => {
+  ])("is not guessed from %s: the order stays pending", async (_why, body) => {
     answers("/services", body);
     const { client } = setUp();
     const error = await failureOf(client.services.create({ plan_id: 11 }, { idempotencyKey: "k" }));

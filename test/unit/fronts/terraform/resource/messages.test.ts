@@ -17,10 +17,10 @@ import {
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
 import { immutableSinceCreate, prevented } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { recorded } from "../../../../support/subjects.ts";
-import { asHeld } from "./front.ts";
-import { everythingSaid } from "./spoken.ts";
-import { everythingSaidByClient } from "./spoken-api.ts";
-import type { Spoken } from "./spoken-creates.ts";
+import { asHeld } from "./fake-scope.ts";
+import { everythingSaidByClient } from "./messages-api.ts";
+import type { Spoken } from "./messages-creates.ts";
+import { everythingSaid } from "./messages-lifecycle.ts";
 
 const service = terraformKind("hosting_service");
 const said = await everythingSaid();

@@ -9,7 +9,7 @@ import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts"
 import { type TestClock, testClock } from "../../../../support/clock.ts";
 import { complete, type FakeAccount, fakeAccount, fakeWriter } from "../../../../support/subjects.ts";
 
-export interface Surroundings {
+export interface FakeScope {
   readonly front: ProviderScope;
   readonly session: ProviderSession;
   readonly kind: Kind;
@@ -28,7 +28,7 @@ export interface Options {
   readonly coalesce?: boolean;
 }
 
-export function surroundings(type: string, { objects = [], answer, session, coalesce }: Options = {}): Surroundings {
+export function fakeScope(type: string, { objects = [], answer, session, coalesce }: Options = {}): FakeScope {
   const fake = fakeAccount(terraformKind(type), ...objects);
   const writer = fakeWriter(
     answer ??

@@ -1,7 +1,7 @@
 /** Whether a live service may be the declared one where no natural key decides: never when it is certainly another product. */
 import { describe, expect, it } from "vitest";
-import type { PlanRecord } from "../../../../src/core/api/index.ts";
-import { service } from "../../../../src/core/kinds/service/index.ts";
+import type { PlanRecord } from "../../../../../src/core/api/index.ts";
+import { service } from "../../../../../src/core/kinds/service/index.ts";
 
 const plan = (plan_id: number, name: string | null, product_type: string | null) =>
   ({ id: String(plan_id), plan_id, name, product_type }) as PlanRecord;

@@ -36,7 +36,7 @@ import {
   type Spoken,
   saidBy,
   saidByCreations,
-} from "./spoken-creates.ts";
+} from "./messages-creates.ts";
 
 const PLAN: PlanRecord = {
   plan_id: 12,

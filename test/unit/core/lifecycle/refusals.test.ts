@@ -1,5 +1,5 @@
 // What is said when a resource is left alone, in all its forms. The golden file is what people read: `npm test -- -u
-// test/unit/core/lifecycle/words.test.ts`, then read the diff.
+// test/unit/core/lifecycle/refusals.test.ts`, then read the diff.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import type { Sent } from "../../../../src/core/lifecycle/pending-create.ts";

@@ -9,7 +9,7 @@ import {
   wasReleased,
 } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
-import { surroundings } from "./front.ts";
+import { fakeScope } from "./fake-scope.ts";
 
 const live = remote({ ...liveService, id: "1001", domain: "www.acme.example" });
 const old = recorded("hosting_service.www", {
@@ -20,11 +20,11 @@ const old = recorded("hosting_service.www", {
 });
 const next = { plan_id: 102, domain: "www.acme.example", reference: "second", replace_on_change: true };
 
-describe("a live object that was let go of", () => {
+describe("a live object that was released", () => {
   const earlier = (place = "this folder") => {
-    const before = surroundings("hosting_service", { session: { place } });
+    const before = fakeScope("hosting_service", { session: { place } });
     markReleased(before.kind, old, before.front);
-    return { before, later: surroundings("hosting_service", { session: { journal: before.journal } }) };
+    return { before, later: fakeScope("hosting_service", { session: { journal: before.journal } }) };
   };
 
   it("makes room in the same process, whatever is declared", () => {
@@ -50,8 +50,8 @@ describe("a live object that was let go of", () => {
     expect(wasReleased(here.kind, next, live, here.front)).toBe(false);
   });
 
-  it("is noted where that saves an order: nothing of what the API deletes, and no secret of it, stays on the disk", () => {
-    const { kind, front, journal } = surroundings("hosting_webhook");
+  it("is recorded where that saves an order: nothing of what the API deletes, and no secret of it, stays on the disk", () => {
+    const { kind, front, journal } = fakeScope("hosting_webhook");
     markReleased(kind, recorded("hosting_webhook.x", { ...liveWebhook, secret: "whsec_1" }), front);
     expect(journal.get("hosting_webhook released", "201")).toBeUndefined();
     expect(front.isReleased(kind, { id: "201" }), "in this process it makes room").toBe(true);
@@ -60,7 +60,7 @@ describe("a live object that was let go of", () => {
 
 describe("a create that was planned in the place of an object", () => {
   const planned = (more: object = {}) => {
-    const { kind, session, front } = surroundings("hosting_service");
+    const { kind, session, front } = fakeScope("hosting_service");
     noteReplacing(kind, "second", { id: "1001", name: "first", ...more }, session);
     return { kind, session, front };
   };
@@ -82,7 +82,7 @@ describe("a create that was planned in the place of an object", () => {
     ["in another workspace", { place: "elsewhere" }],
   ])("is not believed %s", (_, other) => {
     const { kind, session } = planned();
-    const later = surroundings("hosting_service", { session: { journal: session.journal, ...other } });
+    const later = fakeScope("hosting_service", { session: { journal: session.journal, ...other } });
     expect(isToReplace(kind, "second", live, later.front)).toBe(false);
   });
 
@@ -92,7 +92,7 @@ describe("a create that was planned in the place of an object", () => {
     ["hosting_webhook", "what is deleted afterwards, of the same name", "second", true],
     ["hosting_client_account", "what cannot be deleted", "first", false],
   ])("of a %s is noted for %s: %s -> %s", (type, _, oldName, noted) => {
-    const { kind, session, front } = surroundings(type);
+    const { kind, session, front } = fakeScope(type);
     noteReplacing(kind, "second", { id: "7", name: oldName }, session);
     expect(isToReplace(kind, "second", remote({ id: "7" }), front)).toBe(noted);
   });

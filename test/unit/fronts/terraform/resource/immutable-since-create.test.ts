@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { immutableSinceCreate } from "../../../../../src/fronts/terraform/resource/replacement.ts";
-import { asHeld } from "./front.ts";
+import { asHeld } from "./fake-scope.ts";
 
 const ORDERED = { id: "1001", plan_id: 11, currency: "USD", domain: "www.acme.example", reference: null };
 const DECLARED = { plan_id: 11, currency: "USD", domain: "www.acme.example" };

@@ -6,7 +6,7 @@ import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terra
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";
 import { complete, failure, liveService, liveWebhook, recorded } from "../../../../support/subjects.ts";
-import { asHeld, type Options, type Surroundings, surroundings } from "./front.ts";
+import { asHeld, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
 
 export const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 export const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
@@ -55,12 +55,12 @@ export interface Asked extends Options {
   /** Planned otherwise than what was recorded, with what is declared over it. */
   readonly planned?: ValueObject;
   readonly cancelled?: AbortSignal;
-  prepare?(place: Surroundings): void;
+  prepare?(place: FakeScope): void;
 }
 
 export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const { prior, mark = {}, note, planned: over, cancelled, prepare, ...options } = asked;
-  const place = surroundings(type, options);
+  const place = fakeScope(type, options);
   const { kind, front, journal, sent } = place;
   if (note !== undefined) {
     const defaults = attributesOf(kind).flatMap(([name, , meta]) => (meta.default ? [[name, meta.default]] : []));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PlanRecord } from "../../../../src/core/api/index.ts";
-import { quoteService } from "../../../../src/core/kinds/service/quote.ts";
-import { UNKNOWN, type ValueObject } from "../../../../src/core/model/index.ts";
+import type { PlanRecord } from "../../../../../src/core/api/index.ts";
+import { quoteService } from "../../../../../src/core/kinds/service/quote.ts";
+import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 
 const plan = (over: Partial<PlanRecord> = {}): PlanRecord => ({
   id: "11",

@@ -96,7 +96,7 @@ function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer)
 }
 
 describe("an answer other than 2xx", () => {
-  // The golden file is what others rely on: `npm test -- -u test/unit/core/api/refuse.test.ts`, then read the diff.
+  // The golden file is what others rely on: `npm test -- -u test/unit/core/api/classify.test.ts`, then read the diff.
   it("is in full what it was", async () => {
     const text = ANSWERS.map((answer) => {
       const [status, body, headers, cut] = answer;
