@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import process from "node:process";
 import { VERSION } from "../../core/api/version.ts";
 import { nodeTooOld } from "../../core/model/runtime.ts";
-import type { Provider } from "./calls/index.ts";
 import { selfSigned } from "./wire/certificate.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/grpc.ts";
 import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
@@ -64,7 +63,7 @@ function onceOrphaned(then: () => void): void {
 }
 
 /** Begins to load the provider at the first call; what comes before it is loaded waits. */
-function lazyPeer(provider: Promise<Provider>): Peer {
+function lazyPeer(provider: Promise<Peer>): Peer {
   return {
     handle: async (method, request, cancelled) => (await provider).handle(method, request, cancelled),
     finish: async () => (await provider).finish(),

@@ -9,6 +9,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
+import type { Kind } from "../../../core/kinds/kind.ts";
 import {
   type AttributePath,
   breakCommands,
@@ -28,6 +29,7 @@ import {
   AttributePathSchema,
   DiagnosticSchema,
   type Diagnostic as Message,
+  Provider,
   Diagnostic_Severity as Severity,
 } from "../wire/tfplugin6.gen.ts";
 
@@ -85,14 +87,16 @@ export function requireSession(connection: Connection): ProviderSession {
   );
 }
 
+/** The rpcs of the protocol, each with its two messages. */
+export const rpcs = Provider.method;
+
 /**
- * A call from its two messages: decodes the request, encodes what `answer` gives.
+ * A call from the two messages of its rpc: decodes the request, encodes the answer.
  *
- * @param answer what the user should know of a failure is a diagnostic in its result; it throws only what is a defect.
+ * @param answer a failure that the user should know of is a diagnostic in its result; it throws only defects.
  */
 export function unary<I extends DescMessage, O extends DescMessage>(
-  input: I,
-  output: O,
+  { input, output }: { readonly input: I; readonly output: O },
   answer: (
     request: MessageShape<I>,
     connection: Connection,
@@ -140,7 +144,25 @@ export function toPath(path: AttributePath) {
   });
 }
 
-/** What a failure has to say. A mistake of ours is reported as one, in words that hold no value; where it happened goes to the log. */
+/**
+ * The diagnostics of a step, those of its failure included.
+ * @param kind of the resource that it is about.
+ * @param noticed beside the step: reported with it, whether it fails or not.
+ */
+export async function diagnosed(
+  step: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
+  { kind, noticed = [] }: { readonly kind?: Kind; readonly noticed?: Diagnostic[] } = {},
+): Promise<Message[]> {
+  let found: readonly Diagnostic[];
+  try {
+    found = await step();
+  } catch (error) {
+    found = failureOf(error);
+  }
+  return toDiagnostics([...noticed.splice(0), ...found], terraformRemedies(kind));
+}
+
+/** The diagnostics of a failure. A defect is reported without any value; the log has the place where it was thrown. */
 export function failureOf(error: unknown): Diagnostic[] {
   if (error instanceof HostformError) return [...error.diagnostics];
   logError("a call failed", error);

@@ -4,106 +4,50 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
+import type { Schema } from "../../../core/model/schema.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
 import { type CheckedDataSource, dataSources, ephemeralResources, functions } from "../data/index.ts";
-import { type EphemeralResource, FunctionError } from "../index.ts";
+import { type EphemeralResource, FunctionError, type ProviderSession } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { refersToPending } from "../resource/notices.ts";
-import {
-  CallFunction_RequestSchema,
-  CallFunction_ResponseSchema,
-  CloseEphemeralResource_RequestSchema,
-  CloseEphemeralResource_ResponseSchema,
-  type DynamicValue,
-  OpenEphemeralResource_RequestSchema,
-  OpenEphemeralResource_ResponseSchema,
-  ReadDataSource_RequestSchema,
-  ReadDataSource_ResponseSchema,
-  RenewEphemeralResource_RequestSchema,
-  RenewEphemeralResource_ResponseSchema,
-  ValidateDataResourceConfig_RequestSchema,
-  ValidateDataResourceConfig_ResponseSchema,
-  ValidateEphemeralResourceConfig_RequestSchema,
-  ValidateEphemeralResourceConfig_ResponseSchema,
-} from "../wire/tfplugin6.gen.ts";
-import { type Calls, failureOf, requireSession, toDiagnostics, unary } from "./call.ts";
+import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
+import { type Calls, type Connection, diagnosed, failureOf, requireSession, rpcs, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateDataResourceConfig: unary(
-    ValidateDataResourceConfig_RequestSchema,
-    ValidateDataResourceConfig_ResponseSchema,
-    async ({ typeName, config }) => ({
-      diagnostics: await diagnosed(() => {
-        const source = sourceOf(typeName);
-        return source.check?.(decodeDynamic(config, source.schema.attributes) ?? {}) ?? [];
-      }),
+  ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, async ({ typeName, config }) => ({
+    diagnostics: await diagnosed(() => {
+      const source = sourceOf(typeName);
+      return source.check?.(decodeDynamic(config, source.schema.attributes) ?? {}) ?? [];
     }),
-  ),
+  })),
 
-  ReadDataSource: unary(
-    ReadDataSource_RequestSchema,
-    ReadDataSource_ResponseSchema,
-    async ({ typeName, config }, connection) => {
-      let state: DynamicValue | undefined;
-      const diagnostics = await diagnosed(async () => {
-        const { schema, check, read } = sourceOf(typeName);
-        // Terraform reads once everything is known.
-        const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-        // What was unknown when the configuration was checked is known by now.
-        const found = [...refersToPending(known), ...(check?.(known) ?? [])];
-        if (!found.some(isError)) {
-          state = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
-        }
-        return found;
-      });
-      return { ...(state !== undefined && { state }), diagnostics };
-    },
-  ),
+  ReadDataSource: unary(rpcs.readDataSource, async ({ typeName, config }, connection) => {
+    const { value: state, diagnostics } = await readKnown(() => sourceOf(typeName), config, connection);
+    return { state, diagnostics };
+  }),
 
-  ValidateEphemeralResourceConfig: unary(
-    ValidateEphemeralResourceConfig_RequestSchema,
-    ValidateEphemeralResourceConfig_ResponseSchema,
-    async ({ typeName, config }) => ({
-      diagnostics: await diagnosed(() => {
-        // The schema says all: what fits it is right.
-        decodeDynamic(config, ephemeralOf(typeName).schema.attributes);
-        return [];
-      }),
+  ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, async ({ typeName, config }) => ({
+    diagnostics: await diagnosed(() => {
+      // The schema is the only check.
+      decodeDynamic(config, ephemeralOf(typeName).schema.attributes);
+      return [];
     }),
-  ),
+  })),
 
-  OpenEphemeralResource: unary(
-    OpenEphemeralResource_RequestSchema,
-    OpenEphemeralResource_ResponseSchema,
-    async ({ typeName, config }, connection) => {
-      let result: DynamicValue | undefined;
-      const diagnostics = await diagnosed(async () => {
-        const { schema, open } = ephemeralOf(typeName);
-        // Terraform opens once everything is known.
-        const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-        const unsettled = refersToPending(known);
-        if (unsettled.length === 0) {
-          result = encodeDynamic(await open(known, requireSession(connection)), schema.attributes);
-        }
-        return unsettled;
-      });
-      return { ...(result !== undefined && { result }), diagnostics };
-    },
-  ),
+  OpenEphemeralResource: unary(rpcs.openEphemeralResource, async ({ typeName, config }, connection) => {
+    const open = () => {
+      const resource = ephemeralOf(typeName);
+      return { schema: resource.schema, read: resource.open };
+    };
+    const { value: result, diagnostics } = await readKnown(open, config, connection);
+    return { result, diagnostics };
+  }),
 
-  RenewEphemeralResource: unary(
-    RenewEphemeralResource_RequestSchema,
-    RenewEphemeralResource_ResponseSchema,
-    ({ private: mark }) => (mark === undefined ? {} : { private: mark }),
-  ),
+  RenewEphemeralResource: unary(rpcs.renewEphemeralResource, () => ({})),
 
-  CloseEphemeralResource: unary(
-    CloseEphemeralResource_RequestSchema,
-    CloseEphemeralResource_ResponseSchema,
-    () => ({}),
-  ),
+  CloseEphemeralResource: unary(rpcs.closeEphemeralResource, () => ({})),
 
-  CallFunction: unary(CallFunction_RequestSchema, CallFunction_ResponseSchema, ({ name, arguments: args }) => {
+  CallFunction: unary(rpcs.callFunction, ({ name, arguments: args }) => {
     try {
       return callFunction(
         name,
@@ -117,6 +61,26 @@ export const calls: Calls = {
   }),
 };
 
+/** What is read by a configuration: a data source, or an ephemeral resource that is opened. */
+interface Readable extends Pick<CheckedDataSource, "check"> {
+  readonly schema: Schema;
+  read(config: JsonObject, session: ProviderSession): Promise<JsonObject>;
+}
+
+/** Reads by a configuration in which everything is known: until then Terraform does not ask. */
+async function readKnown(readable: () => Readable, config: DynamicValue | undefined, connection: Connection) {
+  let value: DynamicValue | undefined;
+  const diagnostics = await diagnosed(async () => {
+    const { schema, check, read } = readable();
+    const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
+    // Values that were unknown when the configuration was checked are known now.
+    const found: Diagnostic[] = [...refersToPending(known), ...(check?.(known) ?? [])];
+    if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
+    return found;
+  });
+  return { value, diagnostics };
+}
+
 const sources = new Map(dataSources.map((source) => [source.name, source]));
 
 function sourceOf(name: string): CheckedDataSource {
@@ -127,15 +91,6 @@ const ephemerals = new Map(ephemeralResources.map((resource) => [resource.name, 
 
 function ephemeralOf(name: string): EphemeralResource {
   return ephemerals.get(name) ?? fail("internal", `This provider has no ephemeral resource ${name}`);
-}
-
-/** The diagnostics of a step, those of its failure included. */
-async function diagnosed(step: () => readonly Diagnostic[] | Promise<readonly Diagnostic[]>) {
-  try {
-    return toDiagnostics(await step());
-  } catch (error) {
-    return toDiagnostics(failureOf(error));
-  }
 }
 
 type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;

@@ -9,31 +9,22 @@ import { validateProviderConfig } from "../provider/config.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
+import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
 import {
-  ConfigureProvider_RequestSchema,
-  ConfigureProvider_ResponseSchema,
-  type FunctionSchema,
-  GetFunctions_RequestSchema,
-  GetFunctions_ResponseSchema,
-  GetMetadata_RequestSchema,
-  GetMetadata_ResponseSchema,
-  GetProviderSchema_RequestSchema,
-  GetProviderSchema_ResponseSchema,
-  StopProvider_RequestSchema,
-  StopProvider_ResponseSchema,
-  StringKind,
-  ValidateProviderConfig_RequestSchema,
-  ValidateProviderConfig_ResponseSchema,
-} from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, failureOf, newConnection, toDiagnostics, unary } from "./call.ts";
+  type Calls,
+  type Connection,
+  diagnosed,
+  failureOf,
+  newConnection,
+  rpcs,
+  toDiagnostics,
+  unary,
+} from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
-/** The provider as one connection sees it. */
-export type Provider = Peer;
-
 /** A provider that is not configured yet. */
-export function createProvider(process: Pick<Connection, "env" | "log">): Provider {
+export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
   const connection = newConnection(process);
   return {
     async handle(method, request, cancelled) {
@@ -63,7 +54,7 @@ export function createProvider(process: Pick<Connection, "env" | "log">): Provid
  */
 const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
 
-const getProviderSchema = unary(GetProviderSchema_RequestSchema, GetProviderSchema_ResponseSchema, () => ({
+const getProviderSchema = unary(rpcs.getProviderSchema, () => ({
   provider: toProtoSchema(catalogue.provider),
   resourceSchemas: schemas(catalogue.resources),
   dataSourceSchemas: schemas(catalogue.dataSources),
@@ -72,7 +63,7 @@ const getProviderSchema = unary(GetProviderSchema_RequestSchema, GetProviderSche
   serverCapabilities,
 }));
 
-const getMetadata = unary(GetMetadata_RequestSchema, GetMetadata_ResponseSchema, () => ({
+const getMetadata = unary(rpcs.getMetadata, () => ({
   serverCapabilities,
   resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
   dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
@@ -80,18 +71,15 @@ const getMetadata = unary(GetMetadata_RequestSchema, GetMetadata_ResponseSchema,
   functions: [...catalogue.functions.keys()].map((name) => ({ name })),
 }));
 
-const getFunctions = unary(GetFunctions_RequestSchema, GetFunctions_ResponseSchema, () => ({
+const getFunctions = unary(rpcs.getFunctions, () => ({
   functions: functionMessages(),
 }));
 
-const validateConfig = unary(
-  ValidateProviderConfig_RequestSchema,
-  ValidateProviderConfig_ResponseSchema,
-  ({ config }) => {
-    const found = collected(() => validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}));
-    return { diagnostics: toDiagnostics(found) };
-  },
-);
+const validateConfig = unary(rpcs.validateProviderConfig, async ({ config }) => ({
+  diagnostics: await diagnosed(() =>
+    validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}),
+  ),
+}));
 
 const LONG_WAIT_MS = 5_000;
 
@@ -106,43 +94,39 @@ function waitLog(log: Log): (ms: number) => void {
   };
 }
 
-const configure = unary(
-  ConfigureProvider_RequestSchema,
-  ConfigureProvider_ResponseSchema,
-  async ({ config, terraformVersion }, connection) => {
-    const { stop, env, log } = connection;
-    const before = connection.session;
-    connection.session = undefined;
-    connection.terraformVersion = terraformVersion;
-    await before?.close();
-    const warnings: Diagnostic[] = [];
-    let answered = false;
-    try {
-      // The client of the API is a third of the time that the provider takes to load, and most processes that Terraform
-      // starts only validate.
-      const { openSession } = await import("../provider/session.ts");
-      connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
-        stop: stop.signal,
-        env,
-        terraformVersion,
-        onWait: waitLog(log),
-        onWarning(warning) {
-          // What is noticed later goes into the next answer about a resource.
-          (answered ? connection.warnings : warnings).push(warning);
-          if (answered) log("warn", warning.summary, { code: warning.code });
-        },
-      });
-      return { diagnostics: toDiagnostics(warnings) };
-    } catch (error) {
-      return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
-    } finally {
-      answered = true;
-    }
-  },
-);
+const configure = unary(rpcs.configureProvider, async ({ config, terraformVersion }, connection) => {
+  const { stop, env, log } = connection;
+  const before = connection.session;
+  connection.session = undefined;
+  connection.terraformVersion = terraformVersion;
+  await before?.close();
+  const warnings: Diagnostic[] = [];
+  let answered = false;
+  try {
+    // The client of the API is a third of the time that the provider takes to load, and most processes that Terraform
+    // starts only validate.
+    const { openSession } = await import("../provider/session.ts");
+    connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
+      stop: stop.signal,
+      env,
+      terraformVersion,
+      onWait: waitLog(log),
+      onWarning(warning) {
+        // What is noticed later goes into the next answer about a resource.
+        (answered ? connection.warnings : warnings).push(warning);
+        if (answered) log("warn", warning.summary, { code: warning.code });
+      },
+    });
+    return { diagnostics: toDiagnostics(warnings) };
+  } catch (error) {
+    return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
+  } finally {
+    answered = true;
+  }
+});
 
 /** Answers at once: Terraform itself waits for the calls that are under way. */
-const stopProvider = unary(StopProvider_RequestSchema, StopProvider_ResponseSchema, (_, connection) => {
+const stopProvider = unary(rpcs.stopProvider, (_, connection) => {
   connection.stop.abort();
   return {};
 });
@@ -180,13 +164,4 @@ function toProtoFunction(one: ProviderFunction): MessageInitShape<typeof Functio
     })),
     return: { type: typeBytes(one.returns) },
   };
-}
-
-/** The diagnostics of a step, those that it threw included. */
-function collected(step: () => readonly Diagnostic[]): readonly Diagnostic[] {
-  try {
-    return step();
-  } catch (error) {
-    return failureOf(error);
-  }
 }

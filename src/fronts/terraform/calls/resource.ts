@@ -2,11 +2,11 @@ import type { Kind } from "../../../core/kinds/index.ts";
 import { type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
-import { terraformRemedies } from "../remedies.ts";
 import { applyResource } from "../resource/apply.ts";
 import {
   decodeMark,
   encodeMark,
+  type Mark,
   terraformKind,
   withoutPendingId,
   withPendingId,
@@ -17,28 +17,13 @@ import { importResource, readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import {
-  ApplyResourceChange_RequestSchema,
-  ApplyResourceChange_ResponseSchema,
-  type DynamicValue,
-  ImportResourceState_RequestSchema,
-  ImportResourceState_ResponseSchema,
-  PlanResourceChange_RequestSchema,
-  PlanResourceChange_ResponseSchema,
-  ReadResource_RequestSchema,
-  ReadResource_ResponseSchema,
-  UpgradeResourceState_RequestSchema,
-  UpgradeResourceState_ResponseSchema,
-  ValidateResourceConfig_RequestSchema,
-  ValidateResourceConfig_ResponseSchema,
-} from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, failureOf, requireSession, toDiagnostics, toPath, unary } from "./call.ts";
+import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
+import { type Calls, type Connection, diagnosed, requireSession, rpcs, toPath, unary } from "./call.ts";
 
 /** The calls about managed resources: decode, ask the core, encode. */
 export const calls: Calls = {
   ValidateResourceConfig: unary(
-    ValidateResourceConfig_RequestSchema,
-    ValidateResourceConfig_ResponseSchema,
+    rpcs.validateResourceConfig,
     async ({ typeName, config, clientCapabilities }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const allowed = clientCapabilities?.writeOnlyAttributesAllowed ?? false;
@@ -47,64 +32,48 @@ export const calls: Calls = {
     },
   ),
 
-  UpgradeResourceState: unary(
-    UpgradeResourceState_RequestSchema,
-    UpgradeResourceState_ResponseSchema,
-    async ({ typeName, version, rawState }, connection) => {
-      const { kind, attributes } = resourceOf(typeName);
-      let upgradedState: DynamicValue | undefined;
-      const diagnostics = await diagnosticsOf(kind, connection, async () => {
-        if (version > BigInt(kind.schemaVersion)) newer(kind, version);
-        const text = new TextDecoder().decode(rawState?.json);
-        const state = withoutPendingId(fromStateJson(text, attributes));
-        if (connection.session !== undefined) scopeIn(connection).addRecorded(kind, state);
-        upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
-        return [];
-      });
-      return { upgradedState, diagnostics };
-    },
-  ),
+  UpgradeResourceState: unary(rpcs.upgradeResourceState, async ({ typeName, version, rawState }, connection) => {
+    const { kind, attributes } = resourceOf(typeName);
+    let upgradedState: DynamicValue | undefined;
+    const diagnostics = await diagnosticsOf(kind, connection, async () => {
+      if (version > BigInt(kind.schemaVersion)) newer(kind, version);
+      const state = fromStateJson(new TextDecoder().decode(rawState?.json), attributes);
+      if (connection.session !== undefined) scopeIn(connection).addRecorded(kind, withoutPendingId(state));
+      upgradedState = encodeDynamic(state, attributes);
+      return [];
+    });
+    return { upgradedState, diagnostics };
+  }),
 
-  ReadResource: unary(
-    ReadResource_RequestSchema,
-    ReadResource_ResponseSchema,
-    async ({ typeName, currentState, private: mark }, connection) => {
-      const { kind, attributes } = resourceOf(typeName);
-      // Whatever fails: what is recorded stays.
-      const answer = { newState: currentState, private: mark };
-      const diagnostics = await diagnosticsOf(kind, connection, async () => {
-        const state = decodeDynamic(currentState, attributes);
-        if (state === null) return [];
-        const read = await readResource(
-          kind,
-          withoutPendingId(state) as JsonObject,
-          decodeMark(mark),
-          scopeIn(connection),
-        );
-        answer.newState = encodeDynamic(read.state && withPendingId(read.state, read.mark), attributes);
-        answer.private = encodeMark(read.mark);
-        return read.diagnostics;
-      });
-      return { ...answer, diagnostics };
-    },
-  ),
+  ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
+    const { kind, attributes } = resourceOf(typeName);
+    // Whatever fails: what is recorded stays.
+    let answer = { newState: currentState, private: mark };
+    const diagnostics = await diagnosticsOf(kind, connection, async () => {
+      const state = stateIn(currentState, attributes);
+      if (state === null) return [];
+      const read = await readResource(kind, state, decodeMark(mark), scopeIn(connection));
+      answer = encoded(read, attributes);
+      return read.diagnostics;
+    });
+    return { ...answer, diagnostics };
+  }),
 
   PlanResourceChange: unary(
-    PlanResourceChange_RequestSchema,
-    PlanResourceChange_ResponseSchema,
+    rpcs.planResourceChange,
     async ({ typeName, priorState, proposedNewState, config, priorPrivate }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
-        const prior = priorIn(priorState, attributes);
+        const prior = stateIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
         if (decodeDynamic(proposedNewState, attributes) === null) {
           return prior === null ? [] : (await planDestroy(kind, prior, mark, scope)).diagnostics;
         }
         const declared = decodeDynamic(config, attributes) ?? {};
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
-        // A plan with errors is not gone on with; its values need not be possible ones.
+        // Terraform does not use a plan with errors; its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
           answer.plannedState = encodeDynamic(withPendingId(plan.planned, prior === null ? {} : mark), attributes);
         }
@@ -117,61 +86,60 @@ export const calls: Calls = {
   ),
 
   ApplyResourceChange: unary(
-    ApplyResourceChange_RequestSchema,
-    ApplyResourceChange_ResponseSchema,
+    rpcs.applyResourceChange,
     async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection, cancelled) => {
       const { kind, attributes } = resourceOf(typeName);
-      const answer = { newState: priorState, private: plannedPrivate };
+      let answer = { newState: priorState, private: plannedPrivate };
       const diagnostics = await diagnosticsOf(kind, connection, async () => {
         const scope = scopeIn(connection);
-        const prior = priorIn(priorState, attributes);
+        const prior = stateIn(priorState, attributes);
         const mark = decodeMark(plannedPrivate);
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
-          const { diagnostics, left } =
-            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, scope, cancelled);
-          Object.assign(answer, {
-            newState: encodeDynamic(left?.state ?? null, attributes),
-            private: left === undefined ? new Uint8Array() : encodeMark(left.mark),
-          });
-          return diagnostics;
+          const destroyed = prior && (await destroyResource(kind, prior, mark, scope, cancelled));
+          answer = encoded(destroyed?.left ?? { state: null, mark: {} }, attributes);
+          return destroyed?.diagnostics ?? [];
         }
         const declared = decodeDynamic(config, attributes) ?? {};
-        const applied = await applyResource(
-          kind,
-          { prior, planned: withoutPendingId(planned), config: declared, mark, ...(cancelled && { cancelled }) },
-          scope,
-        );
-        Object.assign(answer, {
-          newState: encodeDynamic(applied.state && withPendingId(applied.state, applied.mark), attributes),
-          private: encodeMark(applied.mark),
-        });
+        const question = { prior, planned: withoutPendingId(planned), config: declared, mark };
+        const applied = await applyResource(kind, { ...question, ...(cancelled && { cancelled }) }, scope);
+        answer = encoded(applied, attributes);
         return applied.diagnostics;
       });
       return { ...answer, diagnostics };
     },
   ),
 
-  ImportResourceState: unary(
-    ImportResourceState_RequestSchema,
-    ImportResourceState_ResponseSchema,
-    async ({ typeName, id }, connection) => {
-      const { kind, attributes } = resourceOf(typeName);
-      const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
-      const diagnostics = await diagnosticsOf(kind, connection, async () => {
-        const state = await importResource(kind, id, scopeIn(connection));
-        importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
-        return [];
-      });
-      return { importedResources, diagnostics };
-    },
-  ),
+  ImportResourceState: unary(rpcs.importResourceState, async ({ typeName, id }, connection) => {
+    const { kind, attributes } = resourceOf(typeName);
+    const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
+    const diagnostics = await diagnosticsOf(kind, connection, async () => {
+      const state = await importResource(kind, id, scopeIn(connection));
+      importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
+      return [];
+    });
+    return { importedResources, diagnostics };
+  }),
 };
 
-const priorIn = (state: DynamicValue | undefined, attributes: Attributes): JsonObject | null => {
-  const prior = decodeDynamic(state, attributes);
-  return prior && (withoutPendingId(prior) as JsonObject);
+/** The core's form of a state; null for none. */
+const stateIn = (state: DynamicValue | undefined, attributes: Attributes): JsonObject | null => {
+  const decoded = decodeDynamic(state, attributes);
+  return decoded && (withoutPendingId(decoded) as JsonObject);
 };
+
+/** A state and its mark, for Terraform. */
+const encoded = (
+  { state, mark }: { readonly state: JsonObject | null; readonly mark: Mark },
+  attributes: Attributes,
+) => ({
+  newState: encodeDynamic(state && withPendingId(state, mark), attributes),
+  private: encodeMark(mark),
+});
+
+/** Diagnostics in the words of a kind, with what was noticed since the last answer. */
+const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: () => Promise<readonly Diagnostic[]>) =>
+  diagnosed(step, { kind, noticed: warnings });
 
 const noPaths: ReturnType<typeof toPath>[] = [];
 
@@ -180,12 +148,6 @@ const scopeIn = (connection: Connection) => scopeOf(requireSession(connection), 
 function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   const kind = terraformKind(type);
   return { kind, attributes: schemaOf(kind).attributes };
-}
-
-/** What the work has to say, or why it failed, in Terraform's terms; and what was noticed beside it. */
-async function diagnosticsOf(kind: Kind, { warnings }: Connection, work: () => Promise<readonly Diagnostic[]>) {
-  const diagnostics = await work().catch((error: unknown) => failureOf(error));
-  return toDiagnostics([...warnings.splice(0), ...diagnostics], terraformRemedies(kind));
 }
 
 function newer(kind: Kind, version: bigint): never {

@@ -5,12 +5,8 @@ import { calls } from "../../../../../src/fronts/terraform/calls/data.ts";
 import { decodeDynamic, encodeDynamic } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { ephemeralResources } from "../../../../../src/fronts/terraform/data/index.ts";
 import {
-  CloseEphemeralResource_RequestSchema,
-  CloseEphemeralResource_ResponseSchema,
   OpenEphemeralResource_RequestSchema,
   OpenEphemeralResource_ResponseSchema,
-  RenewEphemeralResource_RequestSchema,
-  RenewEphemeralResource_ResponseSchema,
   ValidateEphemeralResourceConfig_RequestSchema,
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
@@ -27,8 +23,8 @@ async function open(account: OpenAccount, id: string) {
     toBinary(OpenEphemeralResource_RequestSchema, request),
     account.connection,
   );
-  const { result, diagnostics, private: mark } = fromBinary(OpenEphemeralResource_ResponseSchema, bytes ?? none);
-  return { result: decodeDynamic(result, attributes), reported: reportedBy(diagnostics), mark };
+  const { result, diagnostics } = fromBinary(OpenEphemeralResource_ResponseSchema, bytes ?? none);
+  return { result: decodeDynamic(result, attributes), reported: reportedBy(diagnostics) };
 }
 
 describe("hosting_panel_sso", () => {
@@ -38,7 +34,6 @@ describe("hosting_panel_sso", () => {
     expect(first).toEqual({
       result: { service_id: "1001", url: expect.stringMatching(/^https?:\/\/\S+$/) },
       reported: [],
-      mark: undefined,
     });
     expect((await open(account, "1001")).result?.url).not.toBe(first.result?.url);
     expect(account.sent()).toEqual(["GET /services/1001/panel-sso", "GET /services/1001/panel-sso"]);
@@ -84,27 +79,14 @@ describe("hosting_panel_sso", () => {
   it("is valid as soon as it fits its schema; there is nothing to renew or to close", async () => {
     const account = await openAccount();
     const validate = create(ValidateEphemeralResourceConfig_RequestSchema, { typeName, config: configured(UNKNOWN) });
-    const renew = create(RenewEphemeralResource_RequestSchema, { typeName, private: new Uint8Array([1]) });
-    const close = create(CloseEphemeralResource_RequestSchema, { typeName });
     const { connection } = account;
     const validated = await calls.ValidateEphemeralResourceConfig?.(
       toBinary(ValidateEphemeralResourceConfig_RequestSchema, validate),
       connection,
     );
-    const renewed = await calls.RenewEphemeralResource?.(
-      toBinary(RenewEphemeralResource_RequestSchema, renew),
-      connection,
-    );
-    const closed = await calls.CloseEphemeralResource?.(
-      toBinary(CloseEphemeralResource_RequestSchema, close),
-      connection,
-    );
     expect(fromBinary(ValidateEphemeralResourceConfig_ResponseSchema, validated ?? none).diagnostics).toEqual([]);
-    expect(fromBinary(RenewEphemeralResource_ResponseSchema, renewed ?? none)).toMatchObject({
-      diagnostics: [],
-      private: new Uint8Array([1]),
-    });
-    expect(fromBinary(CloseEphemeralResource_ResponseSchema, closed ?? none).diagnostics).toEqual([]);
+    expect(await calls.RenewEphemeralResource?.(none, connection)).toEqual(none);
+    expect(await calls.CloseEphemeralResource?.(none, connection)).toEqual(none);
     expect(account.sent()).toEqual([]);
   });
 
