@@ -11,12 +11,14 @@ import type { Kind, ReadSettings } from "../../core/kinds/kind.ts";
 import type { Account, SecretOutputs } from "../../core/lifecycle/index.ts";
 import type {
   Clock,
+  Diagnostic,
   FileOutput,
   Json,
   JsonObject,
   ResourceState,
   SecretDestination,
   SecretName,
+  ValueObject,
 } from "../../core/model/index.ts";
 import type { Schema, SchemaType } from "../../core/model/schema.ts";
 
@@ -90,6 +92,8 @@ export interface DataSession extends Pick<ProviderSession, "client" | "account" 
 export interface DataSource {
   readonly name: string;
   readonly schema: Schema;
+  /** Refuses a configuration before it is read. Values may be unknown; null where nothing is given. */
+  check?(config: ValueObject): readonly Diagnostic[];
   /**
    * @param config wholly known; null where nothing is given.
    * @returns every attribute of the schema.
@@ -98,13 +102,8 @@ export interface DataSource {
   read(config: JsonObject, session: DataSession): Promise<JsonObject>;
 }
 
-/** `ephemeral "hosting_…"`: its result is in no state and no plan. */
-export interface EphemeralResource {
-  readonly name: string;
-  readonly schema: Schema;
-  /** @throws HostformError. */
-  open(config: JsonObject, session: ProviderSession): Promise<JsonObject>;
-}
+/** `ephemeral "hosting_…"`, read when Terraform opens it: its result is in no state and no plan. */
+export type EphemeralResource = DataSource;
 
 /** `provider::hosting::…`. Runs without a configuration. */
 export interface ProviderFunction {

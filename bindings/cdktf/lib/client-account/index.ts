@@ -41,13 +41,13 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
   */
   readonly name: string;
   /**
-  * Whether a change that the API has no call for makes another client account; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for creates another client account; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#replace_on_change ClientAccount#replace_on_change}
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#timeouts ClientAccount#timeouts}
   */
@@ -61,7 +61,7 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
 }
 export interface ClientAccountTimeouts {
   /**
-  * How long making the client account may take.
+  * How long creating the client account may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#create ClientAccount#create}
   */
@@ -142,7 +142,7 @@ export class ClientAccountTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long making the client account may take.
+  * How long creating the client account may take.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -342,7 +342,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for makes another client account; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for creates another client account; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -361,7 +361,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new ClientAccountTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   */
   public get timeouts() {
     return this._timeouts;

@@ -21,7 +21,7 @@ export interface DataHostingDomainAvailabilityConfig extends cdktf.TerraformMeta
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/domain_availability hosting_domain_availability}
 *
-* Whether domains can be registered, as far as the API tells. It is asked again at each plan; an answer is no reservation.
+* Whether domains can be registered, according to the API. Each plan asks again; an answer is no reservation.
 */
 export class DataHostingDomainAvailability extends cdktf.TerraformDataSource {
 
@@ -89,7 +89,7 @@ export class DataHostingDomainAvailability extends cdktf.TerraformDataSource {
   // available - computed: true, optional: false, required: false
   private _available = new cdktf.BooleanMap(this, "available");
   /**
-  * By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer cannot be understood.
+  * By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer is not clear.
   */
   public get available() {
     return this._available;

@@ -86,7 +86,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // expires_at - computed: true, optional: false, required: false
   /**
-  * When the grant ends (ISO 8601); null: never, or the API does not tell.
+  * When the grant ends (ISO 8601); null: never, or the API does not show it.
   */
   public get expiresAt() {
     return this.getStringAttribute('expires_at');

@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/names.ts";
 
 export interface DataHostingPlanConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Billing cycle, in the API's own word; tells plans of one name apart.
+  * Billing cycle, in the API's own word; distinguishes plans of one name.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/plan#billing_cycle DataHostingPlan#billing_cycle}
   */
@@ -35,7 +35,7 @@ export interface DataHostingPlanConfig extends cdktf.TerraformMetaArguments {
   */
   readonly planId?: number;
   /**
-  * Kind of product, in the API's own word; tells plans of one name apart.
+  * Kind of product, in the API's own word; distinguishes plans of one name.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/plan#product_type DataHostingPlan#product_type}
   */
@@ -109,7 +109,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
   // billing_cycle - computed: true, optional: true, required: false
   private _billingCycle?: string;
   /**
-  * Billing cycle, in the API's own word; tells plans of one name apart.
+  * Billing cycle, in the API's own word; distinguishes plans of one name.
   */
   public get billingCycle() {
     return this.getStringAttribute('billing_cycle');
@@ -192,7 +192,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
 
   // price - computed: true, optional: false, required: false
   /**
-  * Undiscounted list price of one billing cycle, in the API's own unit. Null where the API tells none in this currency.
+  * Undiscounted list price of one billing cycle, in the API's own unit. Null where the API lists none in this currency.
   */
   public get price() {
     return this.getNumberAttribute('price');
@@ -200,7 +200,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
 
   // price_after_discount - computed: true, optional: false, required: false
   /**
-  * What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not tell it in this currency.
+  * What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not show it in this currency.
   */
   public get priceAfterDiscount() {
     return this.getNumberAttribute('price_after_discount');
@@ -234,7 +234,7 @@ export class DataHostingPlan extends cdktf.TerraformDataSource {
   // product_type - computed: true, optional: true, required: false
   private _productType?: string;
   /**
-  * Kind of product, in the API's own word; tells plans of one name apart.
+  * Kind of product, in the API's own word; distinguishes plans of one name.
   */
   public get productType() {
     return this.getStringAttribute('product_type');

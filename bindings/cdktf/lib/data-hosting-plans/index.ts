@@ -128,7 +128,7 @@ export class DataHostingPlansPlansOutputReference extends cdktf.ComplexObject {
 
   // price - computed: true, optional: false, required: false
   /**
-  * Undiscounted list price of one billing cycle, in the API's own unit. Null where the API tells none in this currency.
+  * Undiscounted list price of one billing cycle, in the API's own unit. Null where the API lists none in this currency.
   */
   public get price() {
     return this.getNumberAttribute('price');
@@ -136,7 +136,7 @@ export class DataHostingPlansPlansOutputReference extends cdktf.ComplexObject {
 
   // price_after_discount - computed: true, optional: false, required: false
   /**
-  * What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not tell it in this currency.
+  * What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not show it in this currency.
   */
   public get priceAfterDiscount() {
     return this.getNumberAttribute('price_after_discount');

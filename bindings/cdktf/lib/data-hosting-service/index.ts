@@ -160,7 +160,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // phase - computed: true, optional: false, required: false
   /**
-  * What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that is not understood (see `status_words` of the provider).
+  * What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).
   */
   public get phase() {
     return this.getStringAttribute('phase');
@@ -176,7 +176,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // plan_id - computed: true, optional: false, required: false
   /**
-  * Number of the plan. Null where the API does not tell it of services.
+  * Number of the plan. Null where the API does not show it for services.
   */
   public get planId() {
     return this.getNumberAttribute('plan_id');

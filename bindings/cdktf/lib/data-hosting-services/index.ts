@@ -136,7 +136,7 @@ export class DataHostingServicesServicesOutputReference extends cdktf.ComplexObj
 
   // phase - computed: true, optional: false, required: false
   /**
-  * What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that is not understood (see `status_words` of the provider).
+  * What the status means: `pending`, `live`, `suspended`, `gone`, or `unknown` for a word that the provider does not know (see `status_words` of the provider).
   */
   public get phase() {
     return this.getStringAttribute('phase');
@@ -152,7 +152,7 @@ export class DataHostingServicesServicesOutputReference extends cdktf.ComplexObj
 
   // plan_id - computed: true, optional: false, required: false
   /**
-  * Number of the plan. Null where the API does not tell it of services.
+  * Number of the plan. Null where the API does not show it for services.
   */
   public get planId() {
     return this.getNumberAttribute('plan_id');
@@ -221,7 +221,7 @@ export class DataHostingServicesServicesList extends cdktf.ComplexList {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/services hosting_services}
 *
-* The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are among them as long as the API tells them: `phase` tells them apart.
+* The services of the account, all or some of them, whether or not Terraform manages them. Services that have ended are included as long as the API lists them; their `phase` is `gone`.
 */
 export class DataHostingServices extends cdktf.TerraformDataSource {
 

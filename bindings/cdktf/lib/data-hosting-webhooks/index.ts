@@ -117,7 +117,7 @@ export class DataHostingWebhooksWebhooksList extends cdktf.ComplexList {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/data-sources/webhooks hosting_webhooks}
 *
-* The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API tells each once, at registration.
+* The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.
 */
 export class DataHostingWebhooks extends cdktf.TerraformDataSource {
 

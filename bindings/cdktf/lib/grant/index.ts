@@ -11,31 +11,31 @@ import { watchNames } from "../../../../src/constructs/names.ts";
 
 export interface GrantConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Who the service is shared with. Example: `"dev@acme.example"`. A change makes the object anew.
+  * Who the service is shared with. Example: `"dev@acme.example"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#email Grant#email}
   */
   readonly email: string;
   /**
-  * When the grant ends (ISO 8601). Left out: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change makes the object anew.
+  * When the grant ends (ISO 8601). Left out: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#expires_at Grant#expires_at}
   */
   readonly expiresAt?: string;
   /**
-  * What they may do: `view` or `manage`. A change makes the object anew.
+  * What they may do: `view` or `manage`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#permission Grant#permission}
   */
   readonly permission: string;
   /**
-  * The service that is shared. A change makes the object anew.
+  * The service that is shared. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#service_id Grant#service_id}
   */
   readonly serviceId: string;
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#timeouts Grant#timeouts}
   */
@@ -43,7 +43,7 @@ export interface GrantConfig extends cdktf.TerraformMetaArguments {
 }
 export interface GrantTimeouts {
   /**
-  * How long making the grant may take.
+  * How long creating the grant may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#create Grant#create}
   */
@@ -143,7 +143,7 @@ export class GrantTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long making the grant may take.
+  * How long creating the grant may take.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -258,7 +258,7 @@ export class Grant extends cdktf.TerraformResource {
   // email - computed: false, optional: false, required: true
   private _email?: string;
   /**
-  * Who the service is shared with. Example: `"dev@acme.example"`. A change makes the object anew.
+  * Who the service is shared with. Example: `"dev@acme.example"`. A change recreates the object.
   */
   public get email() {
     return this.getStringAttribute('email');
@@ -274,7 +274,7 @@ export class Grant extends cdktf.TerraformResource {
   // expires_at - computed: false, optional: true, required: false
   private _expiresAt?: string;
   /**
-  * When the grant ends (ISO 8601). Left out: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change makes the object anew.
+  * When the grant ends (ISO 8601). Left out: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   */
   public get expiresAt() {
     return this.getStringAttribute('expires_at');
@@ -301,7 +301,7 @@ export class Grant extends cdktf.TerraformResource {
   // permission - computed: false, optional: false, required: true
   private _permission?: string;
   /**
-  * What they may do: `view` or `manage`. A change makes the object anew.
+  * What they may do: `view` or `manage`. A change recreates the object.
   */
   public get permission() {
     return this.getStringAttribute('permission');
@@ -317,7 +317,7 @@ export class Grant extends cdktf.TerraformResource {
   // service_id - computed: false, optional: false, required: true
   private _serviceId?: string;
   /**
-  * The service that is shared. A change makes the object anew.
+  * The service that is shared. A change recreates the object.
   */
   public get serviceId() {
     return this.getStringAttribute('service_id');
@@ -333,7 +333,7 @@ export class Grant extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new GrantTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   */
   public get timeouts() {
     return this._timeouts;

@@ -35,13 +35,13 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   */
   readonly questions?: { [key: string]: string };
   /**
-  * Whether a change that the API has no call for makes another migration request; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for creates another migration request; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#replace_on_change MigrationRequest#replace_on_change}
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#timeouts MigrationRequest#timeouts}
   */
@@ -49,7 +49,7 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
 }
 export interface MigrationRequestTimeouts {
   /**
-  * How long making the migration request may take.
+  * How long creating the migration request may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#create MigrationRequest#create}
   */
@@ -130,7 +130,7 @@ export class MigrationRequestTimeoutsOutputReference extends cdktf.ComplexObject
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long making the migration request may take.
+  * How long creating the migration request may take.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -306,7 +306,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for makes another migration request; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for creates another migration request; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -333,7 +333,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new MigrationRequestTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   */
   public get timeouts() {
     return this._timeouts;

@@ -17,31 +17,31 @@ export interface HostingProviderConfig {
   */
   readonly baseUrl?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#idempotency_key_retention HostingProvider#idempotency_key_retention}
   */
   readonly idempotencyKeyRetention?: string;
   /**
-  * Accept plain http to other addresses than those of this machine. The token is then readable on the way. Default: `false`.
+  * Accept plain http to addresses other than this machine. Anyone on the network path can then read the token. Default: `false`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#insecure_http HostingProvider#insecure_http}
   */
   readonly insecureHttp?: boolean | cdktf.IResolvable;
   /**
-  * How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.
+  * How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#list_lag HostingProvider#list_lag}
   */
   readonly listLag?: string;
   /**
-  * Digits after the decimal point of money amounts, 0 to 4. With it data sources tell amounts as text too (`price_text = "9.99 USD"`); amounts as numbers always stay in the API's own unit.
+  * Digits after the decimal point of money amounts, 0 to 4. With it, data sources also return amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#money_scale HostingProvider#money_scale}
   */
   readonly moneyScale?: number;
   /**
-  * Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is made from it and the resource's `reference`, so it is needed where services are ordered, differs between projects of one account, and is not to change once something was ordered. Default: the environment variable `HOSTFORM_PROJECT`.
+  * Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is derived from it and the resource's `reference`. Ordering services requires it. Use different names for the projects of one account, and do not change the name after the first order. Default: the environment variable `HOSTFORM_PROJECT`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#project HostingProvider#project}
   */
@@ -53,13 +53,13 @@ export interface HostingProviderConfig {
   */
   readonly requestsPerMinute?: number;
   /**
-  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. A service whose status is not understood is never acted upon.
+  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#status_words HostingProvider#status_words}
   */
   readonly statusWords?: { [key: string]: string };
   /**
-  * The API token; give it from a sensitive variable, never in the file itself. Default: what `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.
+  * The API token. Set it from a sensitive variable, never as a literal. Default: the one that `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.
   *
   * Sensitive.
   *
@@ -73,7 +73,7 @@ export interface HostingProviderConfig {
   */
   readonly tokenEnv?: string;
   /**
-  * File that holds the API token and nothing else, mode 0600. A relative path is relative to the directory in which Terraform runs.
+  * File that holds only the API token, mode 0600. A relative path is relative to the directory in which Terraform runs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#token_file HostingProvider#token_file}
   */
@@ -89,7 +89,7 @@ export interface HostingProviderConfig {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs hosting}
 *
-* Manages a web-hosting account through the Hosting Automation API: services, grants, webhooks, client accounts, migration requests and domains. Nothing is ordered twice, also when Terraform is killed in the middle of an order, and all processes on a machine share the 60 requests a minute that the API allows a token.
+* Manages a web-hosting account through the Hosting Automation API: services, grants, webhooks, client accounts, migration requests and domains. It orders nothing twice, even when Terraform is killed in the middle of an order. All processes on a machine share the 60 requests a minute that the API allows a token.
 */
 export class HostingProvider extends cdktf.TerraformProvider {
 
@@ -173,7 +173,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // idempotency_key_retention - computed: false, optional: true, required: false
   private _idempotencyKeyRetention?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.
   */
   public get idempotencyKeyRetention() {
     return this._idempotencyKeyRetention;
@@ -192,7 +192,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // insecure_http - computed: false, optional: true, required: false
   private _insecureHttp?: boolean | cdktf.IResolvable;
   /**
-  * Accept plain http to other addresses than those of this machine. The token is then readable on the way. Default: `false`.
+  * Accept plain http to addresses other than this machine. Anyone on the network path can then read the token. Default: `false`.
   */
   public get insecureHttp() {
     return this._insecureHttp;
@@ -211,7 +211,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // list_lag - computed: false, optional: true, required: false
   private _listLag?: string;
   /**
-  * How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.
+  * How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.
   */
   public get listLag() {
     return this._listLag;
@@ -230,7 +230,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // money_scale - computed: false, optional: true, required: false
   private _moneyScale?: number;
   /**
-  * Digits after the decimal point of money amounts, 0 to 4. With it data sources tell amounts as text too (`price_text = "9.99 USD"`); amounts as numbers always stay in the API's own unit.
+  * Digits after the decimal point of money amounts, 0 to 4. With it, data sources also return amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API's own unit.
   */
   public get moneyScale() {
     return this._moneyScale;
@@ -249,7 +249,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // project - computed: false, optional: true, required: false
   private _project?: string;
   /**
-  * Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is made from it and the resource's `reference`, so it is needed where services are ordered, differs between projects of one account, and is not to change once something was ordered. Default: the environment variable `HOSTFORM_PROJECT`.
+  * Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is derived from it and the resource's `reference`. Ordering services requires it. Use different names for the projects of one account, and do not change the name after the first order. Default: the environment variable `HOSTFORM_PROJECT`.
   */
   public get project() {
     return this._project;
@@ -287,7 +287,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // status_words - computed: false, optional: true, required: false
   private _statusWords?: { [key: string]: string };
   /**
-  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. A service whose status is not understood is never acted upon.
+  * What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.
   */
   public get statusWords() {
     return this._statusWords;
@@ -306,7 +306,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // token - computed: false, optional: true, required: false
   private _token?: string;
   /**
-  * The API token; give it from a sensitive variable, never in the file itself. Default: what `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.
+  * The API token. Set it from a sensitive variable, never as a literal. Default: the one that `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.
   *
   * Sensitive.
   */
@@ -347,7 +347,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // token_file - computed: false, optional: true, required: false
   private _tokenFile?: string;
   /**
-  * File that holds the API token and nothing else, mode 0600. A relative path is relative to the directory in which Terraform runs.
+  * File that holds only the API token, mode 0600. A relative path is relative to the directory in which Terraform runs.
   */
   public get tokenFile() {
     return this._tokenFile;

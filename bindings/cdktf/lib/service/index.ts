@@ -62,7 +62,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly reference?: string;
   /**
-  * Whether a change that the API has no call for orders the service anew, which raises another invoice. That needs a `reference` that is new; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#replace_on_change Service#replace_on_change}
   */
@@ -86,7 +86,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly term?: number;
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#timeouts Service#timeouts}
   */
@@ -438,7 +438,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
 }
 export interface ServiceTimeouts {
   /**
-  * How long making the service may take.
+  * How long creating the service may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#create Service#create}
   */
@@ -450,7 +450,7 @@ export interface ServiceTimeouts {
   */
   readonly delete?: string;
   /**
-  * How long a change of the service may take.
+  * How long changing the service may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#update Service#update}
   */
@@ -557,7 +557,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long making the service may take.
+  * How long creating the service may take.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -595,7 +595,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
   // update - computed: false, optional: true, required: false
   private _update?: string;
   /**
-  * How long a change of the service may take.
+  * How long changing the service may take.
   */
   public get update() {
     return this.getStringAttribute('update');
@@ -959,7 +959,7 @@ export class Service extends cdktf.TerraformResource {
   // replace_on_change - computed: false, optional: true, required: false
   private _replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Whether a change that the API has no call for orders the service anew, which raises another invoice. That needs a `reference` that is new; `deletion_policy`, which must not be `prevent`, says what becomes of the old one. Default: `false`, which refuses such a change.
+  * Whether a change that the API has no call for orders another service, with its own invoice, and needs a new `reference`; `deletion_policy`, which must not be `prevent`, decides what happens to the old one. Default: `false`, which refuses such a change.
   */
   public get replaceOnChange() {
     return this.getBooleanAttribute('replace_on_change');
@@ -1043,7 +1043,7 @@ export class Service extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new ServiceTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   */
   public get timeouts() {
     return this._timeouts;

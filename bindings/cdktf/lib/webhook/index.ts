@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/names.ts";
 
 export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change makes the object anew.
+  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#events Webhook#events}
   */
@@ -23,13 +23,13 @@ export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   */
   readonly secretOutput?: WebhookSecretOutput;
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#timeouts Webhook#timeouts}
   */
   readonly timeouts?: WebhookTimeouts;
   /**
-  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change makes the object anew.
+  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#url Webhook#url}
   */
@@ -381,7 +381,7 @@ export class WebhookSecretOutputOutputReference extends cdktf.ComplexObject {
 }
 export interface WebhookTimeouts {
   /**
-  * How long making the webhook may take.
+  * How long creating the webhook may take.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#create Webhook#create}
   */
@@ -481,7 +481,7 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
   // create - computed: false, optional: true, required: false
   private _create?: string;
   /**
-  * How long making the webhook may take.
+  * How long creating the webhook may take.
   */
   public get create() {
     return this.getStringAttribute('create');
@@ -598,7 +598,7 @@ export class Webhook extends cdktf.TerraformResource {
   // events - computed: false, optional: false, required: true
   private _events?: string[];
   /**
-  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change makes the object anew.
+  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
   */
   public get events() {
     return cdktf.Fn.tolist(this.getListAttribute('events'));
@@ -659,7 +659,7 @@ export class Webhook extends cdktf.TerraformResource {
   // timeouts - computed: false, optional: true, required: false
   private _timeouts = new WebhookTimeoutsOutputReference(this, "timeouts");
   /**
-  * How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
+  * How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.
   */
   public get timeouts() {
     return this._timeouts;
@@ -678,7 +678,7 @@ export class Webhook extends cdktf.TerraformResource {
   // url - computed: false, optional: false, required: true
   private _url?: string;
   /**
-  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change makes the object anew.
+  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
   */
   public get url() {
     return this.getStringAttribute('url');

@@ -4,10 +4,9 @@
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
-import type { Schema } from "../../../core/model/schema.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
-import { type CheckedDataSource, dataSources, ephemeralResources, functions } from "../data/index.ts";
-import { type EphemeralResource, FunctionError, type ProviderSession } from "../index.ts";
+import { dataSources, ephemeralResources, functions } from "../data/index.ts";
+import { type DataSource, type EphemeralResource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { refersToPending } from "../resource/notices.ts";
 import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -35,11 +34,7 @@ export const calls: Calls = {
   })),
 
   OpenEphemeralResource: unary(rpcs.openEphemeralResource, async ({ typeName, config }, connection) => {
-    const open = () => {
-      const resource = ephemeralOf(typeName);
-      return { schema: resource.schema, read: resource.open };
-    };
-    const { value: result, diagnostics } = await readKnown(open, config, connection);
+    const { value: result, diagnostics } = await readKnown(() => ephemeralOf(typeName), config, connection);
     return { result, diagnostics };
   }),
 
@@ -61,17 +56,11 @@ export const calls: Calls = {
   }),
 };
 
-/** What is read by a configuration: a data source, or an ephemeral resource that is opened. */
-interface Readable extends Pick<CheckedDataSource, "check"> {
-  readonly schema: Schema;
-  read(config: JsonObject, session: ProviderSession): Promise<JsonObject>;
-}
-
 /** Reads by a configuration in which everything is known: until then Terraform does not ask. */
-async function readKnown(readable: () => Readable, config: DynamicValue | undefined, connection: Connection) {
+async function readKnown(source: () => DataSource, config: DynamicValue | undefined, connection: Connection) {
   let value: DynamicValue | undefined;
   const diagnostics = await diagnosed(async () => {
-    const { schema, check, read } = readable();
+    const { schema, check, read } = source();
     const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
     // Values that were unknown when the configuration was checked are known now.
     const found: Diagnostic[] = [...refersToPending(known), ...(check?.(known) ?? [])];
@@ -83,7 +72,7 @@ async function readKnown(readable: () => Readable, config: DynamicValue | undefi
 
 const sources = new Map(dataSources.map((source) => [source.name, source]));
 
-function sourceOf(name: string): CheckedDataSource {
+function sourceOf(name: string): DataSource {
   return sources.get(name) ?? fail("internal", `This provider has no data source ${name}`);
 }
 

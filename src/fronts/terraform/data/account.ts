@@ -5,19 +5,18 @@ import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
 import type { JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession } from "../index.ts";
+import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
   amountText,
-  type CheckedDataSource,
   computed,
   exactlyOne,
   existing,
   filter,
   fits,
-  kindOf,
   listOf,
   moneyText,
+  readOnly,
   shaped,
   sorted,
   sought,
@@ -50,17 +49,13 @@ function described(record: InvoiceRecord, session: DataSession): JsonObject {
   });
 }
 
-export const hostingInvoice: CheckedDataSource = {
+export const hostingInvoice: DataSource = {
   name: "hosting_invoice",
-  schema: {
-    version: 0,
-    description: "An invoice of the account. The token needs the billing ability.",
-    attributes: {
-      ...invoice,
-      id: sought("string", "Identifier of the invoice. Either this or `invoice_number`."),
-      invoice_number: sought("string", "Number of the invoice, as it stands on it. Either this or `id`."),
-    },
-  },
+  schema: readOnly("An invoice of the account. The token needs the billing ability.", {
+    ...invoice,
+    id: sought("string", "Identifier of the invoice. Either this or `invoice_number`."),
+    invoice_number: sought("string", "Number of the invoice, as it stands on it. Either this or `id`."),
+  }),
   check: (config) => exactlyOne(config, ["id", "invoice_number"]),
   async read(config, session) {
     const found = typeof config.id === "string" ? await withId(config.id, session) : await withNumber(config, session);
@@ -79,8 +74,8 @@ async function withNumber({ invoice_number: number }: JsonObject, session: DataS
     what: `invoice with the number ${JSON.stringify(number)}`,
     attribute: "invoice_number",
     nameOf: ({ id }) => id,
-    none: 'Correct the number; `data "hosting_invoices"` tells the invoices that there are.',
-    several: "Give the `id` of the one that is meant.",
+    none: "Correct the number. The data source `hosting_invoices` lists the existing ones.",
+    several: "Set the `id` of the one you mean.",
   });
 }
 
@@ -88,19 +83,15 @@ async function allInvoices({ account }: DataSession): Promise<InvoiceRecord[]> {
   return sorted(await account.invoices(), ({ id }) => id);
 }
 
-export const hostingInvoices: CheckedDataSource = {
+export const hostingInvoices: DataSource = {
   name: "hosting_invoices",
-  schema: {
-    version: 0,
-    description: "The invoices of the account, all or some of them. The token needs the billing ability.",
-    attributes: {
-      status: filter("string", "Only invoices of this status, in the API's own word."),
-      paid: filter("bool", "Only invoices that are paid (`true`), or that are not (`false`)."),
-      currency: filter("string", "Only invoices in this currency."),
-      order_id: filter("string", "Only invoices for this service."),
-      invoices: listOf(invoice, "invoices"),
-    },
-  },
+  schema: readOnly("The invoices of the account, all or some of them. The token needs the billing ability.", {
+    status: filter("string", "Only invoices of this status, in the API's own word."),
+    paid: filter("bool", "Only invoices that are paid (`true`), or that are not (`false`)."),
+    currency: filter("string", "Only invoices in this currency."),
+    order_id: filter("string", "Only invoices for this service."),
+    invoices: listOf(invoice, "invoices"),
+  }),
   async read(config, session) {
     const fitting = (await allInvoices(session))
       .filter(
@@ -125,15 +116,13 @@ const clientAccount: Attributes = {
   created_at: computed("string", "When it was created (ISO 8601)."),
 };
 
-export const hostingClientAccounts: CheckedDataSource = {
+export const hostingClientAccounts: DataSource = {
   name: "hosting_client_accounts",
-  schema: {
-    version: 0,
-    description: "The client accounts of an agency (Manage track only), whether or not Terraform manages them.",
-    attributes: { client_accounts: listOf(clientAccount, "client accounts") },
-  },
+  schema: readOnly("The client accounts of an agency (Manage track only), whether or not Terraform manages them.", {
+    client_accounts: listOf(clientAccount, "client accounts"),
+  }),
   async read(_config, session) {
-    const all = await allOf(kindOf("hosting_client_account"), session);
+    const all = await allOf("hosting_client_account", session);
     return { client_accounts: all.map(({ attributes }) => shaped(clientAccount, attributes)) };
   },
 };
@@ -145,16 +134,14 @@ const webhook: Attributes = {
   created_at: computed("string", "When it was registered (ISO 8601)."),
 };
 
-export const hostingWebhooks: CheckedDataSource = {
+export const hostingWebhooks: DataSource = {
   name: "hosting_webhooks",
-  schema: {
-    version: 0,
-    description:
-      "The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API tells each once, at registration.",
-    attributes: { webhooks: listOf(webhook, "subscriptions") },
-  },
+  schema: readOnly(
+    "The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API returns each once, at registration.",
+    { webhooks: listOf(webhook, "subscriptions") },
+  ),
   async read(_config, session) {
-    const all = await allOf(kindOf("hosting_webhook"), session);
+    const all = await allOf("hosting_webhook", session);
     return { webhooks: all.map(({ attributes }) => shaped(webhook, attributes)) };
   },
 };

@@ -1,4 +1,4 @@
-import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
+import { foldedDomain, type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import { type Account, isNotFound } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
@@ -8,16 +8,18 @@ import {
   type JsonObject,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { Attribute, Attributes } from "../../../core/model/schema.ts";
-import type { DataSession, DataSource } from "../index.ts";
+import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
+import type { DataSession } from "../index.ts";
 import { collectionsOf } from "../resource/provider-scope.ts";
 
-/** A data source that can refuse a configuration before it is read. Values may be unknown; null where nothing is given. */
-export interface CheckedDataSource extends DataSource {
-  check?(config: ValueObject): readonly Diagnostic[];
-}
-
 type Type = Attribute["type"];
+
+/** The schema of what is only read: no state holds it in an older version. */
+export const readOnly = (description: string, attributes: Attributes): Schema => ({
+  version: 0,
+  description,
+  attributes,
+});
 
 /** What the API reports. */
 export const computed = (type: Type, description: string): Attribute => ({ type, description, computed: true });
@@ -56,19 +58,19 @@ export const amountText = (of: string, example: string): Attribute =>
   computed("string", `\`${of}\` as text, such as \`${example}\`; ${SCALE}.`);
 
 /** `9.99 USD`; null when the scale of amounts is not known (§2 Gaps), or there is no amount. */
-export function moneyText(amount: number | null, currency: string | null, { moneyScale }: DataSession): string | null {
-  if (amount === null || moneyScale === undefined) return null;
+export function moneyText(amount: Given, currency: Given, { moneyScale }: DataSession): string | null {
+  if (typeof amount !== "number" || moneyScale === undefined) return null;
   const text = formatAmount(amount, moneyScale);
-  return currency === null ? text : `${text} ${currency}`;
+  return typeof currency === "string" ? `${text} ${currency}` : text;
 }
 
-/** What was asked for stays as it was written. */
+/** Declared values stay as they were written. */
 export function withConfigured(config: JsonObject, attributes: JsonObject): JsonObject {
   const given = Object.entries(config).filter(([, value]) => value !== null);
   return { ...attributes, ...Object.fromEntries(given) };
 }
 
-/** The kind whose objects a data source shows. */
+/** The kind of a resource type. */
 export function kindOf(type: string): Kind {
   return kinds.get(type) ?? fail("internal", `There is no kind ${type}`);
 }
@@ -76,55 +78,62 @@ export function kindOf(type: string): Kind {
 /** The accounts whose collections were listed here, with the types. */
 const listed = new WeakMap<Account, Set<string>>();
 
-/** The objects of a kind (of one parent), by ascending id. */
-export async function allOf(kind: Kind, session: DataSession, parent?: string): Promise<Remote[]> {
+/** The objects of a type (of one parent), by ascending id. */
+export async function allOf(type: string, session: DataSession, parent?: string): Promise<Remote[]> {
+  const kind = kindOf(type);
   const { account } = session;
   (session.collections ?? collectionsOf(session)).upToDate(kind, parent);
-  listed.set(account, (listed.get(account) ?? new Set()).add(kind.type));
+  listed.set(account, (listed.get(account) ?? new Set()).add(type));
   return sorted((await account.list(kind, parent)).values(), ({ id }) => id);
 }
 
-/** One object: by a request of its own where few are asked for and nothing else needs the listing, else out of the listing that all share. */
-export async function oneById(kind: Kind, id: string, session: DataSession): Promise<Remote | undefined> {
-  const { collections = collectionsOf(session) } = session;
+/**
+ * The object with an id: by a request for it alone where few are read and nothing else needs the list, else from the list
+ * that all readers share.
+ * @param attribute in which the id is given. @throws HostformError `terraform.lookup` when there is none.
+ */
+export async function oneById(type: string, id: string, session: DataSession, attribute = "id"): Promise<Remote> {
+  const kind = kindOf(type);
+  const { account, collections = collectionsOf(session) } = session;
   collections.upToDate(kind, undefined);
-  const alone = (await collections.isAlone(kind, undefined)) && !listed.get(session.account)?.has(kind.type);
-  return alone ? session.account.get(kind, id) : session.account.find(kind, id);
+  const alone = (await collections.isAlone(kind, undefined)) && !listed.get(account)?.has(type);
+  const reading = alone ? account.get(kind, id) : account.find(kind, id);
+  return existing(reading, { noun: kind.noun, id, attribute, source: `${type}s` });
 }
 
-/** Equality of words, without regard to case and surrounding blanks; what is not asked for fits everything. */
-export function fits(wanted: Json | undefined, found: string | null): boolean {
+/** A value of a configuration or of the API. */
+type Given = Json | undefined;
+
+/** Equality of words, without regard to case and surrounding blanks. A filter that is not set matches everything. */
+export function fits(wanted: Given, found: Given): boolean {
   if (typeof wanted !== "string") return true;
-  return found !== null && found.trim().toLowerCase() === wanted.trim().toLowerCase();
+  return typeof found === "string" && found.trim().toLowerCase() === wanted.trim().toLowerCase();
 }
 
-/** Exactly one of two attributes is to be given. One that is unknown yet counts as given. */
+/** The same for domains, whose international names have two forms. */
+export const fitsDomain = (wanted: Given, found: Given) =>
+  typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
+
+/** Requires exactly one of two attributes. An unknown value counts as given. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
   const given = names.filter((name) => (config[name] ?? null) !== null);
   const last = given.at(-1);
   const words = names.map((name) => `\`${name}\``).join(" or ");
   if (last === undefined) {
-    const summary = `Nothing to look for: ${words} is missing`;
-    return [{ severity: "error", code: "config.missing_attribute", summary, remedies: [`Give ${words}.`] }];
+    const summary = `${words} is required`;
+    return [{ severity: "error", code: "config.missing_attribute", summary, remedies: [`Set ${words}.`] }];
   }
   if (given.length === 1) return [];
-  const summary = `Only one of ${words} can be given`;
-  return [
-    {
-      severity: "error",
-      code: "config.invalid_value",
-      summary,
-      remedies: ["Remove one of the two."],
-      attribute: [last],
-    },
-  ];
+  const summary = `Only one of ${words} can be set`;
+  const remedies = ["Remove one of the two."];
+  return [{ severity: "error", code: "config.invalid_value", summary, remedies, attribute: [last] }];
 }
 
-/** What is looked for, in words, and what to do when there is not exactly one. */
+/** What a lookup is for, and what to do when it does not find exactly one. */
 export interface Sought<T> {
   /** Completes "There is no …": `plan "Start"`. */
   readonly what: string;
-  /** The attribute that it is looked for by. */
+  /** The attribute that it is looked up by. */
   readonly attribute: string;
   /** How one of several is named. */
   nameOf(one: T): string;
@@ -155,7 +164,7 @@ export function inWords(names: readonly string[]): string {
 }
 
 /**
- * The object that a reading by id finds.
+ * The object that a request by id finds.
  * @param source the data source that lists such objects. @throws HostformError `terraform.lookup` when there is none.
  */
 export async function existing<T>(
@@ -168,8 +177,8 @@ export async function existing<T>(
   });
   if (found !== undefined) return found;
   return fail("terraform.lookup", `There is no ${noun} ${id}`, {
-    detail: "The API does not know it, or not in the account of this token.",
-    remedies: [`Correct the id; \`data "${source}"\` tells those that there are.`],
+    detail: "The account of this token does not have it.",
+    remedies: [`Correct the id. The data source \`${source}\` lists the existing ones.`],
     attribute: [attribute],
   });
 }

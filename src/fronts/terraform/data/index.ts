@@ -1,8 +1,7 @@
 /** What Terraform reads through the provider: data sources, ephemeral resources, functions. */
 import { signatureOf } from "../../../webhooks/index.ts";
-import { type EphemeralResource, FunctionError, type ProviderFunction } from "../index.ts";
+import { type DataSource, type EphemeralResource, FunctionError, type ProviderFunction } from "../index.ts";
 import { hostingClientAccounts, hostingInvoice, hostingInvoices, hostingWebhooks } from "./account.ts";
-import type { CheckedDataSource } from "./define.ts";
 import { hostingDomainAvailability, hostingPlan, hostingPlans } from "./offers.ts";
 import {
   hostingGrants,
@@ -13,10 +12,8 @@ import {
   panelSso,
 } from "./services.ts";
 
-export type { CheckedDataSource } from "./define.ts";
-
-/** `data "hosting_…"`: they send GETs only, and nothing secret is in them. */
-export const dataSources: readonly CheckedDataSource[] = [
+/** `data "hosting_…"`: they send only GETs, and hold no secret. */
+export const dataSources: readonly DataSource[] = [
   hostingClientAccounts,
   hostingDomainAvailability,
   hostingGrants,
@@ -31,7 +28,7 @@ export const dataSources: readonly CheckedDataSource[] = [
   hostingWebhooks,
 ];
 
-/** §6 Signature, for tests of receivers and for deliveries that are made by hand. */
+/** §6 Signature, for tests of receivers and for deliveries by hand. */
 export const webhookSignature: ProviderFunction = {
   name: "webhook_signature",
   summary: "The signature of a webhook delivery",
@@ -41,7 +38,7 @@ export const webhookSignature: ProviderFunction = {
     {
       name: "body",
       type: "string",
-      description: "The raw body, to the byte: not one that was decoded and encoded again.",
+      description: "The raw body, byte for byte: not one that was decoded and encoded again.",
     },
     {
       name: "secret",
@@ -54,7 +51,7 @@ export const webhookSignature: ProviderFunction = {
     if (typeof body !== "string") throw new FunctionError("the body must be a string", 0);
     if (typeof secret !== "string") throw new FunctionError("the secret must be a string", 1);
     if (secret === "") {
-      throw new FunctionError("the secret is empty: with it anybody could sign", 1);
+      throw new FunctionError("the secret is empty: anyone could sign with it", 1);
     }
     return signatureOf(body, secret);
   },

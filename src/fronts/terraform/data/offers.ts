@@ -14,10 +14,9 @@ import {
   type Value,
 } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession } from "../index.ts";
+import type { DataSession, DataSource } from "../index.ts";
 import {
   amountText,
-  type CheckedDataSource,
   computed,
   exactlyOne,
   filter,
@@ -25,6 +24,7 @@ import {
   inWords,
   listOf,
   moneyText,
+  readOnly,
   required,
   type Sought,
   shaped,
@@ -45,14 +45,14 @@ const plan: Attributes = {
   billing_cycle: computed("string", "Billing cycle of `price`, in the API's own word."),
   price: computed(
     "number",
-    "Undiscounted list price of one billing cycle, in the API's own unit. Null where the API tells none in this currency.",
+    "Undiscounted list price of one billing cycle, in the API's own unit. Null where the API lists none in this currency.",
   ),
   price_text: amountText("price", "9.99 USD"),
   prices: computed({ map: "number" }, "Prices by currency, where the API lists several; in the API's own unit."),
   manage_discount_percent: computed("number", "Discount of a Manage-track client account, in percent; null elsewhere."),
   price_after_discount: computed(
     "number",
-    "What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not tell it in this currency.",
+    "What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not show it in this currency.",
   ),
   price_after_discount_text: amountText("price_after_discount", "8.99 USD"),
 };
@@ -98,24 +98,22 @@ async function matching(config: JsonObject, { account }: DataSession): Promise<P
 const nameOf = ({ plan_id, name, currency, billing_cycle }: PlanRecord) =>
   `${plan_id ?? "?"} (${[name, currency, billing_cycle].filter((word) => word !== null).join(", ")})`;
 
-export const hostingPlan: CheckedDataSource = {
+export const hostingPlan: DataSource = {
   name: "hosting_plan",
-  schema: {
-    version: 0,
-    description:
-      "A plan that can be ordered, by its number or its name. It is an error when there is none, or more than one.",
-    attributes: {
+  schema: readOnly(
+    "A plan that can be ordered, by its number or its name. It is an error when there is none, or more than one.",
+    {
       ...plan,
       plan_id: sought(
         "number",
         "Number of the plan, which `hosting_service` takes as `plan_id`. Either this or `name`.",
       ),
       name: sought("string", "Name of the plan, in upper or lower case. Either this or `plan_id`."),
-      product_type: sought("string", "Kind of product, in the API's own word; tells plans of one name apart."),
+      product_type: sought("string", "Kind of product, in the API's own word; distinguishes plans of one name."),
       currency: sought("string", CURRENCY),
-      billing_cycle: sought("string", "Billing cycle, in the API's own word; tells plans of one name apart."),
+      billing_cycle: sought("string", "Billing cycle, in the API's own word; distinguishes plans of one name."),
     },
-  },
+  ),
   check: (config) => exactlyOne(config, ["plan_id", "name"]),
   async read(config, session) {
     const fitting = await matching(config, session);
@@ -130,7 +128,7 @@ function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<Plan
   const more = ["product_type", "currency", "billing_cycle"].filter((name) => config[name] !== null);
   const narrowed = more.map((name) => ` of ${name} ${JSON.stringify(config[name])}`).join("");
   const names = [...new Set(all.flatMap(({ name }) => name ?? []))];
-  const several = "Say more with `product_type`, `currency` or `billing_cycle`, or give the `plan_id`.";
+  const several = "Narrow it with `product_type`, `currency` or `billing_cycle`, or set the `plan_id`.";
   if (config.plan_id !== null) {
     const none = `The plans are ${inWords(all.map(nameOf))}.`;
     return { what: `plan ${String(config.plan_id)}${narrowed}`, attribute: "plan_id", nameOf, none, several };
@@ -140,40 +138,34 @@ function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<Plan
   return { what: `plan ${JSON.stringify(name)}${narrowed}`, attribute: "name", nameOf, none, several };
 }
 
-export const hostingPlans: CheckedDataSource = {
+export const hostingPlans: DataSource = {
   name: "hosting_plans",
-  schema: {
-    version: 0,
-    description: "The plans that can be ordered, all or some of them.",
-    attributes: {
-      name: filter("string", "Only plans of this name, in upper or lower case."),
-      product_type: filter("string", "Only plans of this kind of product, in the API's own word."),
-      currency: filter("string", CURRENCY),
-      billing_cycle: filter("string", "Only plans of this billing cycle, in the API's own word."),
-      plans: listOf(plan, "plans"),
-    },
-  },
+  schema: readOnly("The plans that can be ordered, all or some of them.", {
+    name: filter("string", "Only plans of this name, in upper or lower case."),
+    product_type: filter("string", "Only plans of this kind of product, in the API's own word."),
+    currency: filter("string", CURRENCY),
+    billing_cycle: filter("string", "Only plans of this billing cycle, in the API's own word."),
+    plans: listOf(plan, "plans"),
+  }),
   async read(config, session) {
     const found = await matching(config, session);
     return { ...config, plans: found.map((record) => described(record, currencyOf(config), session)) };
   },
 };
 
-export const hostingDomainAvailability: CheckedDataSource = {
+export const hostingDomainAvailability: DataSource = {
   name: "hosting_domain_availability",
-  schema: {
-    version: 0,
-    description:
-      "Whether domains can be registered, as far as the API tells. It is asked again at each plan; an answer is no reservation.",
-    attributes: {
+  schema: readOnly(
+    "Whether domains can be registered, according to the API. Each plan asks again; an answer is no reservation.",
+    {
       domains: required({ list: "string" }, "The domains to ask about, such as `acme.example`."),
       available: computed(
         { map: "bool" },
-        "By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer cannot be understood.",
+        "By domain, as it stands in `domains`: `true` when it can be registered, `false` when it cannot, null when the API's answer is not clear.",
       ),
       all_available: computed("bool", "Whether every one of them can certainly be registered."),
     },
-  },
+  ),
   check: ({ domains }) =>
     Array.isArray(domains) ? domains.flatMap((name, at) => (isDomain(name) ? [] : [notADomain(name, at)])) : [],
   async read({ domains }, { client, stop }) {
@@ -189,7 +181,7 @@ export const hostingDomainAvailability: CheckedDataSource = {
   },
 };
 
-/** What is unknown yet is looked at later. */
+/** An unknown value is checked when it is known. */
 function isDomain(name: Value): boolean {
   if (name === UNKNOWN) return true;
   return typeof name === "string" && domainName().safeParse(name.replace(/\.$/, "")).success;

@@ -1,10 +1,10 @@
 import type { Schema } from "../../../core/model/schema.ts";
 
-/** `provider "hosting" { … }`. Everything is optional: where nothing is given the environment is asked. */
+/** `provider "hosting" { … }`. Everything is optional: defaults come from the environment. */
 export const providerSchema: Schema = {
   version: 0,
   description:
-    "Manages a web-hosting account through the Hosting Automation API: services, grants, webhooks, client accounts, migration requests and domains. Nothing is ordered twice, also when Terraform is killed in the middle of an order, and all processes on a machine share the 60 requests a minute that the API allows a token.",
+    "Manages a web-hosting account through the Hosting Automation API: services, grants, webhooks, client accounts, migration requests and domains. It orders nothing twice, even when Terraform is killed in the middle of an order. All processes on a machine share the 60 requests a minute that the API allows a token.",
   attributes: {
     base_url: {
       type: "string",
@@ -17,7 +17,7 @@ export const providerSchema: Schema = {
       optional: true,
       sensitive: true,
       description:
-        "The API token; give it from a sensitive variable, never in the file itself. Default: what `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.",
+        "The API token. Set it from a sensitive variable, never as a literal. Default: the one that `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.",
     },
     token_env: {
       type: "string",
@@ -28,13 +28,13 @@ export const providerSchema: Schema = {
       type: "string",
       optional: true,
       description:
-        "File that holds the API token and nothing else, mode 0600. A relative path is relative to the directory in which Terraform runs.",
+        "File that holds only the API token, mode 0600. A relative path is relative to the directory in which Terraform runs.",
     },
     project: {
       type: "string",
       optional: true,
       description:
-        "Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is made from it and the resource's `reference`, so it is needed where services are ordered, differs between projects of one account, and is not to change once something was ordered. Default: the environment variable `HOSTFORM_PROJECT`.",
+        "Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is derived from it and the resource's `reference`. Ordering services requires it. Use different names for the projects of one account, and do not change the name after the first order. Default: the environment variable `HOSTFORM_PROJECT`.",
     },
     requests_per_minute: {
       type: "number",
@@ -46,31 +46,31 @@ export const providerSchema: Schema = {
       type: { map: "string" },
       optional: true,
       description:
-        "What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. A service whose status is not understood is never acted upon.",
+        "What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.",
     },
     idempotency_key_retention: {
       type: "string",
       optional: true,
       description:
-        "How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.",
+        "How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.",
     },
     list_lag: {
       type: "string",
       optional: true,
       description:
-        "How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.",
+        "How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.",
     },
     money_scale: {
       type: "number",
       optional: true,
       description:
-        'Digits after the decimal point of money amounts, 0 to 4. With it data sources tell amounts as text too (`price_text = "9.99 USD"`); amounts as numbers always stay in the API\'s own unit.',
+        'Digits after the decimal point of money amounts, 0 to 4. With it, data sources also return amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API\'s own unit.',
     },
     insecure_http: {
       type: "bool",
       optional: true,
       description:
-        "Accept plain http to other addresses than those of this machine. The token is then readable on the way. Default: `false`.",
+        "Accept plain http to addresses other than this machine. Anyone on the network path can then read the token. Default: `false`.",
     },
   },
 };

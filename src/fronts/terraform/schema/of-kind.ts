@@ -5,12 +5,12 @@ import { attributesOf } from "../../../core/lifecycle/index.ts";
 import type { Json } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 
-/** Attributes of every resource that the kinds do not know: they steer the provider, and concern no object. */
+/** Attributes of every resource that the kinds do not have: settings of the provider, not of the object. */
 export const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
 
 const cache = new WeakMap<Kind, Schema>();
 
-/** What Terraform learns of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. The same object each time. */
+/** The Terraform schema of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. Cached. */
 export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;
@@ -40,7 +40,7 @@ function attributeOf([, type, meta]: AttributeEntry): Attribute {
   };
 }
 
-/** What the metadata say in words: the choice, the default, an example, what a change means. */
+/** The description: the text, the choice, the default, an example, what a change means. */
 function describe(type: z.ZodType, meta: AttributeMeta): string {
   const text = meta.hcl ?? meta.description;
   const choice = choiceOf(coreOf(type)).filter((word) => !text.includes(`\`${word}\``));
@@ -49,7 +49,7 @@ function describe(type: z.ZodType, meta: AttributeMeta): string {
     choice.length > 0 && `One of ${choice.map((word) => `\`${word}\``).join(", ")}.`,
     meta.default !== undefined && `Default: \`${JSON.stringify(meta.default)}\`.`,
     choice.length === 0 && exampleOf(type, meta),
-    meta.change === "replace" && "A change makes the object anew.",
+    meta.change === "replace" && "A change recreates the object.",
     meta.change === "immutable" && "A change is refused, unless `replace_on_change` is set.",
   ];
   return sentences.filter((sentence) => typeof sentence === "string").join(" ");
@@ -62,7 +62,7 @@ function choiceOf(type: z.ZodType): string[] {
   return Object.values((type.def as z.core.$ZodEnumDef).entries).map(String);
 }
 
-/** Of what is written in a form of its own: a text, a map. A reference is better seen in the example of the whole resource. */
+/** Of texts and maps, whose form needs an example. The example of the whole resource shows references better. */
 function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefined {
   const form = coreOf(type).def.type;
   if (example === undefined || (form !== "string" && form !== "record")) return undefined;
@@ -87,14 +87,14 @@ function providerAttributes(kind: Kind): Attributes {
 }
 
 const TIMEOUTS =
-  "How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.";
+  "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.";
 
-/** Only of what a kind sends: one without requests has nothing to wait for. */
+/** Only for operations that send requests. */
 function timeouts(kind: Kind): Attributes {
   const of = (description: string): Attribute => ({ type: "string", description, optional: true });
   return {
-    create: of(`How long making the ${kind.noun} may take.`),
-    ...(kind.update !== undefined && { update: of(`How long a change of the ${kind.noun} may take.`) }),
+    create: of(`How long creating the ${kind.noun} may take.`),
+    ...(kind.update !== undefined && { update: of(`How long changing the ${kind.noun} may take.`) }),
     ...((kind.remove !== undefined || kind.suspendSteps !== undefined) && {
       delete: of(`How long ${kind.remove === undefined ? "suspending" : "removing"} the ${kind.noun} may take.`),
     }),
@@ -102,10 +102,10 @@ function timeouts(kind: Kind): Attributes {
 }
 
 function replaceOnChange(kind: Kind): string {
-  const loss = `\`deletion_policy\`, which must not be \`prevent\`, says what becomes of the old one.`;
+  const loss = `\`deletion_policy\`, which must not be \`prevent\`, decides what happens to the old one.`;
   const paid =
     kind.creation === "keyed"
-      ? "orders the service anew, which raises another invoice. That needs a `reference` that is new"
-      : `makes another ${kind.noun}`;
+      ? "orders another service, with its own invoice, and needs a new `reference`"
+      : `creates another ${kind.noun}`;
   return `Whether a change that the API has no call for ${paid}; ${loss} Default: \`false\`, which refuses such a change.`;
 }

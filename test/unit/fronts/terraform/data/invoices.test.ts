@@ -49,7 +49,7 @@ describe("hosting_invoice", () => {
 
   it("needs an id or a number", async () => {
     expect(await validated("hosting_invoice", {})).toEqual([
-      "error: Nothing to look for: `id` or `invoice_number` is missing",
+      "error: `id` or `invoice_number` is required",
     ]);
   });
 

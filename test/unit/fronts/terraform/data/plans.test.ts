@@ -99,7 +99,7 @@ describe("hosting_plan", () => {
 
   it("needs a number or a name", async () => {
     expect(await validated("hosting_plan", { currency: "USD" })).toEqual([
-      "error: Nothing to look for: `plan_id` or `name` is missing",
+      "error: `plan_id` or `name` is required",
     ]);
   });
 });

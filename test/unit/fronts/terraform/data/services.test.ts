@@ -87,15 +87,15 @@ describe("hosting_service", () => {
     ]);
     const { diagnostics } = await account.tryRead("hosting_service", { domain: String(one?.domain) });
     expect(diagnostics[0]?.detail).toBe(
-      `They are ${one?.id} (active), ${two?.id} (active).\n\nGive the \`id\` of the one that is meant.`,
+      `They are ${one?.id} (active), ${two?.id} (active).\n\nSet the \`id\` of the one you mean.`,
     );
   });
 
   it.each<[ValueObject, string[]]>([
-    [{}, ["error: Nothing to look for: `id` or `domain` is missing"]],
-    [{ id: "1", domain: "a.example" }, ["error at domain: Only one of `id` or `domain` can be given"]],
+    [{}, ["error: `id` or `domain` is required"]],
+    [{ id: "1", domain: "a.example" }, ["error at domain: Only one of `id` or `domain` can be set"]],
     [{ id: UNKNOWN }, []],
-    [{ id: UNKNOWN, domain: UNKNOWN }, ["error at domain: Only one of `id` or `domain` can be given"]],
+    [{ id: UNKNOWN, domain: UNKNOWN }, ["error at domain: Only one of `id` or `domain` can be set"]],
   ])("%j is checked before anything is read", async (given, expected) => {
     expect(await validated("hosting_service", given)).toEqual(expected);
   });
@@ -104,7 +104,7 @@ describe("hosting_service", () => {
     const account = await openAccount();
     const { state, diagnostics } = await account.tryRead("hosting_service", {});
     expect(state).toBeNull();
-    expect(reportedBy(diagnostics)).toEqual(["error: Nothing to look for: `id` or `domain` is missing"]);
+    expect(reportedBy(diagnostics)).toEqual(["error: `id` or `domain` is required"]);
     expect(account.sent()).toEqual([]);
   });
 });

@@ -76,7 +76,7 @@ describe("the schema of a kind", () => {
       "One of `1`, `3`, `6`, `12`, `24`, `36`. Default: `1`. A change is refused, unless `replace_on_change` is set.",
     );
     expect(of("hosting_grant", "permission").description).toBe(
-      "What they may do: `view` or `manage`. A change makes the object anew.",
+      "What they may do: `view` or `manage`. A change recreates the object.",
     );
     expect(of("hosting_grant", "expires_at").description).toContain('Example: `"2027-01-31T00:00:00Z"`.');
     expect(of("hosting_migration_request", "questions").description).toContain('Example: `{ source = "cpanel" }`.');
@@ -111,7 +111,7 @@ describe("the schema of a kind", () => {
     expect(having.map(({ type }) => type)).toEqual(
       all.filter((one) => one.removal === "policy").map(({ type }) => type),
     );
-    expect(of("hosting_service", "replace_on_change").description).toContain("needs a `reference` that is new");
+    expect(of("hosting_service", "replace_on_change").description).toContain("needs a new `reference`");
     expect(of("hosting_domain", "replace_on_change").description).not.toContain("reference");
   });
 
