@@ -48,9 +48,7 @@ describe("hosting_invoice", () => {
   });
 
   it("needs an id or a number", async () => {
-    expect(await validated("hosting_invoice", {})).toEqual([
-      "error: `id` or `invoice_number` is required",
-    ]);
+    expect(await validated("hosting_invoice", {})).toEqual(["error: `id` or `invoice_number` is required"]);
   });
 
   it("says which ability is missing", async () => {

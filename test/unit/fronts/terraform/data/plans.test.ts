@@ -98,9 +98,7 @@ describe("hosting_plan", () => {
   });
 
   it("needs a number or a name", async () => {
-    expect(await validated("hosting_plan", { currency: "USD" })).toEqual([
-      "error: `plan_id` or `name` is required",
-    ]);
+    expect(await validated("hosting_plan", { currency: "USD" })).toEqual(["error: `plan_id` or `name` is required"]);
   });
 });
 
