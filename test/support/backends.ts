@@ -177,7 +177,7 @@ export class RemoteProject {
   }
 }
 
-/** A door that the sandbox stands at while a fault makes it wait: `arrived` when it does, `open` to let it go on. */
+/** A door that the sandbox waits at while a fault makes it wait: `arrived` when it does, `open` to let it go on. */
 export function gate() {
   let open = () => {};
   let arrive = () => {};

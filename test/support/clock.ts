@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/core/model/index.ts";
 import { RECORDING_MS, SUMMARY_MS } from "../../src/project/interrupt.ts";
 
-/** Where time stands at the start of every test. */
+/** The time at the start of every test. */
 export const START = Date.parse("2026-11-21T10:00:00Z");
 
 /**

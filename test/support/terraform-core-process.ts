@@ -97,7 +97,7 @@ export class Machine {
     while (this.#flying.size > 0) await Promise.all(this.#flying);
   }
 
-  /** What the journal holds of creates, by type and name. (What was let go of is remembered for a replacement.) */
+  /** What the journal holds of creates, by type and name. (What was released is remembered for a replacement.) */
   noted(): readonly string[] {
     const journal = this.#journal(() => undefined);
     const entries = journal.list();

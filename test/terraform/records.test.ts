@@ -1,4 +1,4 @@
-/** Client accounts, migration requests and domains through the real Terraform: made once, never changed, let go of. */
+/** Client accounts, migration requests and domains through the real Terraform: made once, never changed, forgotten. */
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
 

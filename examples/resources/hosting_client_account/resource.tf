@@ -4,6 +4,6 @@ resource "hosting_client_account" "bakery" {
   company_number = "405100200"
   currency       = "GEL"
 
-  # The API cannot delete an account: let go of it when this block is destroyed.
+  # The API cannot delete an account: forget it when this block is destroyed.
   deletion_policy = "forget"
 }

@@ -15,6 +15,6 @@ resource "hosting_domain" "acme" {
     country    = "GE"
   }
 
-  # Registered for good: let go of it when this block is destroyed.
+  # Registered for good: forget it when this block is destroyed.
   deletion_policy = "forget"
 }

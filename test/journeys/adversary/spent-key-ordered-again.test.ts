@@ -11,7 +11,7 @@ it("an order that was recognised as that of a service that is gone is not placed
   await p.loseState();
   p.control.change("services", Number(mine(p)[0]?.id), { status: "terminated" });
   const ran = await p.run("apply", "--auto-approve");
-  expect(ran.text).toContain("--reorder"); // "Order it anew on purpose"
+  expect(ran.text).toContain("--reorder");
   // The same nightly job, two nights later. Nobody said --reorder.
   p.clock.advance(2 * 86_400_000);
   p.control.advanceClock({ days: 2 });

@@ -213,8 +213,8 @@ describe("removals", () => {
 
   it.each([
     ["a deletion", removal("a"), 1],
-    ["what is let go of", forgotten, 1],
-    ["what is suspended and let go of", retired, 1],
+    ["what is forgotten", forgotten, 1],
+    ["what is suspended and forgotten", retired, 1],
     ["not what is gone already", gone, 0],
     ["not the half of a replacement", replaced, 0],
     ["not what deletion_policy keeps", kept, 0],

@@ -583,7 +583,7 @@ describe("a domain, which nothing shows", () => {
     await begin({ owner: "one", answer: refused }).end();
     expect(await begin({ owner: "two" }).end(), "the other was refused").toMatchObject({ sent: 1 });
     expect(await begin({ owner: "three", anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
-    expect(await begin({ owner: "three" }).end(), "its own, which it let go of").toMatchObject({ sent: 1 });
+    expect(await begin({ owner: "three" }).end(), "its own, which it released").toMatchObject({ sent: 1 });
     expect(made()).toBe(3);
   });
 

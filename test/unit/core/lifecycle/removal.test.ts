@@ -21,7 +21,7 @@ interface Case {
   /** What is recorded otherwise than usual. */
   readonly attributes?: JsonObject;
   readonly listLagMs?: number;
-  /** The declaration says that it is to be let go of. */
+  /** The declaration has a `removed` block for it. */
   readonly forget?: true;
   readonly actions: readonly string[];
   readonly removal?: string;

@@ -181,7 +181,7 @@ test("a state that is there although its write failed is known to hold the journ
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource("hosting_service.a", "1"));
-    // The new state stands at its place, and only then the folder cannot be synced.
+    // The new state is in its place, and only then the folder cannot be synced.
     disk.before = (operation) => {
       if (operation === "syncFolder /project" && disk.operations.at(-1)?.endsWith(` ${statePath}`)) {
         disk.failures.push({ operation, code: "EIO" });

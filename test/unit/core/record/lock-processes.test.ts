@@ -82,7 +82,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     await held.release();
   });
 
-  test("a second try in the holder's own process does not let go of the lock", async () => {
+  test("a second try in the holder's own process does not release the lock", async () => {
     // Closing any descriptor of a file drops all POSIX locks that the process has on it.
     const held = await ours().acquire(request);
     await diagnosticOf(() => ours().acquire(request));

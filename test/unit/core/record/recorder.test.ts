@@ -49,7 +49,7 @@ describe("a journal of which a line failed", () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
-    // The new state stands at its place, and only then the folder cannot be synced.
+    // The new state is in its place, and only then the folder cannot be synced.
     disk.before = (operation) => {
       if (operation.startsWith("syncFolder") && disk.operations.at(-1)?.endsWith(` ${statePath}`))
         fails(disk, operation);

@@ -193,7 +193,7 @@ describe("pull and push", () => {
       /the file beside it that ends in `.backup`/i,
     ],
     ["what was given, which no backup mends", text(3), "junk", /^Give the text of a whole state file/],
-  ])("a damaged text is told apart: %s", async (_reason, stored, given, fix) => {
+  ])("a damaged text is recognized: %s", async (_reason, stored, given, fix) => {
     const disk = new FakeDisk({ [path]: stored });
     expect(await diagnosticOf(() => push(disk, given))).toMatchObject({
       code: "state.unreadable",

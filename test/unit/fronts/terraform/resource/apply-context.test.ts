@@ -69,7 +69,7 @@ describe("an order with a name of its own, beside a service of the same domain,"
   it.each<[string, JsonObject, Asked["prepare"], string[]]>([
     ["is refused", {}, () => undefined, []],
     [
-      "is placed when Terraform let go of that one in this process",
+      "is placed when Terraform released that one in this process",
       {},
       ({ front, kind }) => front.markReleased(kind, { id: "900" }),
       ["createService"],

@@ -161,7 +161,7 @@ describe("what was made before Terraform recorded it", () => {
       ({ front, kind, note }) => front.addRecorded(kind, note.attributes),
       "another resource",
     ],
-    ["was let go of for this one", ({ front, kind }) => front.markReleased(kind, { id: "1001" }), "make room"],
+    ["was released for this one", ({ front, kind }) => front.markReleased(kind, { id: "1001" }), "make room"],
     ["another declaration has just adopted", (place) => adopt(place), "www.acme.example"],
   ])("and %s is not adopted: two resources must not manage one object", async (_, before, owner) => {
     const place = noteOf({});
