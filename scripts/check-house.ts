@@ -66,10 +66,10 @@ const RETIRED =
   /\b(?:told|untold|tells?|telling|anew|heed(?:s|ed|ing)?|for ever|whoever|by (?:it|them)sel(?:f|ves)|hangs? on|in doubt|surroundings|aims?|let go of|as of now|may well|stands at|(?<!["'`.])weather(?!["'`=:]| }))\b/gi;
 const root = path.resolve(SRC, "..");
 const WRITTEN_IN: readonly [where: string, glob: string, bound: number][] = [
-  ["sources", "src/**/*.ts", 999],
+  ["sources", "src/**/*.ts", 102],
   // Those that are generated say what the sources say.
-  ["pages and examples", "{{docs,examples,test/fixtures}/**/*.{md,ts,mjs,yaml,tf},*.md}", 999],
-  ["tests", "test/**/*.ts", 999],
+  ["pages and examples", "{{docs,examples,test/fixtures}/**/*.{md,ts,mjs,yaml,tf},*.md}", 27],
+  ["tests", "test/**/*.ts", 14],
   ["scripts", "{scripts,tools}/**/*.{ts,mjs,md}", 0],
 ];
 const retired = WRITTEN_IN.map(([where, glob, bound]) => ({
