@@ -12,9 +12,8 @@ import {
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
+import type { Project } from "../project/project.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
-import type { Project } from "../project/source.ts";
-import { resultForStack } from "../project/stack-diagnostics.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -84,13 +83,9 @@ export const runApply =
         run.providers.refresh();
       }
 
-      const done = json
-        ? await carryOut(project, run, flags, (event) => emit([eventMessage(event, now())]))
-        : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) =>
-            carryOut(project, run, flags, onEvent),
-          );
-      const result = resultForStack(project.source, done);
-      run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+      const result = json
+        ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
+        : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
       if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
       else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
         terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));

@@ -1,6 +1,6 @@
 /** Completion scripts for bash, zsh and fish, made from the definition of the command line itself. */
 import type { Argument, Command, Option } from "commander";
-import type { Project } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
 import type { Terminal } from "./terminal.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;

@@ -7,7 +7,7 @@ import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words
 import { fail, HostformError, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { learnToken, learnValue } from "../project/known-secrets.ts";
-import type { Project } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
 import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";

@@ -15,10 +15,9 @@ import {
   type State,
 } from "../core/model/index.ts";
 import { systemDisk } from "../core/record/index.ts";
-import { stateEncryption } from "../project/backend.ts";
-import { loadDeclaration, stateStore } from "../project/project.ts";
+import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 import { writeWhole } from "./whole-file.ts";
@@ -41,7 +40,7 @@ const ENDINGS: Readonly<Record<Format, string>> = { hcl: ".tf", "tf-json": ".tf.
  */
 export const runExport: Action<ExportFlags> = async (terminal, project, flags) => {
   const { format, file } = target(project.source, flags);
-  const { desired, diagnostics: ofDeclaration } = await loadDeclaration(project);
+  const { desired, diagnostics: ofDeclaration } = await project.declaration.load();
   const { state, diagnostics: ofState } = await stateForExport(project);
   const [{ schemaOf }, { terraformConfiguration }, { renderHcl }, { renderTfJson }] = await Promise.all([
     import("../fronts/terraform/schema/of-kind.ts"),
@@ -163,10 +162,10 @@ async function stateForExport(project: Project): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const store = await stateStore(project).open({ write: false, command: "export", timeoutMs: 0 });
+  const store = await project.state.store().open({ write: false, command: "export", timeoutMs: 0 });
   try {
     const { state, recovered, warnings } = store;
-    const { key } = stateEncryption(project);
+    const { key } = project.state.encryption();
     // With a key, a state in the clear is warned of.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };

@@ -4,8 +4,8 @@
  */
 import type { CallOptions, Reader } from "../core/api/index.ts";
 import { fail } from "../core/model/index.ts";
+import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
-import type { Project } from "../project/source.ts";
 import { escapeLine, type Listing, type Listings, renderListing, renderTable } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printJson, type Terminal } from "./terminal.ts";

@@ -1,8 +1,6 @@
 import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
-import { checkDeclaration } from "../project/project.ts";
-import type { Project } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
-import { readState } from "../project/state.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
 import { revealJson, type Terminal } from "./terminal.ts";
 
@@ -27,7 +25,7 @@ export async function runOutput(
     });
   }
   if (raw && terminal.json) fail("usage", "--raw and --json are two forms", { remedies: ["Pass one of them."] });
-  const { outputs = new Map<string, OutputState>() } = await readState(project);
+  const { outputs = new Map<string, OutputState>() } = await project.state.read();
   if (name !== undefined) await show(terminal, project, raw, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
@@ -47,7 +45,7 @@ const NONE = { severity: "warning", code: "state.output", summary: "No outputs a
 async function wayToOutputs(project: Project): Promise<readonly Remedy[]> {
   if (project.source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
-  const { diagnostics } = project.source.stateNamed === true ? { diagnostics: [] } : await checkDeclaration(project);
+  const { diagnostics } = project.source.stateNamed === true ? { diagnostics: [] } : await project.declaration.check();
   const missing = diagnostics.find(({ code }) => code === "config.missing")?.remedies;
   return missing ?? ["Declare them under `outputs`; `hostform apply` records them."];
 }

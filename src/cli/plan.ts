@@ -6,7 +6,6 @@ import type { GuardFlags } from "../project/guards.ts";
 import { type Run, withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
-import { checkDeclaration } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
 import {
   diagnosticJson,
@@ -85,7 +84,7 @@ function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat)
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
 export const runValidate: Action = async (terminal, project) => {
-  const { desired, diagnostics } = await checkDeclaration(project);
+  const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
   if (terminal.json) {
     printJson(terminal, {

@@ -1,7 +1,7 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../core/api/version.ts";
 import { didYouMean } from "../core/model/index.ts";
-import type { Project } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
 import { refuseUntrustedCommand } from "../project/trust.ts";
 import {
   addCommonOptions,
@@ -56,8 +56,10 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const words = args.slice(0, -2);
         const { print, source, stacks } = commonOptionsOf(command, io);
         await refuseUntrustedCommand(source, nameOf(command), stacks);
-        const { terminal, project } = opened(io, print, source);
-        const run: Action<never, never[]> = (await load())[name];
+        const { terminal, parts } = opened(io, print, source);
+        const [loaded, { Project }] = await Promise.all([load(), import("../project/project.ts")]);
+        const run: Action<never, never[]> = loaded[name];
+        const project = new Project(parts);
         const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
         if (stacks === undefined) return finish(await work(project));
         const { runOnStacks } = await import("./stacks.ts");

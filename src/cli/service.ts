@@ -6,9 +6,9 @@ import { passwordForm } from "../core/kinds/service/words.ts";
 import { didYouMean, errnoOf, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { selectResources } from "../core/record/index.ts";
 import { learnValue } from "../project/known-secrets.ts";
+import type { Project } from "../project/project.ts";
 import { type ProviderFlags, panelUrl, withProvider } from "../project/providers.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
-import { readState } from "../project/state.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
 import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
@@ -34,7 +34,7 @@ export async function serviceTarget(project: Project, text: string, alias: strin
   if (parsed.type !== SERVICE) {
     fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
   }
-  const state = await readState(project);
+  const state = await project.state.read();
   const [resource, another] = selectResources(state, text);
   if (resource === undefined || another !== undefined) {
     fail("usage", `${text} names several services`, {
@@ -63,7 +63,7 @@ async function byId(project: Project, text: string, alias = "default"): Promise<
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
   if (!/^\d+$/.test(text)) {
-    const services = [...(await readState(project)).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
+    const services = [...(await project.state.read()).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
     const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
     if (names.includes(text)) {
       fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {

@@ -1,10 +1,12 @@
 /** A command on several stacks: each in its turn, in the order of their dependencies, and a summary of what was left out. */
 import { fail, HostformError } from "../core/model/index.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { throwingForStack } from "../project/stack-diagnostics.ts";
-import { chooseStacks, sourceOn } from "../project/stacks/choose.ts";
+import { chooseStacks, refuseTerraformArguments, sourceOn } from "../project/stacks/choose.ts";
 import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
+import { synthesize } from "../project/stacks/synthesize.ts";
 import { escapeLine, plural, renderDiagnostics } from "../report/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { say } from "./terminal.ts";
@@ -53,15 +55,19 @@ export async function runOnStacks(
   if (given.scope === "none") refuseStacks(given.command);
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
-  const { stacks, run } = await chooseStacks(project, chosen, purpose);
+  const { source } = project;
+  refuseTerraformArguments(source.env, purpose);
+  const at = chosen.app === undefined ? chosen.path : await synthesize(source, project.host, project.log, chosen.app);
+  if (at === undefined) return fail("usage", "No stack is named", { remedies: ["Pass --app or --stack."] });
+  const { stacks, run } = await chooseStacks(source, at, chosen, purpose);
   const [only, ...others] = stacks;
   if (only === undefined) return 0;
   const on = async (stack: LoadedStack) => {
-    const source = await sourceOn(project.source, stack, run);
-    return throwingForStack(source, () => work({ ...project, source }));
+    const own = await sourceOn(source, stack, run);
+    return throwingForStack(own, () => work(project.on(own)));
   };
   if (others.length === 0) return on(only);
-  const reason = reasonForOne(terminal, project.source, given);
+  const reason = reasonForOne(terminal, source, given);
   if (reason !== undefined) {
     fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
       detail: `They are ${stacks.map(({ name }) => name).join(", ")}.`,

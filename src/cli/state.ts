@@ -19,11 +19,9 @@ import {
   type StateKey,
   selectResources,
 } from "../core/record/index.ts";
-import { stateEncryption } from "../project/backend.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { stateStore } from "../project/project.ts";
-import type { Project } from "../project/source.ts";
-import { forget, readState, resealState, secretNames, withState } from "../project/state.ts";
+import type { Project } from "../project/project.ts";
+import { forget, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { type Action, printJson, revealJson, say } from "./terminal.ts";
 
@@ -39,7 +37,7 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   flags,
   prefix = "",
 ) => {
-  const { resources } = await readState(project);
+  const { resources } = await project.state.read();
   const rows = [...resources.values()]
     .filter(({ address }) => address.startsWith(prefix))
     .map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
@@ -60,7 +58,7 @@ const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
 export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
-  const [resource, ...others] = selectResources(await readState(project), address);
+  const [resource, ...others] = selectResources(await project.state.read(), address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
       detail: [resource, ...others].map((one) => one?.address).join(", "),
@@ -111,7 +109,7 @@ function textOf(
 
 /** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
-  return withState(project, "state rm", async (store) => {
+  return project.state.write("state rm", async (store) => {
     const removed = await forget(store, addresses);
     if (terminal.json) printJson(terminal, { removed });
     else {
@@ -125,7 +123,7 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
 
 /** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
-  return withState(project, "state mv", async (store) => {
+  return project.state.write("state mv", async (store) => {
     const moved = await store.move(from, to);
     if (terminal.json) printJson(terminal, { moved });
     else {
@@ -137,7 +135,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
 
 /** `hostform state pull`: the text of the state as it is stored, byte for byte, secrets included. Takes no lock. */
 export const runStatePull: Action = async (terminal, project) => {
-  const text = await stateStore(project).pull();
+  const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
   else terminal.reveal(text);
   return 0;
@@ -151,7 +149,7 @@ interface StatePushFlags {
 export const runStatePush: Action<StatePushFlags, [file: string]> = async (terminal, project, flags, file) => {
   const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
-    stateStore(project).push(text, {
+    project.state.store().push(text, {
       command: "state push",
       timeoutMs: project.source.lockTimeoutMs,
       signal,
@@ -179,8 +177,8 @@ async function readText(file: string): Promise<string> {
  * in its journal is written into the state first.
  */
 export const runStateEncrypt: Action = async (terminal, project) => {
-  const key = stateEncryption(project).required();
-  const { found, changed, backup } = await resealState(project, "state encrypt", { to: "sealed" });
+  const key = project.state.encryption().required();
+  const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
   else if (!found) {
     terminal.out(
@@ -199,8 +197,8 @@ export const runStateEncrypt: Action = async (terminal, project) => {
 
 /** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
 export const runStateDecrypt: Action = async (terminal, project) => {
-  const { key } = stateEncryption(project);
-  const { found, changed, backup, state } = await resealState(project, "state decrypt", { to: "clear" });
+  const { key } = project.state.encryption();
+  const { found, changed, backup, state } = await project.state.reseal("state decrypt", { to: "clear" });
   const secrets = secretsIn(state);
   if (terminal.json) printJson(terminal, { encrypted: false, changed, in_the_clear: secrets });
   else if (!found) terminal.out("There is no state yet.\n");
@@ -246,8 +244,8 @@ function warning(secrets: readonly Secret[]): string {
  * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
  */
 export const runStateRotateKey: Action = async (terminal, project) => {
-  const old = stateEncryption(project).required();
-  const encryption = stateEncryption(project, NEW_KEY_VARIABLES);
+  const old = project.state.encryption().required();
+  const encryption = project.state.encryption(NEW_KEY_VARIABLES);
   const key = encryption.required();
   if (await same(old, key)) {
     fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, {
@@ -281,11 +279,12 @@ async function same(one: StateKey, other: StateKey): Promise<boolean> {
 /** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
 async function rotate(project: Project, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
-    return await resealState(project, "state rotate-key", { to: "key", encryption });
+    return await project.state.reseal("state rotate-key", { to: "key", encryption });
   } catch (error) {
     if (!(error instanceof HostformError) || error.diagnostics[0]?.code !== "state.key") throw error;
     const reading = { write: false, command: "read", timeoutMs: 0 };
-    const opened = await stateStore(project, encryption)
+    const opened = await project.state
+      .store(encryption)
       .open(reading)
       .catch(() => undefined);
     if (opened === undefined) throw error;
@@ -322,7 +321,7 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
       });
     }
   }
-  const { holder, alive, fenced } = await stateStore(project).forceUnlock(id);
+  const { holder, alive, fenced } = await project.state.store().forceUnlock(id);
   if (terminal.json) printJson(terminal, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
   else {
     terminal.out("The state is free.\n");
@@ -335,7 +334,7 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
 /** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
 async function whoHolds(project: Project): Promise<string | undefined> {
   try {
-    const store = await stateStore(project).open({ write: true, command: "force-unlock", timeoutMs: 0 });
+    const store = await project.state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });
     await store.close();
     return undefined;
   } catch (error) {

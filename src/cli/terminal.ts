@@ -1,8 +1,9 @@
 /** The terminal, or what stands in its place: the streams of a command behind their guard, and how it was asked to print. */
 
 import { yamlRemedies } from "../fronts/yaml/remedies.ts";
+import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
-import type { Host, Log, Project, ProjectSource } from "../project/source.ts";
+import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
 import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine } from "../report/index.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
@@ -93,12 +94,12 @@ export interface PrintOptions {
   readonly color: boolean;
 }
 
-/** The terminal of a command, and the project that it works on. */
+/** The terminal of a command, and the parts of the project that it works on. */
 export function opened(io: GuardedIo, { color, ...print }: PrintOptions, source: ProjectSource) {
   const repaints = io.errIsTerminal && !print.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
   const terminal: Terminal = { ...io, ...print, repaints, ...looksOf(io, color) };
-  const project: Project = { source, host: io, redaction: io.redaction, log: logOf(terminal) };
-  return { terminal, project };
+  const parts: ProjectParts = { source, host: io, redaction: io.redaction, log: logOf(terminal) };
+  return { terminal, parts };
 }
 
 /** What a project says goes to standard error; warnings are for people. */

@@ -15,7 +15,8 @@ import {
   packageFiles,
   platformOf,
 } from "../fronts/terraform/package.ts";
-import type { Project, ProjectSource } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {

@@ -5,7 +5,7 @@
  */
 import { fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import type { Project } from "../project/source.ts";
+import type { Project } from "../project/project.ts";
 import type { Hint } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";

@@ -1,12 +1,11 @@
 import { apply } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
-import { type ApplyResult, changesRecord, isNoOp, type Plan } from "../core/model/index.ts";
+import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { jsonText } from "../report/index.ts";
 import type { Run } from "./plan.ts";
 import { dataReader } from "./providers.ts";
 import { secretsOf } from "./secrets.ts";
-import type { Project } from "./source.ts";
-import { eventForStack } from "./stack-diagnostics.ts";
+import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
 
 /** How a plan is carried out. */
 export interface ApplySettings {
@@ -21,45 +20,50 @@ export interface ApplySettings {
 const WAIT_MS = 300_000;
 const PARALLELISM = 10;
 
-/** Does what a plan says, as `apply` does it: within its limits, every result recorded at once. */
+/**
+ * Does what a plan says, as `apply` does it: within its limits, every result recorded at once.
+ * @returns the result with the remedies of its project, to be shown by the caller.
+ */
 export async function carryOut(
-  project: Project,
-  { plan, desired, state, limits, all, moves, data, store, providers, interrupts }: Run,
+  { project, plan, desired, state, limits, all, moves, data, store, providers, interrupts, shown }: Run,
   { wait = true, waitTimeout = WAIT_MS, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
+  const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
-  return apply({
-    ...secretsOf(project, desired),
+  const done = await apply({
+    ...secretsOf(source, host, redaction, desired),
     plan,
     desired,
     state,
     recorded: store.state,
     kinds,
-    env: project.source.env,
+    env: source.env,
     accounts: (alias) => {
       const { account, client } = providers.get(alias);
       return { account, writer: client };
     },
     recorder: store,
     // A copy of a state in another folder is another state: neither sees what the other records.
-    owner: () =>
-      store.state.lineage === "" ? undefined : jsonText([project.source.cwd, project.source.dir, store.state.lineage]),
-    clock: project.host.clock,
+    owner: () => (store.state.lineage === "" ? undefined : jsonText([source.cwd, source.dir, store.state.lineage])),
+    clock: host.clock,
     concurrency: parallelism,
     waitMs: wait ? waitTimeout : 0,
     stop,
     abandon,
-    onEvent: (event) => onEvent(eventForStack(project.source, event)),
+    onEvent: (event) => onEvent(eventForStack(source, event)),
     requests: () => providers.requests,
     limits,
     all,
     ...(data && { data }),
-    readData: await dataReader(project.host, desired, providers, stop, true),
+    readData: await dataReader(host.clock, desired, providers, stop, true),
   });
+  const result = resultForStack(source, done);
+  shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+  return result;
 }
 
 /** Whether applying the plan would do anything. */

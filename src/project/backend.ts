@@ -11,6 +11,7 @@ import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   type Backend,
+  type Clock,
   childEnvironment,
   type Diagnostic,
   errnoOf,
@@ -42,7 +43,8 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { learnValue } from "./known-secrets.ts";
-import type { Host, Log, Project, ProjectSource } from "./source.ts";
+import type { Redaction } from "./redaction.ts";
+import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
 
@@ -54,12 +56,21 @@ const CONNECT_MS = 10_000;
  * @param signal ends its first reading.
  * @throws HostformError `state.backend` for settings that are missing or not usable.
  */
-export async function stateBackend(backend: Backend, project: Project, signal?: AbortSignal): Promise<StateBackend> {
+export async function stateBackend(
+  backend: Backend,
+  source: ProjectSource,
+  clock: Clock,
+  log: Pick<Log, "alert">,
+  signal?: AbortSignal,
+): Promise<StateBackend> {
   try {
-    await requireOwnBackend(project.source, backend, stateFile(project.source.dir, backend.settings));
-    if (backend.type === "local") return await localBackend(backend, project);
-    const bounds = { signal, timeoutMs: timeoutIn(project.source.env) };
-    return backend.type === "http" ? httpBackend(backend, project, bounds) : pgBackend(backend, project, bounds);
+    const file = stateFile(source.dir, backend.settings);
+    await requireOwnBackend(source, backend, file);
+    if (backend.type === "local") return await createFileBackend({ path: file, clock });
+    const shared = { signal, timeoutMs: timeoutIn(source.env), clock, keep: keeping(source.dir, log) };
+    return backend.type === "http"
+      ? httpBackend(backend, source, { ...shared, warn: log.alert })
+      : pgBackend(backend, source, shared);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
     throw new HostformError(
@@ -93,15 +104,6 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
   };
 }
 
-function localBackend({ settings }: Backend, { source, host }: Project): Promise<StateBackend> {
-  return createFileBackend({ path: stateFile(source.dir, settings), clock: host.clock });
-}
-
-interface Bounds {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number | undefined;
-}
-
 /** How long one request to a backend may take, in milliseconds; undefined: its default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
@@ -112,7 +114,11 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   });
 }
 
-function httpBackend(backend: Backend, { source, host, log }: Project, bounds: Bounds): StateBackend {
+function httpBackend(
+  backend: Backend,
+  source: ProjectSource,
+  shared: Pick<Parameters<typeof createHttpBackend>[0], "signal" | "timeoutMs" | "clock" | "keep" | "warn">,
+): StateBackend {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
@@ -145,14 +151,11 @@ function httpBackend(backend: Backend, { source, host, log }: Project, bounds: B
     lock,
     withoutLock: backend.settings.without_lock === true,
     credentials: username === "" ? undefined : { username, password: source.env.TF_HTTP_PASSWORD ?? "" },
-    clock: host.clock,
-    ...bounds,
+    ...shared,
     uuid: randomUUID,
     contender: thisProcess(),
     lifeSigns: locksFolder(source.env),
     dispatcher: connectionPool(address, source.env, CONNECT_MS),
-    warn: log.alert,
-    keep: keeping(source.dir, log),
   });
 }
 
@@ -164,8 +167,13 @@ function locksFolder(env: ProjectSource["env"]): string | undefined {
 
 function pgBackend(
   { settings }: Backend,
-  { source, host, log }: Project,
-  { signal: reading, timeoutMs }: Bounds,
+  source: ProjectSource,
+  {
+    timeoutMs,
+    ...shared
+  }: Pick<Parameters<typeof createPgBackend>[0], "signal" | "clock" | "keep"> & {
+    readonly timeoutMs: number | undefined;
+  },
 ): StateBackend {
   const contender = thisProcess();
   const server = parsePgServer(source.env, contender.user);
@@ -176,13 +184,11 @@ function pgBackend(
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
   return createPgBackend({
     connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),
-    signal: reading,
+    ...shared,
     server: nameOfServer(server),
     schema: text("schema_name") ?? (source.env.PG_SCHEMA_NAME || "terraform_remote_state"),
     workspace: text("workspace") ?? "default",
-    clock: host.clock,
     contender,
-    keep: keeping(source.dir, log),
   });
 }
 
@@ -191,7 +197,7 @@ const KEPT = "errored";
 const MOST_KEPT = 9;
 
 /** Keeps a state that a backend does not take in the project's folder, and says so. It may hold secrets that are nowhere else. */
-function keeping(folder: string, log: Log) {
+function keeping(folder: string, log: Pick<Log, "alert">) {
   const said = (diagnostic: Omit<Diagnostic, "severity" | "code">) =>
     log.alert({ severity: "warning", code: "state.unwritable", ...diagnostic });
   return async (text: string): Promise<void> => {
@@ -257,36 +263,41 @@ function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">):
   fail("state.backend", summary, more);
 }
 
-const known = new WeakMap<Host, Map<KeyVariables, Encryption>>();
+/** The encryption of a state, by the keys that the environment holds. Each is derived or asked for once in a run. */
+export class StateKeys {
+  readonly #env: ProjectSource["env"];
+  readonly #run: KeyCommand;
+  readonly #known = new Map<KeyVariables, Encryption>();
 
-/**
- * The encryption of the state, with the key that the environment holds; without one, it seals and opens nothing. One for
- * each run, so that a key is derived or asked for once.
- * @throws HostformError `state.key` for a key that cannot be one.
- */
-export function stateEncryption(project: Project, variables: KeyVariables = KEY_VARIABLES): Encryption {
-  const ofRun = known.get(project.host) ?? new Map<KeyVariables, Encryption>();
-  known.set(project.host, ofRun);
-  const made = ofRun.get(variables) ?? encryptionOf(project, variables);
-  ofRun.set(variables, made);
-  return made;
-}
+  constructor({ source, host, redaction }: Omit<ProjectParts, "log">) {
+    this.#env = source.env;
+    this.#run = keyCommand(source, host, redaction);
+  }
 
-function encryptionOf(project: Project, variables: KeyVariables): Encryption {
-  const { env } = project.source;
-  const run = keyCommand(project);
-  const key = readStateKey(env, variables, run);
-  if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
-  let keys: ReturnType<typeof readOldKeys> | undefined;
-  const old = () => {
-    keys ??= readOldKeys(env, key, run);
-    return keys;
-  };
-  return new Encryption({ key, variables, old, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
+  /**
+   * The encryption with the key of these variables; without one, it seals and opens nothing.
+   * @throws HostformError `state.key` for a key that cannot be one.
+   */
+  encryption(variables: KeyVariables = KEY_VARIABLES): Encryption {
+    const made = this.#known.get(variables) ?? this.#make(variables);
+    this.#known.set(variables, made);
+    return made;
+  }
+
+  #make(variables: KeyVariables): Encryption {
+    const key = readStateKey(this.#env, variables, this.#run);
+    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
+    let keys: ReturnType<typeof readOldKeys> | undefined;
+    const old = () => {
+      keys ??= readOldKeys(this.#env, key, this.#run);
+      return keys;
+    };
+    return new Encryption({ key, variables, old, acceptsClear: this.#env[ALLOW_UNENCRYPTED] === "1" });
+  }
 }
 
 /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
-function keyCommand({ source, host, redaction }: Project): KeyCommand {
+function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redaction: Redaction): KeyCommand {
   return async (command, variable) => {
     const options = { cwd: source.cwd, env: childEnvironment(source.env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);

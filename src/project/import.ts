@@ -26,10 +26,9 @@ import {
   type State,
   type ValueObject,
 } from "../core/model/index.ts";
-import { loadDeclaration } from "./project.ts";
+import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
-import type { Project, ProjectSource } from "./source.ts";
-import { withState } from "./state.ts";
+import type { ProjectSource } from "./source.ts";
 
 /** An object that was imported. */
 export interface Imported {
@@ -52,9 +51,9 @@ export interface Imported {
  * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`: nothing was recorded.
  */
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
-  const { desired } = await loadDeclaration(project);
+  const { desired } = await project.declaration.load();
   const { resource, kind } = declaredAt(desired, text);
-  return withState(project, "import", async (store, signal) => {
+  return project.state.write("import", async (store, signal) => {
     checkFree(store.state, resource, kind, id);
     const config = configOf(project.source, resource, kind, store.state);
     checkParent(kind, resource, config, id);
@@ -74,11 +73,13 @@ export async function importObject(project: Project, text: string, id: string): 
       checkUnique(store.state, kind, { ...resource, attributes });
       refuseOther(kind, resource, config, observed.attributes, plans);
       const next = (state: State) =>
-        planOf(project, { ...desired, resources: desired.resources.map(importing(resource, id)) }, state, {
-          resource,
-          observed: { ...observed, attributes },
-          plans,
-        });
+        planOf(
+          { ...desired, resources: desired.resources.map(importing(resource, id)) },
+          state,
+          { resource, observed: { ...observed, attributes }, plans },
+          project.source.env,
+          project.host.clock.now(),
+        );
       const record: ResourceState = {
         address: resource.address,
         provider: resource.provider,
@@ -187,10 +188,11 @@ function withoutAddress(state: State, address: string): State {
  * @throws HostformError `plan.mismatch`: it is another than what is declared.
  */
 function planOf(
-  { source, host }: Project,
   desired: Desired,
   state: State,
   { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
+  env: ProjectSource["env"],
+  now: number,
 ): Change {
   const { address, provider } = resource;
   const { changes, diagnostics } = plan({
@@ -198,10 +200,10 @@ function planOf(
     state,
     observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
     kinds,
-    env: source.env,
+    env,
     mode: "apply",
     reorder: new Set(),
-    now: host.clock.now(),
+    now,
     readRequests: 0,
   });
   // What is declared and what it is cannot be brought together: nothing is recorded.

@@ -5,8 +5,9 @@
  * may not name.
  */
 export { type ApplySettings, carryOut, hasChanges } from "./apply.ts";
+export type { CheckedDeclaration } from "./declaration.ts";
 export { type Run, type RunOptions, withPlan } from "./plan.ts";
-export { type CheckedDeclaration, checkDeclaration, loadDeclaration, loadProviders } from "./project.ts";
+export { Project } from "./project.ts";
 export { Redaction } from "./redaction.ts";
 export { readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
-export type { Host, Log, Project, ProjectSource } from "./source.ts";
+export type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";

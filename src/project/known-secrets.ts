@@ -7,6 +7,7 @@ import {
   type DesiredData,
   ExpressionError,
   type Json,
+  type OutputState,
   type Plan,
   parseAddress,
   type ResourceState,
@@ -100,6 +101,12 @@ export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<
   for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)
     for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
+}
+
+/** Announces the outputs that somebody has declared as sensitive. CDKTF declares all that stacks share so. */
+export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
+  for (const [name, { value, sensitive }] of outputs)
+    if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(value);
 }
 
 /** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */

@@ -3,8 +3,8 @@ import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail } from "../core/model/index.ts";
 import { systemDisk } from "../core/record/index.ts";
+import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
-import { refuseDetour } from "./trust.ts";
 
 /** What the file of a saved plan says it is: its first member, so that a damaged one is known as well. */
 export const FORM = "hostform plan";

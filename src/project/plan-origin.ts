@@ -176,27 +176,17 @@ function variableDigest({ stack }: ProjectSource): FileDigest[] {
 
 /** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
-  const [was, is] = [digestsOf(then), digestsOf(now)];
-  const listed = (words: string, files: readonly string[]) => (files.length === 0 ? [] : [`${words}: ${some(files)}.`]);
-  const parts = [
-    ...listed(
-      "Changed",
-      [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
-    ),
-    ...listed(
-      "New",
-      [...is.keys()].filter((file) => !was.has(file)),
-    ),
-    ...listed(
-      "No longer there",
-      [...was.keys()].filter((file) => !is.has(file)),
-    ),
-  ];
+  const digests = (files: readonly FileDigest[]) => new Map(files.map(({ file, digest }) => [file, digest]));
+  const [was, is] = [digests(then), digests(now)];
+  const groups = {
+    Changed: [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
+    New: [...is.keys()].filter((file) => !was.has(file)),
+    "No longer there": [...was.keys()].filter((file) => !is.has(file)),
+  };
+  const parts = Object.entries(groups).flatMap(([words, files]) =>
+    files.length === 0 ? [] : [`${words}: ${some(files)}.`],
+  );
   return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
-}
-
-function digestsOf(files: readonly FileDigest[]): ReadonlyMap<string, string> {
-  return new Map(files.map(({ file, digest }) => [file, digest]));
 }
 
 function some(files: readonly string[]): string {

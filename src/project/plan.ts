@@ -1,6 +1,7 @@
 import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
+  type Clock,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -17,11 +18,11 @@ import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
-import { loadDeclaration, stateStore } from "./project.ts";
+import type { Project } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
-import type { Log, Project, ProjectSource } from "./source.ts";
+import type { Log, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
@@ -36,6 +37,7 @@ export interface RunOptions extends PlanRequest {
 
 /** A plan with everything that is needed to apply it. */
 export interface Run {
+  readonly project: Project;
   readonly plan: Plan;
   /** Narrowed to the targets. */
   readonly desired: Desired;
@@ -61,42 +63,43 @@ export interface Run {
  * Whatever happens, the lock is freed and connections are closed.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
-  const declaration = await loadDeclaration(project);
-  const interrupts = new Interrupts(project.host);
-  const providers = new Providers(declaration.desired.providers, project, interrupts);
+  const { source, host, redaction, log } = project;
+  const { saved } = options;
+  const { desired: declared, diagnostics: found } = await project.declaration.load();
+  const interrupts = new Interrupts(host);
+  const providers = new Providers(declared.providers, project, interrupts);
   const shown: Diagnostic[] = [];
   let store: OpenState | undefined;
   try {
-    store = await stateStore(project).open({
+    store = await project.state.store().open({
       // A plan of a stranger's project leaves nothing in it, not even a lock: what lies in the lock's place is the stranger's.
-      write: project.source.untrusted !== true,
+      write: source.untrusted !== true,
       command: options.command,
-      timeoutMs: project.source.lockTimeoutMs,
+      timeoutMs: source.lockTimeoutMs,
       signal: interrupts.now,
     });
-    sayRecovered(project.log, store);
-    const { saved } = options;
+    sayRecovered(log, store);
     if (saved !== undefined) {
       // As the file would say it: a secret in a name is marked there.
-      const here = await originOf(project.source, declaration.desired, store.state);
-      checkOrigin(saved.origin, project.redaction.redactValue(here) as Origin);
+      const here = await originOf(source, declared, store.state);
+      checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(project, wanted, declaration.desired, store, providers, interrupts.now);
+    const made = await makePlan(source, host.clock, wanted, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
-      refuseDifferences(differences(saved.plan, made.plan, project.redaction));
-    if (project.source.untrusted !== true) learnPlan(project.redaction, made.plan);
-    noteOutputs(project.source, made.plan);
-    const reported = forStack(project.source, made.plan.diagnostics, declaration.desired);
-    const warned = { ...made.plan, diagnostics: [...declaration.diagnostics, ...reported] };
+      refuseDifferences(differences(saved.plan, made.plan, redaction));
+    if (source.untrusted !== true) learnPlan(redaction, made.plan);
+    noteOutputs(source, made.plan);
+    const reported = forStack(source, made.plan.diagnostics, declared);
+    const warned = { ...made.plan, diagnostics: [...found, ...reported] };
     interrupts.planned();
-    return await then({ ...made, plan: warned, store, providers, interrupts, shown });
+    return await then({ ...made, project, plan: warned, store, providers, interrupts, shown });
   } finally {
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
       if (!(await interrupts.unlessAbandoned(closing)))
-        project.log.say("The state could not be written in time: `hostform plan` shows where things stand.");
+        log.say("The state could not be written in time: `hostform plan` shows where things stand.");
     } finally {
       await interrupts.unlessAbandoned(providers.close());
       interrupts.end();
@@ -120,7 +123,8 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 }
 
 async function makePlan(
-  { source, host }: Project,
+  source: ProjectSource,
+  clock: Clock,
   { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
   declared: Desired,
   store: OpenState,
@@ -151,7 +155,7 @@ async function makePlan(
     accounts,
     env,
     reorder: new Set(reorder),
-    readData: await dataReader(host, desired, providers, signal),
+    readData: await dataReader(clock, desired, providers, signal),
     // A job that plans a stranger's declaration has a token that only views.
     leavesOutUnread: command === "plan" && source.untrusted === true,
   };
@@ -172,7 +176,7 @@ async function makePlan(
     mode,
     reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
-    now: host.clock.now(),
+    now: clock.now(),
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
     limits,

@@ -12,6 +12,7 @@ import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { Account, signOnRefused } from "../core/lifecycle/index.ts";
 import {
+  type Clock,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -23,8 +24,8 @@ import {
 } from "../core/model/index.ts";
 import { interruptible } from "./interrupt.ts";
 import { learnToken } from "./known-secrets.ts";
-import { loadProviders } from "./project.ts";
-import type { Host, Log, Project, ProjectSource } from "./source.ts";
+import type { Project } from "./project.ts";
+import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
 export interface Provider {
@@ -56,7 +57,7 @@ interface Ends {
 /** The providers of a declaration; each is opened when it is first asked for. */
 export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
-  readonly #project: Project;
+  readonly #parts: ProjectParts;
   readonly #ends: Ends;
   readonly #clients = new Map<string, HostingClient>();
   readonly #open = new Map<string, Provider>();
@@ -65,24 +66,25 @@ export class Providers {
   readonly #tokens = new Map<string, string>();
   readonly #shared = new Map<HostingClient, Shared>();
 
-  constructor(configs: ReadonlyMap<string, ProviderConfig>, project: Project, ends: Ends) {
+  constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
-    this.#project = project;
+    this.#parts = parts;
     this.#ends = ends;
   }
 
   /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
   async prepare(aliases: Iterable<string>): Promise<void> {
+    const { source, redaction, log } = this.#parts;
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
       // Before the token is even read.
-      requireAllowedOrigin(this.#addressOf(config) ?? "", this.#project.source.env, {
+      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, {
         of: `Provider ${alias}`,
         ...(config.range && { range: config.range }),
       });
-      const token = await tokenOf(config, this.#project.source, this.#project.log);
-      learnToken(this.#project.redaction, token);
+      const token = await tokenOf(config, source, log);
+      learnToken(redaction, token);
       this.#tokens.set(alias, token);
     }
   }
@@ -146,12 +148,12 @@ export class Providers {
   }
 
   #addressOf({ baseUrl }: ProviderConfig): string | undefined {
-    return baseUrl ?? (this.#project.source.env.HOSTING_BASE_URL || undefined);
+    return baseUrl ?? (this.#parts.source.env.HOSTING_BASE_URL || undefined);
   }
 
   /** Two aliases with the same address and token are one client: the request budget is the token's. */
   #client(config: ProviderConfig, token: string): HostingClient {
-    const { source, host, log } = this.#project;
+    const { source, host, log } = this.#parts;
     const baseUrl = this.#addressOf(config);
     if (baseUrl === undefined) {
       fail("provider.base_url", `No base URL for provider ${config.alias}`, {
@@ -192,7 +194,7 @@ export class Providers {
   }
 
   #sharedOf(baseUrl: string, token: string): Shared {
-    const { source, host, log } = this.#project;
+    const { source, host, log } = this.#parts;
     const known = sharedBy.get(host) ?? new Map<string, Shared>();
     sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
@@ -240,7 +242,7 @@ export function withProvider<T>(
   work: (provider: Provider, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   return interruptible(project.host, async (signal) => {
-    const providers = new Providers(await loadProviders(project), project, { reading: signal });
+    const providers = new Providers(await project.declaration.providers(), project, { reading: signal });
     try {
       return await work(await providers.use(alias), signal);
     } finally {
@@ -269,7 +271,7 @@ type DataSession = import("../fronts/terraform/index.ts").DataSession;
  * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
  */
 export async function dataReader(
-  host: Host,
+  clock: Clock,
   { data = [] }: Pick<Desired, "data">,
   providers: Providers,
   stop: AbortSignal,
@@ -290,7 +292,7 @@ export async function dataReader(
       client,
       account,
       moneyScale: config.moneyScale,
-      clock: host.clock,
+      clock,
       stop,
       ...(fresh && { collections }),
     };

@@ -1,6 +1,7 @@
 import { kinds } from "../core/kinds/index.ts";
+import { codes } from "../core/model/codes.ts";
 import { isObject } from "../core/model/index.ts";
-import { escapeHtml, escapeLine, escapeText, JSON_WORDS, jsonText } from "../report/index.ts";
+import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/index.ts";
 
 /** What stands in place of a secret. */
 export const SECRET_MARK = "(secret)";
@@ -172,8 +173,34 @@ export class Redaction {
   }
 }
 
-const kindWords = new Set([...kinds].flatMap(([type, kind]) => [type, ...Object.keys(kind.attributes.shape)]));
-const isOwnWord = (text: string) => JSON_WORDS.has(text) || kindWords.has(text);
+/**
+ * Keys and words of the documents in JSON that are hostform's own and that programs decide by: what is hidden in such a document
+ * leaves them as they are. Shorter ones hold no secret that is long enough to be hidden.
+ */
+const JSON_WORDS = `
+  action_reason actions address addresses after_sensitive after_unknown amount apply_complete apply_errored
+  apply_progress apply_start applyable attribute auto_approve awaiting before before_sensitive billed cannot_update
+  change_summary changes column complete config create creating currency default deferred delete
+  delete_because_no_resource_config destroy destroying detail diagnostic diagnostics effect effects elapsed_seconds
+  endColumn endLine error_count errored events failed filename forget format_version held_seconds highlight_end_offset
+  highlight_start_offset hostform id_key id_value implied_provider import importing index interrupted interval_seconds
+  lineage listing managed max_runs message messages module modifying next_seconds not-started not_started operation
+  orders outcome outcomes output_changes outputs payment pending planned_change planned_values previous_address
+  prior_state private progress project provider provider_name provisioning reason reasons reorder remedies removal
+  remove replace replace_because_cannot_update replace_paths requests resource resource_addr resource_changes
+  resource_drift resource_key resource_name resource_type resources result root_module schema_version seconds secret
+  secret_to sensitive sensitive_values serial service severity snippet start_line status summary suspend
+  suspend-and-forget suspending target targets terraform terraform_version timestamp unfulfilled unknown unlisted
+  unread unrecorded unsuspend unsuspending update values version waits_for warning warning_count action change context
+  declared elapsed hosting queued removed skipped waiting @level @message @module @timestamp hostform.ui
+`;
+
+const ownWords: ReadonlySet<string> = new Set([
+  ...Object.keys(codes),
+  ...JSON_WORDS.trim().split(/\s+/),
+  ...[...kinds].flatMap(([type, kind]) => [type, ...Object.keys(kind.attributes.shape)]),
+]);
+const isOwnWord = (text: string) => ownWords.has(text);
 
 /** A secret and its lines: anyone who prints the lines of a key one by one prints the key. */
 function linesOf(value: unknown): string[] {

@@ -11,10 +11,8 @@ import {
 } from "../core/lifecycle/index.ts";
 import { type Clock, didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
-import { loadProviders } from "./project.ts";
+import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
-import type { Project } from "./source.ts";
-import { withState } from "./state.ts";
 
 /** What became of pending creates: what is known of each, or how one was settled. */
 export type Resolved =
@@ -42,8 +40,8 @@ const LONGEST_PAUSE_MS = 60_000;
  * @throws HostformError `usage`, `plan.address`, `api.not_found`: nothing was settled.
  */
 export async function resolveCreates(project: Project, address: string | undefined, how?: Settling): Promise<Resolved> {
-  const configs = await loadProviders(project);
-  return withState(project, "resolve", async (store, signal) => {
+  const configs = await project.declaration.providers();
+  return project.state.write("resolve", async (store, signal) => {
     const pending = pendingIn(store.state, address);
     const [one, ...others] = pending;
     if (one === undefined) return { pending: [] };

@@ -16,12 +16,11 @@ import {
 import { type Encryption, parsedJson, type Seal, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
-import { stateEncryption } from "./backend.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
 import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
+import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
-import type { Project } from "./source.ts";
 
 /** What a plan is asked for with. A saved one is carried out with the same. */
 export interface PlanRequest {
@@ -51,12 +50,16 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
 
 /** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError as `placeForPlan` does. */
-export async function writeSavedPlan(project: Project, file: string, saved: SavedPlan): Promise<void> {
+export async function writeSavedPlan(
+  { source, state, redaction }: Pick<Project, "source" | "state" | "redaction">,
+  file: string,
+  saved: SavedPlan,
+): Promise<void> {
   // Once more: reading the account takes its time, and something else may stand there by now.
-  const target = await placeForPlan(project.source, file);
-  const encryption = stateEncryption(project);
+  const target = await placeForPlan(source, file);
+  const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
-  const text = encodeSavedPlan(saved, project.redaction, seal);
+  const text = encodeSavedPlan(saved, redaction, seal);
   await orUnwritable(file, async () => {
     const temporary = await writeBeside(target, text);
     try {
@@ -72,10 +75,13 @@ export async function writeSavedPlan(project: Project, file: string, saved: Save
  * Reads a saved plan. With a key, one that is not proved with it is refused: it could have been written by anyone.
  * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
  */
-export async function readSavedPlan(project: Project, file: string): Promise<SavedPlan> {
+export async function readSavedPlan(
+  { source, state }: Pick<Project, "source" | "state">,
+  file: string,
+): Promise<SavedPlan> {
   let bytes: Uint8Array;
   try {
-    bytes = await systemFiles.read(path.resolve(project.source.cwd, file), MOST_BYTES + 1);
+    bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
@@ -85,11 +91,8 @@ export async function readSavedPlan(project: Project, file: string): Promise<Sav
     });
   }
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
-  return provedPlan(
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"),
-    file,
-    stateEncryption(project),
-  );
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  return provedPlan(text, file, state.encryption());
 }
 
 /**

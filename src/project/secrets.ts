@@ -29,32 +29,37 @@ import {
 } from "../core/record/index.ts";
 import { learnValue } from "./known-secrets.ts";
 import type { Redaction } from "./redaction.ts";
-import type { Project, ProjectSource } from "./source.ts";
+import type { Host, ProjectSource } from "./source.ts";
 
 type Command = readonly [string, ...string[]];
 
 /** How secrets of this run get out and in. Paths are relative to the project's folder, and commands run there. */
-export function secretsOf(project: Project, { files, providers }: Pick<Desired, "files" | "providers">): Secrets {
+export function secretsOf(
+  source: ProjectSource,
+  host: Pick<Host, "capture">,
+  redaction: Redaction,
+  { files, providers }: Pick<Desired, "files" | "providers">,
+): Secrets {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
-  const inherited = childEnvironment(project.source.env, tokens);
+  const inherited = childEnvironment(source.env, tokens);
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
-    project.host.capture(command, {
-      cwd: project.source.dir,
+    host.capture(command, {
+      cwd: source.dir,
       env: { ...inherited, ...env },
       input,
       timeoutMs: SECRET_COMMAND_MS,
     });
-  const outputs = secretFiles(project.source, files, run);
+  const outputs = secretFiles(source, files, run);
   return {
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
       // A command that is given a secret may repeat it where it says what went wrong.
       write: (output, of, secret) => {
-        project.redaction.learn(secret);
+        redaction.learn(secret);
         return outputs.write(output, of, secret);
       },
     },
-    readSource: sourceReader(project.source, project.redaction, (command) => run(command, "", {})),
+    readSource: sourceReader(source, redaction, (command) => run(command, "", {})),
   };
 }
 

@@ -4,8 +4,8 @@ import type { CaptureOptions, CommandEnd } from "../core/record/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
-/** A project in one run: where it is, the process that it runs in, its secrets, and who hears of it. Each function takes the part it needs. */
-export interface Project {
+/** What a project is made of: where it is, the process that it runs in, its secrets, and who hears of it. */
+export interface ProjectParts {
   readonly source: ProjectSource;
   readonly host: Host;
   /** The secrets of this run. Code that learns one announces it here, before anything is written. */

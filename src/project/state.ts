@@ -1,46 +1,141 @@
+import { randomUUID } from "node:crypto";
 import { kinds } from "../core/kinds/index.ts";
 import { isPendingCreate, sensitiveNames } from "../core/lifecycle/index.ts";
-import { HostformError, inQuotes, parseAddress, type ResourceState, type State } from "../core/model/index.ts";
-import { type OpenState, type Resealed, type Resealing, selectResources } from "../core/record/index.ts";
+import {
+  type Backend,
+  HostformError,
+  inQuotes,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../core/model/index.ts";
+import {
+  createFileBackend,
+  createStateStore,
+  type Encryption,
+  type KeyVariables,
+  type OpenState,
+  type Resealed,
+  type Resealing,
+  type StateStore,
+  selectResources,
+} from "../core/record/index.ts";
+import { refusingForgotten, type StateKeys, stateBackend } from "./backend.ts";
+import type { ProjectDeclaration } from "./declaration.ts";
+import { warningOfTracked } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
-import { stateStore } from "./project.ts";
-import type { Project } from "./source.ts";
+import { announcing, learnOutputs } from "./known-secrets.ts";
+import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
+import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
+import { requireOwnState } from "./trust.ts";
 
-/** The state as it is on disk, without taking the lock. */
-export async function readState(project: Project): Promise<State> {
-  const store = await stateStore(project).open({ write: false, command: "read", timeoutMs: 0 });
-  try {
-    warn(project, store);
-    return store.state;
-  } finally {
-    await store.close();
+/** The state of a project: at the backend that is declared, else in a file. */
+export class ProjectState {
+  readonly #parts: ProjectParts;
+  readonly #declaration: ProjectDeclaration;
+  readonly #keys: StateKeys;
+
+  constructor(parts: ProjectParts, declaration: ProjectDeclaration, keys: StateKeys) {
+    this.#parts = parts;
+    this.#declaration = declaration;
+    this.#keys = keys;
   }
-}
 
-/** Opens the state for writing, and frees the lock afterwards. Waiting for the lock can be interrupted. */
-export function withState<T>(
-  project: Project,
-  command: string,
-  work: (store: OpenState, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  return interruptible(project.host, async (signal) => {
-    const timeoutMs = project.source.lockTimeoutMs;
-    const store = await stateStore(project).open({ write: true, command, timeoutMs, signal });
+  /** The encryption of the state. @throws HostformError `state.key` for a key that cannot be one. */
+  encryption(variables?: KeyVariables): Encryption {
+    return this.#keys.encryption(variables);
+  }
+
+  /**
+   * The store of the state. Nothing is read before it is opened.
+   * @param encryption default: with the key in the environment.
+   */
+  store(encryption = this.encryption()): StateStore {
+    const { source, host, redaction, log } = this.#parts;
+    let remote = false;
+    let file: string | undefined;
+    // Terraform may go on with the state of a stack, and knows nothing of the journal.
+    const whole = source.stack !== undefined;
+    const place = async (signal?: AbortSignal) => {
+      const backend = await this.#declaration.backend();
+      remote = backend !== undefined;
+      if (backend !== undefined) {
+        file = backend.type === "local" ? stateFile(source.dir, backend.settings) : undefined;
+        return stateBackend(backend, source, host.clock, log, signal);
+      }
+      file = source.state;
+      await requireOwnState(source, source.state);
+      return createFileBackend({ path: source.state, clock: host.clock, whole });
+    };
+    const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
+    const known = refusingForgotten(store, () => (remote ? source.state : undefined));
+    // A stranger's project may bring a state along; what it calls secret is the stranger's own word.
+    return source.untrusted === true && source.stateNamed !== true ? known : announcing(known, redaction);
+  }
+
+  /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
+  async read(warns = true): Promise<State> {
+    const open = await this.store().open({ write: false, command: "read", timeoutMs: 0 });
     try {
-      warn(project, store);
-      return await work(store, signal);
+      if (warns) this.#warn(open);
+      return open.state;
     } finally {
-      await store.close();
+      await open.close();
     }
-  });
-}
+  }
 
-/** Changes how the state is kept, under its lock. Waiting for the lock can be interrupted. */
-export function resealState(project: Project, command: string, wanted: Resealing): Promise<Resealed> {
-  return interruptible(project.host, (signal) =>
-    stateStore(project).reseal(wanted, { command, timeoutMs: project.source.lockTimeoutMs, signal }),
-  );
+  /** Opens the state for writing, and frees the lock afterwards. Waiting for the lock can be interrupted. */
+  write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { source, host } = this.#parts;
+    return interruptible(host, async (signal) => {
+      const timeoutMs = source.lockTimeoutMs;
+      const open = await this.store().open({ write: true, command, timeoutMs, signal });
+      try {
+        this.#warn(open);
+        return await work(open, signal);
+      } finally {
+        await open.close();
+      }
+    });
+  }
+
+  /** Changes how the state is encrypted, under its lock. Waiting for the lock can be interrupted. */
+  reseal(command: string, wanted: Resealing): Promise<Resealed> {
+    const { source, host } = this.#parts;
+    return interruptible(host, (signal) =>
+      this.store().reseal(wanted, { command, timeoutMs: source.lockTimeoutMs, signal }),
+    );
+  }
+
+  /** The outputs in the state of another stack; undefined when it has no state. Only reads. */
+  async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
+    const { source, host, redaction, log } = this.#parts;
+    const stored = createStateStore(
+      () => stateBackend(backend, source, host.clock, log),
+      randomUUID,
+      this.encryption(),
+    );
+    const isUntrusted = source.untrusted === true;
+    const open = await (isUntrusted ? stored : announcing(stored, redaction)).open({
+      write: false,
+      command: "read",
+      timeoutMs: 0,
+    });
+    try {
+      const { lineage, outputs = new Map() } = open.state;
+      if (lineage === "") return undefined;
+      if (!isUntrusted) learnOutputs(redaction, outputs);
+      return siblingOutputs(outputs, isUntrusted);
+    } finally {
+      await open.close();
+    }
+  }
+
+  /** Warnings go beside the result: what a program reads is the result. */
+  #warn({ warnings }: OpenState): void {
+    this.#parts.log.warn(forStack(this.#parts.source, warnings));
+  }
 }
 
 /**
@@ -81,9 +176,4 @@ export async function forget(store: OpenState, addresses: readonly string[]): Pr
 export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kinds.get(parseAddress(address)?.type ?? "");
   return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
-}
-
-/** Warnings go beside the result: what a program reads is the result. */
-function warn({ source, log }: Project, { warnings }: OpenState): void {
-  log.warn(forStack(source, warnings));
 }

@@ -1,25 +1,29 @@
-import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { kinds } from "../core/kinds/index.ts";
 import { phaseOfWord } from "../core/kinds/service/words.ts";
+import { sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Backend,
   type Desired,
   type DesiredResource,
   type Diagnostic,
-  errnoOf,
   fail,
   HostformError,
   isObject,
   type Json,
   located,
   type ProviderConfig,
+  parseAddress,
   type Schema,
+  type EvalScope,
+  UNKNOWN,
+  type Value,
 } from "../core/model/index.ts";
-import { filesOfState, isInside } from "../core/record/index.ts";
+import { filesOfState } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
+import { liesIn, type Ownership, refuseDetour, requireOwnFile } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
-import { type DataSecrets, withoutSecrets } from "./withheld.ts";
 
 /**
  * What `--untrusted` means: the declaration may come from a stranger. It names no address, credential, command, backend or program,
@@ -57,14 +61,6 @@ export async function refuseUntrustedCommand(
   for (const named of [source.dir, stacks?.path]) {
     if (named !== undefined) await refuseDetour(source.cwd, named);
   }
-}
-
-/** Refuses a path below the working folder that a link of the project leads out of it. @throws HostformError `trust.file`. */
-export async function refuseDetour(cwd: string, named: string): Promise<void> {
-  if (!isInside(cwd, named) || isInside(await realPlace(cwd), await realPlace(named))) return;
-  fail("trust.file", `${path.relative(cwd, named)} leads outside the project through a link`, {
-    remedies: ["Name the place itself on the command line."],
-  });
 }
 
 /** Whether a variable of the environment is kept from the declaration. Undefined where it is trusted. */
@@ -285,85 +281,62 @@ function refusal(
   );
 }
 
-/** Whether a place, which need not be there yet, lies in one of these folders, links followed. */
-async function liesIn(folders: readonly string[], place: string): Promise<boolean> {
-  const real = await realPlace(place);
-  const roots = await Promise.all(folders.map(realPlace));
-  return roots.some((root) => isInside(root, real));
-}
-
-/** More links than the system follows. */
-const MOST_LINKS = 40;
-
-/** The real path of a place; of one that is not there, where it would be made: what stands in its place may be a link to nothing yet. */
-async function realPlace(place: string, depth = 0): Promise<string> {
-  const real = await found(() => realpath(place));
-  if (real !== undefined) return real;
-  const above = path.dirname(place);
-  if (above === place) return place;
-  const own = path.join(await realPlace(above, depth), path.basename(place));
-  const target = depth < MOST_LINKS ? await found(() => readlink(own)) : undefined;
-  return target === undefined ? own : realPlace(path.resolve(path.dirname(own), target), depth + 1);
-}
-
-/** What a file that a project brings along must be. */
-export interface Ownership {
-  /** The folders that it may lie in, absolute. */
-  readonly roots: readonly string[];
-  /** Whether it may be a link, to a file inside them. Default: true. */
-  readonly links?: boolean;
-}
+/** The attributes of a data source that hold secrets, by its type. */
+type DataSecrets = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Refuses a file that a project only seems to have: by its real path it must lie inside, and be a regular file. A repository can
- * hold a link to any file, and a pipe that never ends. A file that is not there is left to the one who reads it; a link to nothing is
- * refused where links are, as what is written there would be written elsewhere.
- * @param at absolute. @param shown its path as people know it.
- * @throws HostformError `trust.file`, before anything of the file is read.
+ * A declaration whose expressions are given no secret: an attribute that holds one is unknown to them. What an expression makes of a
+ * secret is not one to recognize (`upper`, a part, a number, whether a pattern fits it), so that hiding it afterwards cannot work.
+ * What says that a value is secret stays, so that it is shown as one.
  */
-export async function requireOwnFile(at: string, shown: string, { roots, links = true }: Ownership): Promise<void> {
-  const real = await found(() => realpath(at));
-  if (real === undefined) {
-    if (links || !(await found(() => lstat(at)))?.isSymbolicLink()) return;
-    fail("trust.file", `${shown} is a link to nothing`, {
-      remedies: ["Put a regular file there, or remove the link."],
-    });
-  }
-  const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
-  if (!inside.some((root) => root !== undefined && isInside(root, real))) {
-    fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
-      remedies: [
-        links
-          ? "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values."
-          : "Put the file itself into the project.",
-      ],
-    });
-  }
-  if (!(await found(() => stat(real)))?.isFile()) {
-    fail("trust.file", `${shown} is not a regular file`, { remedies: ["Put a regular file there."] });
-  }
-  if (!links && (await found(() => lstat(at)))?.isSymbolicLink()) {
-    fail("trust.file", `${shown} is a link, which an untrusted project may not have in place of a file`, {
-      remedies: ["Put the file itself there."],
-    });
-  }
+function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
+  const views = new WeakMap<EvalScope, EvalScope>();
+  const view = (scope: EvalScope): EvalScope => {
+    const known = views.get(scope) ?? withholding(scope, data);
+    views.set(scope, known);
+    return known;
+  };
+  return {
+    ...desired,
+    resources: desired.resources.map((one) => ({ ...one, ...expressions(one, view) })),
+    ...(desired.data && { data: desired.data.map((one) => ({ ...one, ...expressions(one, view) })) }),
+    ...(desired.outputs && {
+      outputs: desired.outputs.map((one) => ({ ...one, evaluate: (scope) => one.evaluate(view(scope)) })),
+    }),
+  };
 }
 
-/** The same of a folder, before its names are read. @param root absolute. @throws HostformError `trust.file`. */
-export async function requireOwnFolder(at: string, shown: string, root: string): Promise<void> {
-  const real = await found(() => realpath(at));
-  const within = await found(() => realpath(root));
-  if (real === undefined || within === undefined || isInside(within, real)) return;
-  fail("trust.file", `${shown} leads to a folder outside the project, and is not read`, {
-    remedies: ["Put the folder itself there."],
-  });
+type Expressions = Pick<Desired["resources"][number], "evaluate" | "isSecret">;
+
+function expressions({ evaluate, isSecret }: Expressions, view: (scope: EvalScope) => EvalScope): Expressions {
+  return {
+    evaluate: (attribute, scope) => evaluate(attribute, view(scope)),
+    ...(isSecret && { isSecret: (attribute, scope) => isSecret(attribute, view(scope)) }),
+  };
 }
 
-async function found<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+/** The scope with every secret attribute unknown. The same value stays the same object: what was made of it is kept by that. */
+function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
+  const seen = new WeakMap<object, { readonly names: string; readonly value: Value }>();
+  return {
+    ...scope,
+    resource(address) {
+      const value = scope.resource(address);
+      if (!isObject(value)) return value;
+      const secret = [...secretsOfType(address, data), ...(scope.secrets?.(address) ?? [])];
+      const names = secret.join();
+      const known = seen.get(value);
+      if (known?.names === names) return known.value;
+      const withheld = secret.filter((name) => (value as Record<string, Value>)[name] != null);
+      const shown = { ...value, ...Object.fromEntries(withheld.map((name) => [name, UNKNOWN])) } as Value;
+      seen.set(value, { names, value: shown });
+      return shown;
+    },
+  };
+}
+
+function secretsOfType(address: string, data: DataSecrets): readonly string[] {
+  if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  return kind === undefined ? [] : sensitiveNames(kind);
 }

@@ -46,10 +46,8 @@ function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): st
     return [head, ...indented(row.evidence, 4, width, paint.dim)];
   });
   if (rest.length === 0) return shown;
-  const why = new Map<string, string[]>();
-  for (const row of rest) why.set(row.evidence, [...(why.get(row.evidence) ?? []), row.switch]);
-  const notReported = [...why].flatMap(([reason, names]) =>
-    indented(`${names.join(", ")}: ${reason}`, 2, width, paint.dim),
+  const notReported = [...Map.groupBy(rest, ({ evidence }) => evidence)].flatMap(([reason, same]) =>
+    indented(`${same.map((row) => row.switch).join(", ")}: ${reason}`, 2, width, paint.dim),
   );
   return [...shown, "Not seen:", ...notReported];
 }

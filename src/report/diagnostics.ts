@@ -28,7 +28,7 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Mes
   const paint = painter(style.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const groups = [...gather(warnings, likeWarnings), ...gather(errors, likeErrors)];
+  const groups = [...Map.groupBy(warnings, likeWarnings).values(), ...Map.groupBy(errors, likeErrors).values()];
   const blocks = groups.map((same) => diagnosticLines(same, style, paint));
   if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
@@ -41,18 +41,6 @@ function countText(errors: number, warnings: number): string {
     ...(warnings > 0 ? [plural(warnings, "warning")] : []),
   ];
   return `${parts.join(", ")}.`;
-}
-
-/** Groups diagnostics that have the same key. */
-function gather(diagnostics: readonly Diagnostic[], keyOf: (of: Diagnostic) => unknown): (readonly Diagnostic[])[] {
-  const groups = new Map<unknown, Diagnostic[]>();
-  for (const diagnostic of diagnostics) {
-    const key = keyOf(diagnostic);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [diagnostic]);
-    else group.push(diagnostic);
-  }
-  return [...groups.values()];
 }
 
 /** Warnings that differ in nothing but their place are one. */

@@ -32,7 +32,6 @@ export {
   quote,
 } from "./escape.ts";
 export { renderEvidence } from "./evidence-text.ts";
-export { JSON_WORDS } from "./json-words.ts";
 export {
   type Cell,
   type Column,

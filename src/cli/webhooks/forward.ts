@@ -8,7 +8,7 @@ import { VERSION } from "../../core/api/index.ts";
 import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/known-secrets.ts";
-import type { Project } from "../../project/source.ts";
+import type { Project } from "../../project/project.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName } from "../options.ts";

@@ -12,9 +12,9 @@ import {
   fail,
   HostformError,
 } from "../../core/model/index.ts";
+import type { Project } from "../../project/project.ts";
 import { type Provider, withProvider } from "../../project/providers.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import type { Project } from "../../project/source.ts";
 import { plural, renderDiagnostics } from "../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
 import { type Action, say, type Terminal } from "../terminal.ts";

@@ -4,7 +4,7 @@ import { isLoopback } from "../../core/api/address.ts";
 import { networkFailure } from "../../core/api/transport.ts";
 import { fail, isObject } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
-import type { Project } from "../../project/source.ts";
+import type { Project } from "../../project/project.ts";
 import { escapeLine, escapeText, plural, renderTable } from "../../report/index.ts";
 import { serviceTarget } from "../service.ts";
 import { type Action, printJson, say, type Terminal } from "../terminal.ts";

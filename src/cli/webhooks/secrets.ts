@@ -18,9 +18,9 @@ import {
 import { selectResources } from "../../core/record/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
 import { learnValue } from "../../project/known-secrets.ts";
+import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import type { Log, Project } from "../../project/source.ts";
-import { readState } from "../../project/state.ts";
+import type { Log } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 
@@ -200,13 +200,12 @@ function stateSource(project: Project, address: string): SecretSource {
 
 /** Reads the webhooks of the state that an address names; reads the state again on `refresh`, or when the last read is too old. */
 function stateReader(project: Project, address: string): (refresh: boolean) => Promise<readonly ResourceState[]> {
-  const quiet: Project = { ...project, log: { ...project.log, warn: () => undefined } };
   let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
   return async (refresh) => {
     const now = project.host.clock.now();
     if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const state = await readState(first ? project : quiet);
+      const state = await project.state.read(first);
       first = false;
       known = { at: now, resources: webhooksOf(selectResources(state, address), address) };
     }

@@ -17,7 +17,7 @@ import {
 import { parsedJson } from "../../core/record/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
-import { type Ownership, requireOwnFile, requireOwnFolder } from "../trust.ts";
+import { type Ownership, requireOwnFile, requireOwnFolder } from "../own-files.ts";
 import type { LoadedStack, Outline, Stack } from "./stack.ts";
 
 /** The stacks that a path leads to. */

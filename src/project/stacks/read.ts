@@ -1,5 +1,4 @@
 /** The declaration that a stack is, with the outputs of the states that it refers to. */
-import { randomUUID } from "node:crypto";
 import { kinds } from "../../core/kinds/index.ts";
 import {
   type Backend,
@@ -9,20 +8,24 @@ import {
   isError,
   type Json,
   located,
-  type OutputState,
   UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../core/model/index.ts";
 import type { Schema } from "../../core/model/schema.ts";
-import { createStateStore } from "../../core/record/index.ts";
 import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
-import { stateBackend, stateEncryption } from "../backend.ts";
-import { announcing } from "../known-secrets.ts";
-import type { Project } from "../source.ts";
+import type { Redaction } from "../redaction.ts";
+import type { ProjectSource } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
-import { type ActiveStack, type LoadedStack, placeName, type SiblingOutputs, stateFile } from "./stack.ts";
+import {
+  type ActiveStack,
+  type LoadedStack,
+  type OutputsAt,
+  placeName,
+  type SiblingOutputs,
+  stateFile,
+} from "./stack.ts";
 import { openVariables, secretsIn } from "./variables.ts";
 
 /**
@@ -30,20 +33,25 @@ import { openVariables, secretsIn } from "./variables.ts";
  * before it. Secrets among them are announced before anything can be shown.
  * @returns what a declaration in YAML gives; mistakes are in it, nothing is thrown for them.
  */
-export async function readStack(project: Project, stack: ActiveStack): Promise<Declaration> {
-  const isUntrusted = project.source.untrusted === true;
-  if (!isUntrusted) project.redaction.learn(...secretsIn(stack.outline, stack.given));
-  const siblings = await readSiblings(project, stack, remoteStatesOf(stack.files));
+export async function readStack(
+  source: ProjectSource,
+  stack: ActiveStack,
+  redaction: Redaction,
+  outputsAt: OutputsAt,
+): Promise<Declaration> {
+  const isUntrusted = source.untrusted === true;
+  if (!isUntrusted) redaction.learn(...secretsIn(stack.outline, stack.given));
+  const siblings = await readSiblings(source, stack, remoteStatesOf(stack.files), outputsAt);
   const declaration = parseStack(stack.files, {
     kinds,
-    env: project.source.env,
+    env: source.env,
     schemas: await schemas(),
     variables: isUntrusted ? openVariables(stack.outline, stack.given) : stack.given,
     siblings: siblings.outputs,
     siblingTypes: siblings.types,
     folder: stack.folder,
   });
-  if (!isUntrusted) project.redaction.learn(...(declaration.secrets ?? []));
+  if (!isUntrusted) redaction.learn(...(declaration.secrets ?? []));
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];
   const { desired, partial = desired, diagnostics, backend } = declaration;
   return {
@@ -116,16 +124,17 @@ interface Siblings {
  * What cannot be read is reported, and counts as unknown, so that all else can still be checked.
  */
 export async function readSiblings(
-  project: Project,
+  source: ProjectSource,
   stack: ActiveStack,
   states: readonly RemoteState[],
+  outputsAt: OutputsAt,
 ): Promise<Siblings> {
   const outputs = new Map<string, Value>();
   const types = new Map<string, SiblingOutputs["types"]>();
   const diagnostics: Diagnostic[] = [];
   for (const state of states) {
     try {
-      const found = await outputsOf(project, stack, state);
+      const found = await outputsOf(source, stack, state, outputsAt);
       outputs.set(state.name, found.values);
       types.set(state.name, found.types);
     } catch (error) {
@@ -145,21 +154,22 @@ interface Found {
   readonly types: SiblingOutputs["types"];
 }
 
-async function outputsOf(project: Project, stack: ActiveStack, state: RemoteState): Promise<Found> {
+async function outputsOf(
+  source: ProjectSource,
+  stack: ActiveStack,
+  state: RemoteState,
+  outputsAt: OutputsAt,
+): Promise<Found> {
   const { purpose, planned, all } = stack.run;
   const backend = backendOf(state);
-  await requireOwnBackend(
-    project.source,
-    { ...backend, range: state.range },
-    stateFile(stack.folder, backend.settings),
-  );
-  const { env } = project.source;
+  await requireOwnBackend(source, { ...backend, range: state.range }, stateFile(stack.folder, backend.settings));
+  const { env } = source;
   const place = placeName(stack.folder, backend, env);
   const sibling = all.find((one) => placeName(one.folder, one.outline.backend, env) === place);
   if (purpose === "validate") return unknownOutputs(sibling);
   const made = sibling && planned.get(sibling.name);
   if (made !== undefined) return over(defaultsOf(state), made);
-  const recorded = await recordedOutputs(project, backend);
+  const recorded = await outputsAt(backend);
   if (recorded !== undefined) return over(defaultsOf(state), recorded);
   // What is to be removed is removed whatever it was made from.
   if (purpose === "destroy") return unknownOutputs(sibling);
@@ -179,37 +189,6 @@ async function outputsOf(project: Project, stack: ActiveStack, state: RemoteStat
       `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
     ],
   });
-}
-
-/** @returns undefined when there is no state. */
-async function recordedOutputs(project: Project, backend: Backend): Promise<SiblingOutputs | undefined> {
-  const place = () => stateBackend(backend, project);
-  const stored = createStateStore(place, randomUUID, stateEncryption(project));
-  const store = project.source.untrusted === true ? stored : announcing(stored, project.redaction);
-  const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
-  try {
-    const { lineage, outputs = new Map() } = open.state;
-    if (lineage === "") return undefined;
-    if (project.source.untrusted === true) return openOutputs(outputs);
-    // What somebody has declared as sensitive. CDKTF declares everything that stacks share so.
-    for (const [name, { value, sensitive }] of outputs)
-      if (sensitive && !name.startsWith("cross-stack-output-")) project.redaction.learn(value);
-    return {
-      values: Object.fromEntries([...outputs].map(([name, { value }]) => [name, value])),
-      types: Object.fromEntries([...outputs].map(([name, { type }]) => [name, type])),
-    };
-  } finally {
-    await open.close();
-  }
-}
-
-/** The outputs as an untrusted stack may see them: of a sensitive one neither the value nor its type. */
-function openOutputs(outputs: ReadonlyMap<string, OutputState>): SiblingOutputs {
-  const open = [...outputs].filter(([, { sensitive }]) => !sensitive);
-  return {
-    values: Object.fromEntries([...outputs].map(([name, { value, sensitive }]) => [name, sensitive ? UNKNOWN : value])),
-    types: Object.fromEntries(open.map(([name, { type }]) => [name, type])),
-  };
 }
 
 function unknownOutputs(sibling: LoadedStack | undefined): Found {

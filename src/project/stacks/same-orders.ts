@@ -10,10 +10,10 @@ import {
   located,
   UNKNOWN,
 } from "../../core/model/index.ts";
-import type { Project, ProjectSource } from "../source.ts";
+import type { Project } from "../project.ts";
+import type { ProjectSource } from "../source.ts";
 import { declaredEnvironment } from "../trust.ts";
 import { sourceOn } from "./choose.ts";
-import { readStack } from "./read.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
 
 /** What would be one order, or one object, of a project in an account. */
@@ -58,7 +58,7 @@ export async function refuseSharedOrders(
 async function desiredOf(project: Project, stack: LoadedStack, run: StackRun): Promise<Desired | undefined> {
   try {
     const source = await sourceOn(project.source, stack, { ...run, purpose: "validate" });
-    return source.stack && (await readStack({ ...project, source }, source.stack)).desired;
+    return (await project.on(source).declaration.read()).desired;
   } catch (error) {
     if (error instanceof HostformError) return undefined;
     throw error;

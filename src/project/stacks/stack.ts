@@ -1,7 +1,16 @@
 /** What a stack is; which stacks are wanted, in which order; and where their states are. */
 import path from "node:path";
 import { walk } from "../../core/model/graph.ts";
-import { type Diagnostic, didYouMean, fail, type Json, type ValueObject } from "../../core/model/index.ts";
+import {
+  type Backend,
+  type Diagnostic,
+  didYouMean,
+  fail,
+  type Json,
+  type OutputState,
+  UNKNOWN,
+  type ValueObject,
+} from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 
 /** `--app` or `--stack`, with the options that belong to them. */
@@ -85,6 +94,23 @@ export interface SiblingOutputs {
   readonly values: ValueObject;
   /** Terraform's type of each, as its state has it; of one that is not known wholly, none. */
   readonly types: Readonly<Record<string, Json>>;
+}
+
+/** The recorded outputs of another stack, by where its state is; undefined when it has none. */
+export type OutputsAt = (backend: Backend) => Promise<SiblingOutputs | undefined>;
+
+/** @param openOnly of a sensitive output neither the value nor its type is given: an untrusted stack must not see it. */
+export function siblingOutputs(outputs: ReadonlyMap<string, OutputState>, openOnly: boolean): SiblingOutputs {
+  const isWithheld = (sensitive: boolean) => openOnly && sensitive;
+  const entries = [...outputs];
+  return {
+    values: Object.fromEntries(
+      entries.map(([name, { value, sensitive }]) => [name, isWithheld(sensitive) ? UNKNOWN : value]),
+    ),
+    types: Object.fromEntries(
+      entries.flatMap(([name, { type, sensitive }]) => (isWithheld(sensitive) ? [] : [[name, type]])),
+    ),
+  };
 }
 
 /** The stack that a command works on, in place of a declaration in YAML. */

@@ -2,7 +2,7 @@ import path from "node:path";
 import { type Diagnostic, HostformError, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
-import type { Ownership } from "../trust.ts";
+import type { Ownership } from "../own-files.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 

@@ -29,13 +29,15 @@ export class Memory {
     const planned = plan.changes.map(({ address }) => address);
     const seen = new Set([...targets, ...planned, ...notes.keys()]);
     const isWhole = targets.length === 0;
+    const isCovered = (address: string | undefined) => isWhole || (address !== undefined && seen.has(address));
     const settled = [...this.#notes].filter(
-      ([address, note]) => (isWhole || seen.has(address)) && !notes.has(address) && note.isChange,
+      ([address, note]) => isCovered(address) && !notes.has(address) && note.isChange,
     );
     const fresh = [...notes].filter(([address, note]) => this.#notes.get(address)?.text !== note.text);
     const problems = new Map(plan.diagnostics.map((diagnostic) => [keyOf(diagnostic), diagnostic]));
     const unsaid = [...problems].filter(([key]) => !this.#problems.has(key));
-    this.#forget(isWhole ? undefined : seen);
+    for (const address of [...this.#notes.keys()]) if (isCovered(address)) this.#notes.delete(address);
+    for (const [key, { address }] of [...this.#problems]) if (isCovered(address)) this.#problems.delete(key);
     for (const [address, note] of notes) this.#notes.set(address, note);
     for (const [key, problem] of problems) this.#problems.set(key, problem);
     this.#failure = "";
@@ -63,13 +65,6 @@ export class Memory {
     const before = this.#undone;
     this.#undone = JSON.stringify(diagnostics.map(keyOf));
     return this.#undone !== before;
-  }
-
-  #forget(addresses: ReadonlySet<string> | undefined): void {
-    const isMeant = (address: string) => addresses === undefined || addresses.has(address);
-    for (const address of [...this.#notes.keys()].filter(isMeant)) this.#notes.delete(address);
-    for (const [key, { address }] of [...this.#problems])
-      if (addresses === undefined || (address !== undefined && addresses.has(address))) this.#problems.delete(key);
   }
 }
 

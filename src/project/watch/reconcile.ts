@@ -13,8 +13,7 @@ import type { MoneyScale } from "../../report/index.ts";
 import { carryOut, hasChanges } from "../apply.ts";
 import type { GuardFlags } from "../guards.ts";
 import { withPlan } from "../plan.ts";
-import type { Project } from "../source.ts";
-import { eventForStack, resultForStack } from "../stack-diagnostics.ts";
+import type { Project } from "../project.ts";
 
 /** How one look at the account ended. */
 export interface Reconciliation {
@@ -72,11 +71,7 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
-    const done = await options.applying(plan, run.interrupts.stop, (onEvent) =>
-      carryOut(project, run, {}, (event) => onEvent(eventForStack(project.source, event))),
-    );
-    const result = resultForStack(project.source, done);
-    run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+    const result = await options.applying(plan, run.interrupts.stop, (onEvent) => carryOut(run, {}, onEvent));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
     return looked("incomplete", result);
   });

@@ -95,18 +95,9 @@ export class Schedule {
 
   /** The next look: what at, and when. One at everything covers all events, so it goes first. */
   next(): { readonly kind: LookKind; readonly at: number } {
-    const { at } = this.#hinted();
+    const since = this.#hintedSince ?? Number.POSITIVE_INFINITY;
+    const at = Math.max(since + COALESCE_MS, this.#hintedNotBefore);
     return at < this.#wholeAt ? { kind: "hinted", at } : { kind: "whole", at: this.#wholeAt };
-  }
-
-  /** Milliseconds until the next look at everything. */
-  untilWhole(now: number): number {
-    return Math.max(0, this.#wholeAt - now);
-  }
-
-  #hinted(): { readonly at: number } {
-    if (this.#hintedSince === undefined) return { at: Number.POSITIVE_INFINITY };
-    return { at: Math.max(this.#hintedSince + COALESCE_MS, this.#hintedNotBefore) };
   }
 }
 

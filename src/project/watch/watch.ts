@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import {
   type ApplyResult,
+  type Clock,
   type Diagnostic,
   fail,
   HostformError,
@@ -13,11 +14,9 @@ import {
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
-import { loadDeclaration } from "../project.ts";
-import type { Project } from "../source.ts";
+import type { Project } from "../project.ts";
 import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
-import { readState } from "../state.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
 import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
 import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
@@ -104,7 +103,7 @@ export class Watch {
     this.#reporter = reporter;
     this.#stop = stop;
     this.#schedule = new Schedule(options.intervalMs, this.#now);
-    this.#declaration = new SettledDeclaration(project);
+    this.#declaration = new SettledDeclaration(() => readAgain(project), project.host.clock);
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
@@ -245,7 +244,7 @@ export class Watch {
   /** The state as it is now: another process may have recorded what an event names. */
   async #state(): Promise<State> {
     const own = await readAgain(this.#project);
-    return readState({ ...own, log: { ...own.log, warn: () => undefined } });
+    return own.state.read(false);
   }
 
   /** Milliseconds; undefined when this was the last look. */
@@ -268,20 +267,22 @@ const MOST_READINGS = 12;
 /** The declaration as it is now: a project of its own, as each reads its declaration once. */
 async function readAgain(project: Project): Promise<Project> {
   const { stack } = project.source;
-  if (stack === undefined) return { ...project };
-  const chosen = { path: stack.run.source, only: [stack.name], variables: stack.run.options };
-  const { stacks, run } = await chooseStacks(project, chosen, stack.run.purpose);
+  if (stack === undefined) return project.on(project.source);
+  const { purpose, options, source: at } = stack.run;
+  const { stacks, run } = await chooseStacks(project.source, at, { only: [stack.name], variables: options }, purpose);
   const [only] = stacks;
-  return only === undefined ? { ...project } : { ...project, source: await sourceOn(project.source, only, run) };
+  return project.on(only === undefined ? project.source : await sourceOn(project.source, only, run));
 }
 
 /** Reads the declaration, look after look, and holds back what is being written just now. */
 class SettledDeclaration {
-  readonly #project: Project;
+  readonly #readAgain: () => Promise<Project>;
+  readonly #clock: Clock;
   #known = "";
 
-  constructor(project: Project) {
-    this.#project = project;
+  constructor(again: () => Promise<Project>, clock: Clock) {
+    this.#readAgain = again;
+    this.#clock = clock;
   }
 
   /**
@@ -299,7 +300,7 @@ class SettledDeclaration {
           remedies: ["Find out what writes it again and again; if a template makes it, write it once."],
         });
       }
-      await this.#project.host.clock.sleep(SETTLE_MS, signal);
+      await this.#clock.sleep(SETTLE_MS, signal);
       const again = await this.#read();
       if (again.digest === digest) this.#known = digest;
       ({ own, digest } = again);
@@ -308,8 +309,8 @@ class SettledDeclaration {
   }
 
   async #read(): Promise<{ own: Project; digest: string }> {
-    const own = await readAgain(this.#project);
-    const { desired } = await loadDeclaration(own);
+    const own = await this.#readAgain();
+    const { desired } = await own.declaration.load();
     // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
     return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
   }

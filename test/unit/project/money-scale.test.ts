@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProviderConfig } from "../../../src/core/model/index.ts";
-import { withMoneyScale } from "../../../src/project/project.ts";
+import { withMoneyScale } from "../../../src/project/declaration.ts";
 import { project } from "../cli/harness.ts";
 
 const scaleOf = (config: Partial<ProviderConfig>, text: string | undefined) =>

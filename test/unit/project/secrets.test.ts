@@ -26,7 +26,7 @@ async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   };
   const { terminal, project } = openedOn(fake, {}, { dir, state: path.join(dir, "hosting.tfstate") });
   const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
-  const { readSource } = secretsOf(project, { files: [], providers });
+  const { readSource } = secretsOf(project.source, project.host, project.redaction, { files: [], providers });
   if (readSource === undefined) throw new Error("no reader");
   const shown = (text: string) => {
     terminal.out(text);

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HostformError } from "../../../src/core/model/index.ts";
-import { stackHint } from "../../../src/project/project.ts";
+import { stackHint } from "../../../src/project/declaration.ts";
 import { refuseTerraformArguments, refuseWorkspaces } from "../../../src/project/stacks/choose.ts";
 import { load, outlineOf, stackFiles, stacksAt } from "../../../src/project/stacks/files.ts";
 import type { VariableOption } from "../../../src/project/stacks/stack.ts";

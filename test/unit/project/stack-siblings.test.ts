@@ -66,7 +66,9 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
     config: { path: path.join(folder, "sites.tfstate") },
     ...state,
   };
-  const { outputs, diagnostics } = await readSiblings(project, stack, [asked]);
+  const { outputs, diagnostics } = await readSiblings(project.source, stack, [asked], (backend) =>
+    project.state.outputsAt(backend),
+  );
   return { outputs: outputs.get("sites"), said: diagnostics.map(({ code, summary }) => `${code}: ${summary}`) };
 }
 

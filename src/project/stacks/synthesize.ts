@@ -1,0 +1,118 @@
+/** Runs an app that synthesizes stacks. */
+import { mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../core/model/index.ts";
+import { systemDisk } from "../../core/record/index.ts";
+import { interruptible } from "../interrupt.ts";
+import type { Host, Log, ProjectSource } from "../source.ts";
+
+/** How much of what an app wrote last is shown when it fails. */
+const LAST_LINES = 20;
+const MOST_KEPT = 16 * 1024;
+
+/**
+ * Runs an app that synthesizes, as the CLI of cdktf does, in the project's folder. What it writes goes to standard error,
+ * so that results stay clean.
+ * @returns the output folder, absolute.
+ * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
+ */
+export async function synthesize(source: ProjectSource, host: Host, log: Log, app: string): Promise<string> {
+  const settings = await settingsOf(source.dir);
+  const output = path.resolve(source.dir, settings.output ?? "cdktf.out");
+  const manifest = path.join(output, "manifest.json");
+  const before = await writtenAt(manifest);
+  await mkdir(path.dirname(output), { recursive: true });
+  let last = "";
+  const failure = await interruptible(host, (signal) =>
+    host.shell(app, {
+      cwd: source.dir,
+      env: {
+        ...childEnvironment(source.env),
+        CDKTF_OUTDIR: output,
+        // Errors of constructs then stand in the manifest, with their places.
+        CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
+        ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
+      },
+      signal,
+      onOutput: (text) => {
+        last = (last + text).slice(-MOST_KEPT);
+        log.output(text);
+      },
+    }),
+  );
+  if (failure !== undefined) {
+    // What has just passed on the terminal is not repeated, but for the words that say what is wrong.
+    const detail = log.showsOutput ? complaintIn(last) : endOf(last);
+    fail("stack.app", `The app ${failure}: ${app}`, {
+      ...(detail !== undefined && { detail }),
+      remedies: ["Run it by itself, and mend what it complains of. Nothing was asked of the account."],
+    });
+  }
+  if ((await writtenAt(manifest)) === before) {
+    const shown = path.relative(source.cwd, manifest);
+    fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
+      detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
+      remedies: [
+        "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+      ],
+    });
+  }
+  return output;
+}
+
+function endOf(text: string): string {
+  const lines = plain(text).trimEnd().split("\n");
+  // Where a library was at it helps nobody here, and pushes what was said out of sight.
+  const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
+  const end = shown.slice(-LAST_LINES).join("\n");
+  return end.trim() === "" ? "It wrote nothing." : `The end of what it wrote:\n${end}`;
+}
+
+const FRAME = /^\s+at /;
+/** As Node.js shows an error that nobody has caught: its kind, then what it says. */
+const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
+
+/** What the error says that the app ended with: for a failed validation a line for each construct, with its path. */
+function complaintIn(text: string): string | undefined {
+  const lines = plain(text).split("\n");
+  const first = lines.findLastIndex((line) => THROWN.test(line));
+  if (first < 0) return undefined;
+  const rest = lines.slice(first);
+  const end = rest.findIndex((line) => FRAME.test(line) || line.trim() === "");
+  return rest.slice(0, Math.min(end < 0 ? rest.length : end, LAST_LINES)).join("\n");
+}
+
+/** Without the colours that were meant for a terminal. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text).replaceAll("\r\n", "\n");
+}
+
+/** When a file was last written, exactly; undefined: it is not there. */
+async function writtenAt(file: string): Promise<bigint | undefined> {
+  try {
+    return (await stat(file, { bigint: true })).ctimeNs;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
+async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
+  const file = path.join(folder, "cdktf.json");
+  const fix = "Mend it, or remove it: hostform takes `output` and `context` from it, nothing else.";
+  let json: unknown;
+  try {
+    const text = await systemDisk.read(file);
+    if (text === undefined) return {};
+    json = JSON.parse(text);
+  } catch (error) {
+    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { remedies: [fix] });
+  }
+  const { output, context } = isObject(json) ? json : {};
+  if ((output !== undefined && typeof output !== "string") || (context !== undefined && !isObject(context))) {
+    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { remedies: [fix] });
+  }
+  return { ...(output && { output }), ...(context && { context: context as JsonObject }) };
+}
