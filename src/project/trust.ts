@@ -7,6 +7,7 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EvalScope,
   fail,
   HostformError,
   isObject,
@@ -15,7 +16,6 @@ import {
   type ProviderConfig,
   parseAddress,
   type Schema,
-  type EvalScope,
   UNKNOWN,
   type Value,
 } from "../core/model/index.ts";
