@@ -5,20 +5,18 @@ import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
 import { findText } from "./decoder.ts";
-import { checkDomains, checkDomainsByPost, type DomainAvailability } from "./domain-check.ts";
+import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName, RecordEndpoint, RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./errors.ts";
-import { type ApiAnswer, anyOf, buildRequest, type ChainHandler, type RequestParts } from "./exchange.ts";
+import {
+  type ApiAnswer,
+  anyOf,
+  buildRequest,
+  type CallOptions,
+  type ChainHandler,
+  type RequestParts,
+} from "./exchange.ts";
 import { createListing, type Listing, PageNumbering } from "./listing.ts";
-import type {
-  AccountRecord,
-  GrantRecord,
-  InvoiceRecord,
-  MigrationRequestRecord,
-  PlanRecord,
-  ServiceRecord,
-  WebhookRecord,
-} from "./records.ts";
 
 /**
  * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
@@ -29,7 +27,7 @@ import type {
  * for await (const service of client.services.list()) use(service.domain);
  * ```
  */
-export class HostingClient implements Reader, Writer {
+export class HostingClient {
   readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: ChainHandler<ApiAnswer>;
   readonly #numbering = new PageNumbering();
@@ -63,12 +61,10 @@ export class HostingClient implements Reader, Writer {
 
   /** Sends a request that changes something and reads its answer (§4). */
   async perform<E extends MutationName>(
-    mutation: Mutation<E>,
-    { signal, notAfter, stop, repeatWithinMs, onLeave }: CallOptions = {},
+    { endpoint, params, body, idempotencyKey }: Mutation<E>,
+    options: CallOptions = {},
   ): Promise<Answers[E]> {
-    const { endpoint, params, body, idempotencyKey } = mutation;
-    const parts = { params, body, idempotencyKey, signal, notAfter, stop, repeatWithinMs, onLeave };
-    return readAnswer(endpoint, await this.#call(endpoint, parts));
+    return readAnswer(endpoint, await this.#call(endpoint, { ...options, params, body, idempotencyKey }));
   }
 
   readonly plans = {
@@ -177,48 +173,18 @@ export class HostingClient implements Reader, Writer {
   }
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
-  readonly notAfter?: number;
-  /**
-   * For requests with an Idempotency-Key (§4): how long after one whose outcome is open the same may be sent again, in ms. By
-   * then the host may have forgotten the key, and would order a second time. Default: 5,000.
-   */
-  readonly repeatWithinMs?: number;
-  /** Aborted: what has not left does not leave any more. What has left is waited for, as `signal` would not. */
-  readonly stop?: AbortSignal;
-  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
-  readonly onLeave?: () => void;
-}
-
 /**
  * The half of the client that changes nothing. Planning and observing take this type, so that they cannot order,
  * suspend or delete: the compiler says so.
  */
-export interface Reader {
-  /** What time it is at the host, in milliseconds since the epoch: by the `Date` of its answers, else the local clock. */
-  hostNow(): number;
-  readonly plans: { list(options?: CallOptions): Listing<PlanRecord> };
-  readonly services: {
-    list(options?: CallOptions): Listing<ServiceRecord>;
-    get(id: string, options?: CallOptions): Promise<ServiceRecord>;
-  };
-  readonly grants: { list(serviceId: string, options?: CallOptions): Listing<GrantRecord> };
-  readonly invoices: {
-    list(options?: CallOptions): Listing<InvoiceRecord>;
-    get(id: string, options?: CallOptions): Promise<InvoiceRecord>;
-  };
-  readonly webhooks: { list(options?: CallOptions): Listing<WebhookRecord> };
-  readonly domains: { check(names: readonly string[], options?: CallOptions): Promise<DomainAvailability[]> };
-  readonly accounts: { list(options?: CallOptions): Listing<AccountRecord> };
-  readonly migrationRequests: {
-    list(options?: CallOptions): Listing<MigrationRequestRecord>;
-    get(id: string, options?: CallOptions): Promise<MigrationRequestRecord>;
-  };
+export interface Reader extends Pick<HostingClient, "hostNow" | "plans" | "invoices"> {
+  readonly services: Pick<HostingClient["services"], "list" | "get">;
+  readonly grants: Pick<HostingClient["grants"], "list">;
+  readonly webhooks: Pick<HostingClient["webhooks"], "list">;
+  readonly domains: Pick<HostingClient["domains"], "check">;
+  readonly accounts: Pick<HostingClient["accounts"], "list">;
+  readonly migrationRequests: Pick<HostingClient["migrationRequests"], "list" | "get">;
 }
 
 /** The half that changes things: one entry for all of them, taking the request as a plain value. */
-export interface Writer {
-  perform<E extends MutationName>(mutation: Mutation<E>, options?: CallOptions): Promise<Answers[E]>;
-}
+export type Writer = Pick<HostingClient, "perform">;

@@ -28,102 +28,45 @@ export interface Endpoint {
   readonly answer?: "optional" | "ignored" | "advisory";
 }
 
+type Details = Pick<Endpoint, "record" | "answer">;
+
+/** What changes nothing. */
+const get = <const D extends Details>(path: string, ability: Ability, details: D) =>
+  ({ method: "GET", path, ability, repeat: "safe", ...details }) as const;
+
+/** What must not be done twice. */
+const once = <const D extends Details>(path: string, ability: Ability, details: D) =>
+  ({ method: "POST", path, ability, repeat: "once", ...details }) as const;
+
+const remove = (path: string) =>
+  ({ method: "DELETE", path, ability: "technical", repeat: "idempotent", answer: "ignored" }) as const;
+
 /** The endpoints of §4, a row for each, under the one name used everywhere. */
 export const endpoints = {
-  listPlans: { method: "GET", path: "/plans", ability: "view", repeat: "safe", record: "plan" },
-  listServices: { method: "GET", path: "/services", ability: "view", repeat: "safe", record: "service" },
-  getService: { method: "GET", path: "/services/{id}", ability: "view", repeat: "safe", record: "service" },
+  listPlans: get("/plans", "view", { record: "plan" }),
+  listServices: get("/services", "view", { record: "service" }),
+  getService: get("/services/{id}", "view", { record: "service" }),
   createService: { method: "POST", path: "/services", ability: "technical", repeat: "keyed", record: "service" },
-  suspendService: {
-    method: "POST",
-    path: "/services/{id}/suspend",
-    ability: "technical",
-    repeat: "once",
-    answer: "ignored",
-  },
-  unsuspendService: {
-    method: "POST",
-    path: "/services/{id}/unsuspend",
-    ability: "technical",
-    repeat: "once",
-    answer: "ignored",
-  },
-  resetPassword: {
-    method: "POST",
-    path: "/services/{id}/password",
-    ability: "technical",
-    repeat: "once",
-    answer: "optional",
-  },
-  panelSso: { method: "GET", path: "/services/{id}/panel-sso", ability: "technical", repeat: "safe" },
-  listGrants: { method: "GET", path: "/services/{id}/grants", ability: "technical", repeat: "safe", record: "grant" },
-  createGrant: {
-    method: "POST",
-    path: "/services/{id}/grants",
-    ability: "technical",
-    repeat: "once",
-    record: "grant",
-    answer: "optional",
-  },
-  revokeGrant: {
-    method: "DELETE",
-    path: "/services/{id}/grants/{grantId}",
-    ability: "technical",
-    repeat: "idempotent",
-    answer: "ignored",
-  },
-  listInvoices: { method: "GET", path: "/invoices", ability: "billing", repeat: "safe", record: "invoice" },
-  getInvoice: { method: "GET", path: "/invoices/{id}", ability: "billing", repeat: "safe", record: "invoice" },
-  listWebhooks: { method: "GET", path: "/webhooks", ability: "technical", repeat: "safe", record: "webhook" },
-  createWebhook: {
-    method: "POST",
-    path: "/webhooks",
-    ability: "technical",
-    repeat: "once",
-    record: "webhook",
-    answer: "optional",
-  },
-  deleteWebhook: {
-    method: "DELETE",
-    path: "/webhooks/{id}",
-    ability: "technical",
-    repeat: "idempotent",
-    answer: "ignored",
-  },
-  checkDomains: { method: "GET", path: "/domains/check", ability: "view", repeat: "safe", answer: "advisory" },
+  suspendService: once("/services/{id}/suspend", "technical", { answer: "ignored" }),
+  unsuspendService: once("/services/{id}/unsuspend", "technical", { answer: "ignored" }),
+  resetPassword: once("/services/{id}/password", "technical", { answer: "optional" }),
+  panelSso: get("/services/{id}/panel-sso", "technical", {}),
+  listGrants: get("/services/{id}/grants", "technical", { record: "grant" }),
+  createGrant: once("/services/{id}/grants", "technical", { record: "grant", answer: "optional" }),
+  revokeGrant: remove("/services/{id}/grants/{grantId}"),
+  listInvoices: get("/invoices", "billing", { record: "invoice" }),
+  getInvoice: get("/invoices/{id}", "billing", { record: "invoice" }),
+  listWebhooks: get("/webhooks", "technical", { record: "webhook" }),
+  createWebhook: once("/webhooks", "technical", { record: "webhook", answer: "optional" }),
+  deleteWebhook: remove("/webhooks/{id}"),
+  checkDomains: get("/domains/check", "view", { answer: "advisory" }),
   checkDomainsByPost: { method: "POST", path: "/domains/check", ability: "view", repeat: "safe", answer: "advisory" },
-  registerDomain: { method: "POST", path: "/domains", ability: "technical", repeat: "once", answer: "optional" },
-  listAccounts: { method: "GET", path: "/accounts", ability: "view", repeat: "safe", record: "account" },
-  createAccount: {
-    method: "POST",
-    path: "/accounts",
-    ability: "billing",
-    repeat: "once",
-    record: "account",
-    answer: "optional",
-  },
-  listMigrationRequests: {
-    method: "GET",
-    path: "/migration-requests",
-    ability: "view",
-    repeat: "safe",
-    record: "migration_request",
-  },
-  createMigrationRequest: {
-    method: "POST",
-    path: "/migration-requests",
-    ability: "technical",
-    repeat: "once",
-    record: "migration_request",
-    answer: "optional",
-  },
-  getMigrationRequest: {
-    method: "GET",
-    path: "/migration-requests/{id}",
-    ability: "view",
-    repeat: "safe",
-    record: "migration_request",
-  },
+  registerDomain: once("/domains", "technical", { answer: "optional" }),
+  listAccounts: get("/accounts", "view", { record: "account" }),
+  createAccount: once("/accounts", "billing", { record: "account", answer: "optional" }),
+  listMigrationRequests: get("/migration-requests", "view", { record: "migration_request" }),
+  createMigrationRequest: once("/migration-requests", "technical", { record: "migration_request", answer: "optional" }),
+  getMigrationRequest: get("/migration-requests/{id}", "view", { record: "migration_request" }),
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;

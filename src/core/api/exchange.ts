@@ -3,10 +3,32 @@ import type { Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./errors.ts";
 
+/** What a caller may set about one call. */
+export interface CallOptions {
+  /** Aborted: the request does not leave any more, and its answer is not awaited. */
+  readonly signal?: AbortSignal | undefined;
+  /** Aborted: the request does not leave any more. One that has left is awaited, as `signal` would not. */
+  readonly stop?: AbortSignal | undefined;
+  /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
+  readonly notAfter?: number | undefined;
+  /**
+   * For requests with an Idempotency-Key (§4): how long after one whose outcome is open the same may be sent again, in ms. By
+   * then the host may have forgotten the key, and would order a second time. Default: 5,000.
+   */
+  readonly repeatWithinMs?: number | undefined;
+  /** Called each time the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. */
+  readonly onLeave?: (() => void) | undefined;
+}
+
+/** What a request is made from. */
+export interface RequestParts extends CallOptions, Pick<Mutation, "params" | "body" | "idempotencyKey"> {
+  readonly query?: readonly (readonly [name: string, value: string])[];
+}
+
 /** One request on its way down the chain. The token is not in it: `authorize` adds that last. */
-export interface ApiRequest {
+export interface ApiRequest extends CallOptions {
   readonly endpoint: EndpointName;
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: Endpoint["method"];
   /** Path and query under /api/v1, placeholders filled in: `/services/7/suspend`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,15 +36,6 @@ export interface ApiRequest {
   readonly body?: string;
   /** Values of the body that no message may show. */
   readonly secrets: readonly string[];
-  readonly signal?: AbortSignal | undefined;
-  /** No attempt leaves after this moment (milliseconds since the epoch): a key may be forgotten by then. */
-  readonly notAfter?: number | undefined;
-  /** For requests with a key: how long after one whose outcome is open another attempt may leave, in ms. */
-  readonly repeatWithinMs?: number | undefined;
-  /** Called each time an attempt has its turn and leaves. */
-  readonly onLeave?: (() => void) | undefined;
-  /** Aborted: no attempt leaves any more; one that has left is waited for. */
-  readonly stop?: AbortSignal | undefined;
   /** Counts from 1; set by the retry handler. */
   readonly attempt: number;
   /** How long this attempt waited for the rate limit, in ms, and what it left of the minute; set by the limit handler. */
@@ -49,8 +62,8 @@ export interface ApiAnswer {
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
-/** What ends the wait of a request that has not left. */
-export function beforeLeaving({ signal, stop }: Pick<ApiRequest, "signal" | "stop">): AbortSignal | undefined {
+/** Aborted: a request that has not left must not leave. */
+export function beforeLeaving({ signal, stop }: CallOptions): AbortSignal | undefined {
   return anyOf(signal, stop);
 }
 
@@ -58,18 +71,6 @@ export function beforeLeaving({ signal, stop }: Pick<ApiRequest, "signal" | "sto
 export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
   if (one === other) return one;
   return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
-}
-
-export interface RequestParts {
-  readonly params?: Readonly<Record<string, string>> | undefined;
-  readonly query?: readonly (readonly [name: string, value: string])[];
-  readonly body?: Mutation["body"];
-  readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly notAfter?: number | undefined;
-  readonly repeatWithinMs?: number | undefined;
-  readonly onLeave?: (() => void) | undefined;
-  readonly stop?: AbortSignal | undefined;
 }
 
 /** What a header can carry and a person can read. */
@@ -82,22 +83,19 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
   const { method, repeat } = endpoint;
-  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop, repeatWithinMs, onLeave } = parts;
+  const { params = {}, query = [], body, idempotencyKey, ...options } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
     .join("&");
-  if (repeat === "keyed") {
-    if (idempotencyKey === undefined || !KEY.test(idempotencyKey)) {
-      refuseArgument(
-        name,
-        idempotencyKey === undefined
-          ? "An order needs an Idempotency-Key"
-          : "The Idempotency-Key cannot be sent as a header",
-        "Give `idempotencyKey`: 1 to 255 visible ASCII characters, the same for the same order.",
-      );
-    }
-  } else if (idempotencyKey !== undefined) {
+  if (repeat === "keyed" && !KEY.test(idempotencyKey ?? "")) {
+    refuseArgument(
+      name,
+      `An order needs an Idempotency-Key${idempotencyKey === undefined ? "" : " that can be sent as a header"}`,
+      "Give `idempotencyKey`: 1 to 255 visible ASCII characters, the same for the same order.",
+    );
+  }
+  if (repeat !== "keyed" && idempotencyKey !== undefined) {
     refuseArgument(name, "This endpoint takes no Idempotency-Key");
   }
   if (body !== undefined && method !== "POST") refuseArgument(name, "This endpoint takes no body");
@@ -106,17 +104,13 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     refuseArgument(name, "The password is shorter than 8 characters", "Give a password of at least 8 characters.");
   }
   return {
+    ...options,
     endpoint: name,
     method,
     path: search === "" ? path : `${path}?${search}`,
     headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
     ...(body !== undefined && { body: JSON.stringify(sorted(body)) }),
     secrets: typeof password === "string" ? [password] : [],
-    signal,
-    notAfter,
-    repeatWithinMs,
-    onLeave,
-    stop,
     attempt: 1,
     waitedMs: 0,
     left: 0,
@@ -142,12 +136,12 @@ function segment(endpoint: EndpointName, name: string, value: string | undefined
   return encodeURIComponent(value);
 }
 
-/** Far more than any record has. What goes through a value level by level must not come to the end of the stack. */
+/** Far more than any record has: a function that descends level by level must not overflow the stack. */
 const MOST_LEVELS = 100;
 
 /**
- * Parses JSON; undefined when the text is not JSON, or nested more than 100 levels deep. Integers beyond 2^53 become strings of their digits, so that a
- * long id survives (ids other than those of services and invoices are not specified).
+ * Parses JSON; undefined when the text is not JSON, or nested more than 100 levels deep. Integers beyond 2^53 become strings of
+ * their digits, so that a long id survives (ids other than those of services and invoices are not specified).
  */
 export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {

@@ -8,8 +8,7 @@
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers.ts";
 export type { ClientOptions, RequestEvent } from "./chain.ts";
-export type { CallOptions, Reader, Writer } from "./client.ts";
-export { HostingClient } from "./client.ts";
+export { HostingClient, type Reader, type Writer } from "./client.ts";
 export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export type { DomainAvailability } from "./domain-check.ts";
 export {
@@ -22,6 +21,7 @@ export {
   type MutationName,
   type Repeat,
 } from "./endpoints.ts";
+export type { CallOptions } from "./exchange.ts";
 export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
