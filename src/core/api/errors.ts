@@ -1,26 +1,18 @@
-/** The errors of the client. What each says of a request: whether it reached the API, and whether it may be sent again. */
-import { ApiError, type Code, isObject, type Reached, type Remedy } from "../model/index.ts";
+/** The errors of the client. Each says whether the request reached the API, and whether it may be sent again. */
+import { ApiError, type ApiFailure, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
 
-/** What follows from not knowing, by the class of the request. A GET may fail as it likes. */
+/** What an unknown result means, by the class of the request; nothing for one that only reads. */
 const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
   safe: undefined,
-  keyed: "It is not known whether the API carried the request out; the same Idempotency-Key may be sent again.",
-  idempotent: "It is not known whether the API carried the request out; it may be sent again.",
-  once: "It is not known whether the API carried the request out; look before it is sent again.",
+  keyed: "It is not known whether the API carried out the request; the same Idempotency-Key may be sent again.",
+  idempotent: "It is not known whether the API carried out the request; it may be sent again.",
+  once: "It is not known whether the API carried out the request; check the account before it is sent again.",
 };
 
-interface FailureDetails {
-  readonly code: Code;
-  readonly summary: string;
-  readonly reached: Reached;
-  readonly status?: number | undefined;
-  readonly serverMessage?: string | undefined;
-  readonly fieldErrors?: Readonly<Record<string, readonly string[]>>;
-  readonly detail?: string | undefined;
-  readonly remedies?: readonly Remedy[] | undefined;
+interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
   /** Whether the same request may well succeed a little later. Whether it may be sent again is another question. */
-  readonly transient?: boolean;
+  readonly transient?: boolean | undefined;
   /** How long the server asked to wait, in ms. */
   readonly waitMs?: number | undefined;
 }
@@ -64,6 +56,9 @@ export class FailedAttempt extends ApiError {
   }
 }
 
+/** What to do when the proxy wants to be signed on to. */
+export const PROXY_AUTHENTICATION = "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.";
+
 /** The request was aborted by its caller. */
 export function cancelled(endpoint: EndpointName, reached: Reached): FailedAttempt {
   return new FailedAttempt(endpoint, {
@@ -73,13 +68,13 @@ export function cancelled(endpoint: EndpointName, reached: Reached): FailedAttem
   });
 }
 
-/** An attempt that was not made, because what made it harmless may have run out. */
+/** An attempt that was not made because the moment is over until which it was harmless. */
 export function tooLate(endpoint: EndpointName): FailedAttempt {
   return new FailedAttempt(endpoint, {
     code: "api.too_late",
-    summary: `${describeEndpoint(endpoint)} was not sent any more: the time until which it may leave is over`,
+    summary: `${describeEndpoint(endpoint)} was not sent: its time is over`,
     reached: "no",
-    remedies: ["Run the command again: it looks first."],
+    remedies: ["Run the command again: it reads the account first."],
   });
 }
 
@@ -88,25 +83,25 @@ export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiErr
   return new ApiError(
     {
       code: "api.too_late",
-      summary: `${describeEndpoint(endpoint)} was not sent again: it waited for its turn in the rate limit, and the host may have forgotten the Idempotency-Key by now`,
+      summary: `${describeEndpoint(endpoint)} was not sent again: it waited for the rate limit for so long that the host may have forgotten its Idempotency-Key`,
       endpoint: describeEndpoint(endpoint),
       reached: "maybe",
       detail: "An earlier attempt may have been carried out.",
       remedies: [
-        "Run the command again: it looks in the account for what that attempt may have made, and sends the order again only if nothing is there.",
+        "Run the command again: it looks in the account for what that attempt may have made, and orders again only if it finds nothing.",
       ],
     },
     options,
   );
 }
 
-/** Refuses to make a request from what the caller gave; nothing was sent. */
+/** Refuses to make a request from what the caller gave. */
 export function refuseArgument(endpoint: EndpointName, summary: string, fix?: string): never {
   throw new FailedAttempt(endpoint, {
     code: "api.argument",
     summary,
     reached: "no",
-    detail: "Nothing was sent.",
+    detail: "No request was sent.",
     remedies: fix === undefined ? undefined : [fix],
   });
 }
@@ -121,8 +116,10 @@ export function malformed(
     summary: `The API's answer to ${describeEndpoint(endpoint)} could not be understood`,
     reached: endpoints[endpoint].repeat === "safe" ? "answered" : "maybe",
     status: what.status,
-    detail: `Expected ${what.expected ?? "JSON"}; what came was ${what.came}.`,
-    remedies: ["Check that the base URL is the API's and not a page of a proxy; report the shape if it is."],
+    detail: `Expected ${what.expected ?? "JSON"}, received ${what.came}.`,
+    remedies: [
+      "Check that the base URL is the API's address, and that no proxy answers in its place. If both hold, report the answer's form.",
+    ],
     transient: what.transient ?? false,
   });
 }
@@ -133,8 +130,8 @@ export function accepted(endpoint: EndpointName, noun: string, came: string): Fa
     code: "api.accepted",
     summary: `The API accepted ${describeEndpoint(endpoint)} and did not say what it made`,
     reached: "maybe",
-    detail: `Expected ${noun} with an id; what came was ${came}.`,
-    remedies: ["Look at the list before anything is sent again: it may be made by a job."],
+    detail: `Expected ${noun} with an id, received ${came}.`,
+    remedies: ["Check the account before you send it again: a job may make it later."],
   });
 }
 

@@ -1,6 +1,6 @@
 /** Whether an answer is one: errors for anything but 2xx, and for a 2xx that holds none; else its JSON. */
 import { type Clock, isObject } from "../model/index.ts";
-import { fieldErrorsOf, htmlPage, refusal, serverMessageOf } from "./classify.ts";
+import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
@@ -102,7 +102,7 @@ function errorBody(
   if (contentCounts && CONTENT_NAMES.some((name) => holdsRecord(json[name], 0))) return undefined;
 
   const redact = (text: string) => options.redact(text, secrets);
-  const message = serverMessageOf(reply).message ?? Object.values(fieldErrorsOf(json, redact)).flat()[0];
+  const message = messageIn(json) ?? Object.values(fieldErrorsOf(json, redact)).flat()[0];
   const words = message === undefined ? undefined : redact(message);
   return malformed(endpoint, {
     expected: `what status ${reply.status} promises`,

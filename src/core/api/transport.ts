@@ -1,12 +1,9 @@
-/**
- * The wire: sends one request and reads its answer, through a proxy where one is set, and says of a failure below HTTP whether
- * the request can have arrived.
- */
+/** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from "undici";
 import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { cancelled, FailedAttempt } from "./errors.ts";
+import { cancelled, FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, type Cut } from "./exchange.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
@@ -173,12 +170,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
  */
 export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
   const pool = { allowH2: false, connections: 8, connect: { timeout: connectTimeoutMs } };
-  const proxy =
-    baseUrl.protocol === "https:"
-      ? setting(env, "https_proxy", "HTTPS_PROXY")
-      : setting(env, "http_proxy", "HTTP_PROXY");
+  const proxy = setting(env, baseUrl.protocol === "https:" ? "https_proxy" : "http_proxy");
   if (proxy === "" || isLoopback(baseUrl)) return new Agent(pool);
-  // `proxy.example:3128` is customary.
+  // An address without a scheme is customary: `proxy.example:3128`.
   const uri = proxy.includes("://") ? proxy : `http://${proxy}`;
   try {
     // Empty strings, not undefined: undici would look into the process's own environment.
@@ -186,16 +180,18 @@ export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: n
       ...pool,
       httpProxy: uri,
       httpsProxy: uri,
-      noProxy: setting(env, "no_proxy", "NO_PROXY"),
+      noProxy: setting(env, "no_proxy"),
     });
   } catch {
     // The value may hold a password, and so may the message of the error.
-    fail("provider.proxy", "The address of the proxy is not usable");
+    fail("provider.proxy", "The address of the proxy is not usable", {
+      remedies: ["Set HTTPS_PROXY or HTTP_PROXY to an address such as http://proxy.example:3128, or unset it."],
+    });
   }
 }
 
-function setting(env: Variables, lower: string, upper: string): string {
-  return env[lower] ?? env[upper] ?? "";
+function setting(env: Variables, name: string): string {
+  return env[name] ?? env[name.toUpperCase()] ?? "";
 }
 
 /** A failure below HTTP, in words. */
@@ -248,62 +244,34 @@ export function networkFailure(error: unknown): NetworkFailure {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const message = error instanceof Error ? error.message : "";
 
-  if (message.includes("(407)")) {
-    return {
-      reached: "no",
-      what: "the proxy asks for a user name and password (407)",
-      transient: false,
-      remedies: ["Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT."],
-    };
-  }
+  if (message.includes("(407)"))
+    return unsent("the proxy asks for a user name and password (407)", PROXY_AUTHENTICATION);
   const tunnel = /^Proxy response \((\d+)\)/.exec(message)?.[1];
-  if (tunnel !== undefined) {
-    return {
-      reached: "no",
-      what: `the proxy refused the connection (${tunnel})`,
-      transient: tunnel >= "500",
-      remedies: [CHECK_URL],
-    };
-  }
+  if (tunnel !== undefined)
+    return unsent(`the proxy refused the connection (${tunnel})`, CHECK_URL, { transient: tunnel >= "500" });
   if (CERTIFICATE.test(code)) {
-    return {
-      reached: "no",
-      what: `the server's certificate is not trusted (${code})`,
-      transient: false,
-      remedies: ["Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS."],
-    };
+    const remedy = "Check the base URL. For a private certificate authority set NODE_EXTRA_CA_CERTS.";
+    return unsent(`the server's certificate is not trusted (${code})`, remedy);
   }
-  if (HANDSHAKE.test(code)) {
-    return {
-      reached: "no",
-      what: `no TLS connection (${code})`,
-      transient: false,
-      remedies: ["Check that the base URL is https and names the right port."],
-    };
-  }
-  if (message.includes("before secure TLS connection was established")) {
-    return {
-      reached: "no",
-      what: `connection closed in the TLS handshake (${code})`,
-      transient: true,
-      remedies: [CHECK_URL],
-    };
-  }
+  if (HANDSHAKE.test(code))
+    return unsent(`no TLS connection (${code})`, "Check that the base URL is https and names the right port.");
+  if (message.includes("before secure TLS connection was established"))
+    return unsent(`connection closed in the TLS handshake (${code})`, CHECK_URL, { transient: true });
   const before = causes.every((cause) => {
     const own = errnoOf(cause) ?? "";
     return Object.hasOwn(BEFORE, own) || (Object.hasOwn(WHILE_CONNECTING, own) && syscallOf(cause) === "connect");
   });
   if (before) {
-    return {
-      reached: "no",
-      what: `${BEFORE[code] ?? WHILE_CONNECTING[code] ?? "no connection"} (${code})`,
-      transient: true,
-      remedies: [CHECK_URL],
-    };
+    const what = BEFORE[code] ?? WHILE_CONNECTING[code] ?? "no connection";
+    return unsent(`${what} (${code})`, CHECK_URL, { transient: true });
   }
   if (code.startsWith("HPE_"))
     return { reached: "maybe", what: `the answer is not HTTP (${code})`, transient: true, remedies: [CHECK_URL] };
   return { reached: "maybe", what: `the connection was lost (${code})`, transient: true };
+}
+
+function unsent(what: string, remedy: string, { transient = false } = {}): NetworkFailure {
+  return { reached: "no", what, transient, remedies: [remedy] };
 }
 
 function syscallOf(error: unknown): unknown {

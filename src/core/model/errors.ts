@@ -24,40 +24,39 @@ export function fail(code: Code, summary: string, more: Omit<Diagnostic, "severi
  */
 export type Reached = "no" | "answered" | "maybe";
 
-/** A request to the Hosting Automation API that failed. */
-export class ApiError extends HostformError {
-  override readonly name = "ApiError";
-  /** The HTTP status, when an answer came. */
-  readonly status: number | undefined;
+/** What is known of a request that failed. */
+export interface ApiFailure {
+  readonly code: Code;
+  readonly summary: string;
   /** `POST /api/v1/services/{id}/suspend`: method and path template. */
   readonly endpoint: string;
   readonly reached: Reached;
+  /** The HTTP status, when an answer came. */
+  readonly status?: number | undefined;
   /** The server's own words, escaped where they are printed. */
-  readonly serverMessage: string | undefined;
+  readonly serverMessage?: string | undefined;
   /** §7, 422: dotted field path -> messages. */
-  readonly fieldErrors: Readonly<Record<string, readonly string[]>>;
+  readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly detail?: string | undefined;
+  readonly remedies?: readonly Remedy[] | undefined;
+}
 
-  constructor(
-    details: {
-      code: Code;
-      summary: string;
-      endpoint: string;
-      reached: Reached;
-      status?: number | undefined;
-      serverMessage?: string | undefined;
-      fieldErrors?: Readonly<Record<string, readonly string[]>>;
-      detail?: string | undefined;
-      remedies?: readonly Remedy[] | undefined;
-    },
-    options?: ErrorOptions,
-  ) {
-    const { code, summary, detail, remedies } = details;
+/** A request to the Hosting Automation API that failed. */
+export class ApiError extends HostformError {
+  override readonly name = "ApiError";
+  readonly status: ApiFailure["status"];
+  readonly endpoint: string;
+  readonly reached: Reached;
+  readonly serverMessage: ApiFailure["serverMessage"];
+  readonly fieldErrors: NonNullable<ApiFailure["fieldErrors"]>;
+
+  constructor({ code, summary, detail, remedies, ...failure }: ApiFailure, options?: ErrorOptions) {
     super([{ severity: "error", code, summary, ...(detail && { detail }), ...(remedies && { remedies }) }], options);
-    this.status = details.status;
-    this.endpoint = details.endpoint;
-    this.reached = details.reached;
-    this.serverMessage = details.serverMessage;
-    this.fieldErrors = details.fieldErrors ?? {};
+    this.status = failure.status;
+    this.endpoint = failure.endpoint;
+    this.reached = failure.reached;
+    this.serverMessage = failure.serverMessage;
+    this.fieldErrors = failure.fieldErrors ?? {};
   }
 }
 

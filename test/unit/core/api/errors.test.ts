@@ -137,6 +137,11 @@ describe("the token is in no message", () => {
       JSON.stringify({ message: "m", errors: { [TOKEN]: [TOKEN], nested: { [TOKEN]: TOKEN } } }),
       {},
     ],
+    [
+      "in the field of a listed error",
+      JSON.stringify({ message: "m", errors: [{ field: TOKEN, message: TOKEN }] }),
+      {},
+    ],
     ["in a page's title", page(TOKEN), {}],
     ["in the address of a redirect", "", { location: `https://x.example/?t=${TOKEN}` }],
     ["beyond where texts are shortened", JSON.stringify({ message: `${"x".repeat(395)}${TOKEN}` }), {}],

@@ -121,7 +121,7 @@ describe("the creation response", () => {
       post("/services", body);
       const error = await failureOf(setUp().client.services.create({}, { idempotencyKey: "k" }));
       expect(error).toMatchObject({ reached: "maybe", status: undefined, diagnostics: [{ code: "api.accepted" }] });
-      expect(error.diagnostics[0]?.detail).toMatch(/^Expected a service with an id; what came was /);
+      expect(error.diagnostics[0]?.detail).toMatch(/^Expected a service with an id, received /);
     });
   }
 });

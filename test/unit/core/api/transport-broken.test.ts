@@ -67,7 +67,7 @@ describe("broken answers", () => {
       const { url, seen } = await serve(script);
       const error = await failureOf(setUp({ baseUrl: url }).client.grants.create("7", { email: "a@b.example" }));
       expect(error).toMatchObject({ reached: "maybe" });
-      expect(textOf(error)).toContain("not known whether the API carried the request out");
+      expect(textOf(error)).toContain("not known whether the API carried out the request");
       expect(seen.length).toBe(1);
     });
   }
