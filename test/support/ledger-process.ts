@@ -3,15 +3,12 @@
  * something, and says how many it got. `FILE hold` says `holding` once it is in the middle of a change, and stays there.
  * `FILE WHO NOW LIMIT for-ever` books without end, at ever later times, and says each hundredth.
  */
-import { SharedLedger, windowFile } from "../../src/core/api/shared-ledger.ts";
+import { SharedLedger } from "../../src/core/api/shared-ledger.ts";
 import { openDatabase } from "../../src/core/local/index.ts";
 
 const [file = "", who = "", now = "", limit = "", count = ""] = process.argv.slice(2);
 const say = (word: string | number) => process.stdout.write(`${word}\n`);
-const ledger = new SharedLedger(
-  windowFile(() => file),
-  who,
-);
+const ledger = new SharedLedger(() => file, who);
 
 if (who === "hold") {
   const database = openDatabase(file);

@@ -1,8 +1,8 @@
 /** Ledgers as one or several processes have them, in memory and in a folder that is removed after the test. */
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { type Ledger, MemoryLedger, SharedLedger } from "../../src/core/api/index.ts";
-import { windowFile } from "../../src/core/api/shared-ledger.ts";
+import { type Ledger, MemoryLedger } from "../../src/core/api/index.ts";
+import { SharedLedger } from "../../src/core/api/shared-ledger.ts";
 import { temporaryFolder } from "./folder.ts";
 
 /** Gives each process that uses the token its ledger. */
@@ -22,10 +22,7 @@ export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[
     () => {
       const file = path.join(temporaryFolder(), "token.requests");
       return (who) => {
-        const ledger = new SharedLedger(
-          windowFile(() => file),
-          who,
-        );
+        const ledger = new SharedLedger(() => file, who);
         onTestFinished(() => ledger.close());
         return ledger;
       };

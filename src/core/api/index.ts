@@ -25,5 +25,5 @@ export type { CallOptions } from "./exchange.ts";
 export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
-export { type LedgerOptions, ledgerFor, SharedLedger } from "./shared-ledger.ts";
+export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

@@ -1,19 +1,19 @@
 /** The requests of the last minute, counted. */
+import { isObject } from "../model/index.ts";
 
 /**
  * Where the requests of one token are counted. In memory by default; a ledger on disk can be shared by all processes
  * that use the token. Each method is atomic. Times are milliseconds since the epoch.
  */
 export interface Ledger {
-  /**
-   * Books one request at `now` if fewer than `limit` are booked: `waitMs` 0, and `left` more may follow at once.
-   * Otherwise books nothing and says how long to wait before asking again.
-   */
-  reserve(now: number, limit: number): Promise<{ readonly waitMs: number; readonly left: number }>;
+  /** Books one request at `now` if fewer than `limit` are booked; otherwise books nothing. */
+  reserve(now: number, limit: number): Promise<Reservation>;
   /** Nobody may send before `until`. */
   pause(until: number): Promise<void>;
   /** The server says that only `left` requests remain until `until`: others use the token too. */
   lower(now: number, limit: number, left: number, until: number): Promise<void>;
+  /** Closes what it has open. It is opened again when it is needed. */
+  close?(): void;
 }
 
 /** A ledger for one process. */
@@ -41,13 +41,13 @@ export const WINDOW_MS = 60_000;
  * never counts more than we do.
  */
 const MARGIN_MS = 1_000;
-/** How late one who waits may come and still find his turn. */
+/** How late one that waits may come and still have its turn. */
 const GRACE_MS = 1_000;
-/** How soon to look again whether one whose turn it is has taken it. */
+/** How soon to ask again while another has the turn. */
 const TURN_MS = 100;
 /** No pause is kept for longer, whatever was asked for: after that the server is asked again. */
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Clocks are corrected by less than this all the time. */
+/** Clocks are often corrected by less than this. */
 const SET_BACK_MS = 1_000;
 
 /** Of requests that others have sent, as the server reports them. */
@@ -59,7 +59,7 @@ interface Booking {
   readonly who: string;
 }
 
-/** What {@link RollingWindow.reserve} answers. */
+/** What a ledger answers to a request that wants to leave. */
 export interface Reservation {
   /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
   readonly waitMs: number;
@@ -149,7 +149,7 @@ export class RollingWindow {
     return missing(who) > 0 ? 0 : others.reduce((sum, other) => sum + missing(other), 0);
   }
 
-  /** Forgets what is over. A clock that was set back must not lock the token: nothing outlasts a window then. */
+  /** Forgets what is over. After a clock was set back nothing lasts longer than a window: it must not lock the token. */
   #settle(now: number): void {
     const latest = now + WINDOW_MS + MARGIN_MS;
     this.#pausedUntil = Math.min(this.#pausedUntil, this.#seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS);
@@ -166,7 +166,7 @@ export class RollingWindow {
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }

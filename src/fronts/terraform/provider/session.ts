@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
-import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../../core/api/index.ts";
+import { HostingClient, ledgerFor, VERSION } from "../../../core/api/index.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
 import { isRunning, processMark, stateFolder } from "../../../core/local/index.ts";
@@ -112,7 +112,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
   const reached = { baseUrl, token: token.token };
   const { client, ledger, turns } = atSetting(token, () => {
     const warn = oncePerCode(onWarning);
-    const counted: Ledger & { close?(): void } = ledgerFor({ ...reached, env, onWarning: warn });
+    const counted = ledgerFor({ ...reached, env, onWarning: warn });
     const reaching = {
       ...reached,
       env,

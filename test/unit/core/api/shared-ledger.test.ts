@@ -13,8 +13,8 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ledgerFor, MemoryLedger, SharedLedger } from "../../../../src/core/api/index.ts";
-import { windowFile } from "../../../../src/core/api/shared-ledger.ts";
+import { ledgerFor, MemoryLedger } from "../../../../src/core/api/index.ts";
+import { SharedLedger } from "../../../../src/core/api/shared-ledger.ts";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -45,7 +45,7 @@ function start(...args: readonly (string | number)[]) {
 
 function ledgerOn(file: string, warnings: unknown[] = []): SharedLedger {
   const ledger = new SharedLedger(
-    windowFile(() => file),
+    () => file,
     "this process",
     (reason) => warnings.push(reason),
   );
@@ -117,18 +117,16 @@ describe("when the file cannot be used, requests are counted in this process, an
     const file = path.join(temporaryFolder(), "token.requests");
     const warnings: unknown[] = [];
     const impatient = new SharedLedger(
-      windowFile(
-        () => file,
-        (place) => {
-          const database = openDatabase(place);
-          // The pragmas that follow set another timeout; this one cannot be waited for.
-          const { exec } = database;
-          database.exec = (sql) => exec.call(database, sql.replace("busy_timeout = 100", "busy_timeout = 0"));
-          return database;
-        },
-      ),
+      () => file,
       "this process",
       (reason) => warnings.push(reason),
+      (place) => {
+        const database = openDatabase(place);
+        // The pragmas that follow set another timeout; this one cannot be waited for.
+        const { exec } = database;
+        database.exec = (sql) => exec.call(database, sql.replace("busy_timeout = 100", "busy_timeout = 0"));
+        return database;
+      },
     );
     await impatient.reserve(START, 2);
     const holder = openDatabase(file);
@@ -154,9 +152,10 @@ describe("when the file cannot be used, requests are counted in this process, an
       return database;
     };
     const ledger = new SharedLedger(
-      windowFile(() => file, small),
+      () => file,
       "this process",
       (reason) => warnings.push(reason),
+      small,
     );
     let booked = 0;
     while ((await ledger.reserve(START, 60)).waitMs === 0) booked += 1;
