@@ -251,7 +251,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded" });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("Nothing at all is declared, and the plan removes 1 of 1 recorded resource (100%)");
+    expect(text).toContain("No resource is declared, and the plan removes 1 of 1 recorded resource (100%)");
     // Nor by naming it: the declaration is as empty.
     await expectRefused(project, "guard.removals", "--target", "hosting_webhook.w0");
     await project.apply("--allow-removals");

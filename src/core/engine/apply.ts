@@ -19,6 +19,7 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EnvVars,
   type EvalScope,
   effectOf,
   equal,
@@ -34,7 +35,7 @@ import {
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { blockersOf } from "./dependencies.ts";
-import { type Environment, kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
+import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
 import { applyIgnoreChanges } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
@@ -49,7 +50,7 @@ export interface ApplyOptions extends Secrets {
   /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
   readonly recorded?: State;
   readonly kinds: Kinds;
-  readonly env: Environment;
+  readonly env: EnvVars;
   readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
   readonly recorder: Recorder;
   /** A name for the state, the same at each run; undefined while it has none. */
@@ -59,9 +60,9 @@ export interface ApplyOptions extends Secrets {
   readonly concurrency: number;
   /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
   readonly waitMs: number;
-  /** Aborted by the first Ctrl-C: nothing leaves any more; what has left is awaited and recorded. */
+  /** Aborted by the first Ctrl-C: no further request is sent; answers to sent ones are awaited and recorded. */
   readonly stop: AbortSignal;
-  /** Aborted when not even recording is waited for any more: the result is what is known then. */
+  /** Aborted when not even recording is waited for: the result is what is known by then. */
   readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
   /** API requests made so far, all providers together. */
@@ -96,9 +97,9 @@ class Run {
   readonly #kinds: Kinds;
   readonly #data: DataSources;
   readonly #scope: EvalScope;
-  /** What left of each change that was begun. */
+  /** What was sent of each change that was begun. */
   readonly #sent = new Map<string, SentWriter>();
-  /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
+  /** A bug. It ends the run, after what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
 
   constructor(options: ApplyOptions) {
@@ -331,7 +332,7 @@ function whenAborted(signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Knows what left of one change: nothing; requests that were all answered; or one whose fate is open. */
+/** Tracks what was sent of one change: nothing; requests that were all answered; or one whose result is unknown. */
 class SentWriter {
   fate: "nothing" | "answered" | "open" = "nothing";
   /** The last answer could not be recorded. */
@@ -364,19 +365,19 @@ class SentWriter {
   }
 }
 
-/** What is said of a change that was not made because one before it failed. */
-export function skipped(address: string, failed: string): Diagnostic {
+/** A change that was not made because one before it failed. */
+function skipped(address: string, failed: string): Diagnostic {
   return {
     severity: "error",
     code: "apply.skipped",
-    summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
-    remedies: [`Mend ${failed} and apply again.`],
+    summary: `Skipped ${address}: ${failed}, which comes first, was not applied`,
+    remedies: [`Fix ${failed} and apply again.`],
     address,
   };
 }
 
-/** What is said of a change that waits for one that waits. */
-export function waitsFor(address: string, other: string): Diagnostic {
+/** A change that waits for one that waits. */
+function waitsFor(address: string, other: string): Diagnostic {
   const summary = `${address} waits for ${other}`;
   return {
     severity: "warning",
@@ -387,7 +388,7 @@ export function waitsFor(address: string, other: string): Diagnostic {
   };
 }
 
-/** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */
+/** The verb of a change while it runs: Terraform's, where it has one. */
 function progressOf(change: Change): ProgressVerb {
   const { actions, importing } = change;
   const effect = effectOf(change);

@@ -35,6 +35,8 @@ type Referring = Pick<Expressions | DesiredOutput, "references">;
  */
 export class DataSources {
   readonly #sources: ReadonlyMap<string, DesiredData>;
+  /** By the name of a source: its instances. */
+  readonly #instances: ReadonlyMap<string, readonly string[]>;
   readonly #read: ReadData | undefined;
   readonly #readings: Map<string, DataReading>;
   readonly #reading = new Map<string, Promise<void>>();
@@ -46,6 +48,7 @@ export class DataSources {
     readings: ReadonlyMap<string, DataReading> = new Map(),
   ) {
     this.#sources = new Map(sources.map((source) => [source.address, source]));
+    this.#instances = Map.groupBy(this.#sources.keys(), resourceOf);
     this.#read = read;
     this.#readings = new Map(readings);
   }
@@ -60,14 +63,15 @@ export class DataSources {
 
   /**
    * What a source returns where names mean this; unknown while it was not read with what it is asked here.
-   * @param changing the addresses that a plan changes: a source that depends on one is read after that.
+   * @param changing the addresses that a plan changes, and the names of their resources: a source that depends on one is read
+   *   after that.
    * @throws ExpressionError.
    */
   value(address: string, scope: EvalScope, changing: ReadonlySet<string> = new Set()): Value {
     const source = this.#sources.get(address);
     const reading = this.#readings.get(address);
     if (source === undefined || reading === undefined) return UNKNOWN;
-    if (source.dependsOn.some((name) => isAmong(name, changing))) return UNKNOWN;
+    if (source.dependsOn.some((name) => changing.has(name))) return UNKNOWN;
     return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
   }
 
@@ -86,12 +90,11 @@ export class DataSources {
   named(of: readonly Referring[]): Set<string> {
     const named = new Set<string>();
     if (this.#sources.size === 0) return named;
-    const all = Map.groupBy(this.#sources.keys(), resourceOf);
     for (const { references } of of) {
       for (const { reference } of references) {
         if (reference.to !== "resource" || !reference.address.startsWith("data.")) continue;
         if (this.#sources.has(reference.address)) named.add(reference.address);
-        else for (const address of all.get(reference.address) ?? []) named.add(address);
+        else for (const address of this.#instances.get(reference.address) ?? []) named.add(address);
       }
     }
     return named;
@@ -140,9 +143,6 @@ export class DataSources {
   }
 }
 
-const isAmong = (name: string, addresses: ReadonlySet<string>) =>
-  addresses.has(name) || [...addresses].some((address) => resourceOf(address) === name);
-
 /** What a source is asked with. @throws HostformError at the place of what cannot be evaluated. */
 function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   return Object.fromEntries(
@@ -168,8 +168,8 @@ export function readingsBefore(
   readings: ReadonlyMap<string, DataReading> = new Map(),
   sources: readonly DesiredData[] = [],
 ): ReadonlyMap<string, DataReading> {
-  const changing = changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
-  const names = new Set([...changing, ...changing.map(resourceOf)]);
+  const changing = changes.filter((change) => !isNoOp(change));
+  const names = new Set(changing.flatMap(({ address }) => [address, resourceOf(address)]));
   const later = sources.filter(({ dependsOn }) => dependsOn.some((name) => names.has(name)));
   const addresses = new Set(later.map(({ address }) => address));
   return new Map([...readings].filter(([address]) => !addresses.has(address)));

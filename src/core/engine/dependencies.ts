@@ -34,17 +34,11 @@ export function addressIndex(
   addresses: Iterable<string>,
   through: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Map<string, string[]> {
-  const index = new Map<string, string[]>();
-  for (const address of addresses) {
-    for (const name of new Set([address, resourceOf(address)])) {
-      const known = index.get(name);
-      if (known === undefined) index.set(name, [address]);
-      else known.push(address);
-    }
-  }
+  const all = [...addresses];
+  const instances = Map.groupBy(all, resourceOf);
+  const index = new Map([...all.map((address): [string, string[]] => [address, [address]]), ...instances]);
   const data = [...through].map(([name, names]) => [name, names.flatMap((one) => index.get(one) ?? [])] as const);
-  for (const [name, own] of data) index.set(name, own);
-  return index;
+  return new Map([...index, ...data]);
 }
 
 /**
@@ -57,6 +51,10 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const declaredIndex = addressIndex(declared.keys(), new DataSources(desired.data).dependencies());
   const recordedIndex = addressIndex(state.resources.keys());
+  const references = [...state.resources.values()].flatMap(({ address, dependencies }) =>
+    dependencies.map((name) => ({ name, address })),
+  );
+  const dependents = Map.groupBy(references, ({ name }) => name);
   const chosen = new Set<string>();
   const choose = (starts: readonly string[], next: (address: string) => readonly string[]) => {
     for (const address of walk(starts, (at) => (chosen.has(at) ? undefined : next(at))).order) chosen.add(address);
@@ -72,20 +70,14 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
       const resource = declared.get(at);
       return resource === undefined ? [] : dependenciesOf(resource, declaredIndex);
     });
-    choose(there, (at) => dependentsOf(at, state));
+    choose(there, (at) =>
+      [at, resourceOf(at)].flatMap((name) => dependents.get(name) ?? []).map(({ address }) => address),
+    );
   }
   return {
     desired: { ...desired, resources: desired.resources.filter(({ address }) => chosen.has(address)) },
     state: { ...state, resources: new Map([...state.resources].filter(([address]) => chosen.has(address))) },
   };
-}
-
-/** Recorded resources that refer to the given one. */
-function dependentsOf(address: string, state: State): string[] {
-  const names = new Set([address, resourceOf(address)]);
-  return [...state.resources.values()].flatMap((resource) =>
-    resource.dependencies.some((dependency) => names.has(dependency)) ? [resource.address] : [],
-  );
 }
 
 /**
@@ -94,23 +86,17 @@ function dependentsOf(address: string, state: State): string[] {
  * @returns for each address those that block it.
  */
 export function blockersOf(changes: readonly Change[]): Map<string, string[]> {
-  const byName = new Map<string, Change[]>();
-  for (const change of changes) {
-    for (const name of new Set([change.address, resourceOf(change.address)]))
-      byName.set(name, [...(byName.get(name) ?? []), change]);
-  }
+  const index = addressIndex(changes.map(({ address }) => address));
+  const removals = new Set(changes.filter(isRemoval).map(({ address }) => address));
   const blockers = new Map<string, Set<string>>(changes.map(({ address }) => [address, new Set()]));
-  for (const change of changes) {
-    for (const name of change.dependsOn) {
-      for (const other of byName.get(name) ?? []) {
-        if (other.address === change.address) continue;
-        if (isRemoval(other)) blockers.get(other.address)?.add(change.address);
-        else if (!isRemoval(change)) blockers.get(change.address)?.add(other.address);
-      }
+  for (const { address, dependsOn } of changes) {
+    for (const other of dependsOn.flatMap((name) => index.get(name) ?? [])) {
+      if (other === address) continue;
+      if (removals.has(other)) blockers.get(other)?.add(address);
+      else if (!removals.has(address)) blockers.get(address)?.add(other);
     }
   }
   return new Map([...blockers].map(([address, set]) => [address, [...set]]));
 }
 
-const isRemoval = ({ actions }: Change) =>
-  actions[0] === "delete" && actions.length === 1 ? true : actions[0] === "forget";
+const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";

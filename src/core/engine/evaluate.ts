@@ -5,6 +5,7 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EnvVars,
   type EvalScope,
   ExpressionError,
   fail,
@@ -17,15 +18,13 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * A scope in which the resources are those of `lookup`; an address that it does not have is unknown.
  * @param secrets the attributes of a resource into which a secret went.
  */
 export function scopeOf(
   lookup: (address: string) => Value | undefined,
-  env: Environment,
+  env: EnvVars,
   secrets: (address: string) => readonly string[] | undefined = () => undefined,
 ): EvalScope {
   return {
@@ -74,7 +73,7 @@ function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: Eval
   const [attribute] = diagnostic.attribute ?? [];
   if (diagnostic.code !== "config.invalid_value") return diagnostic;
   if (resource.isSecret?.(String(attribute), scope))
-    return { ...diagnostic, detail: "The value is not shown: a secret went into it." };
+    return { ...diagnostic, detail: "The value is hidden: it contains a secret." };
   const from = resource.references.find(({ path: [name] }) => name === attribute);
   if (from === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
@@ -123,9 +122,9 @@ async function readSource(
   const value = await read(source);
   const issue = kind.attributes.shape[name]?.safeParse(value).error?.issues[0];
   if (issue === undefined) return value;
-  return fail("secret.source", `The ${name} of ${address} cannot be used: ${issue.message}`, {
+  return fail("secret.source", `The ${name} of ${address} is invalid: ${issue.message}`, {
     detail: `It was read from ${sourcePlace(source)}.`,
-    remedies: ["Put one there that can be used, and apply again."],
+    remedies: ["Store a valid value there and apply again."],
     address,
     attribute: [name],
   });

@@ -116,12 +116,10 @@ function removalGuards(
   // `destroy` says itself that everything is to go; only what is declared stands against it.
   if (found.length > 0 || mode === "destroy") return found;
   if (declared === 0 && maxRemovalsPercent !== 100)
-    return [refuse(`Nothing at all is declared, and the plan removes ${share}`)];
+    return [refuse(`No resource is declared, and the plan removes ${share}`)];
   const silent = maxRemovals === undefined && maxRemovalsPercent === undefined;
   if (silent && limits.unattended)
-    return [
-      refuse(`The plan removes ${count(number, "resource")}, and nobody looks at it before; that has to be allowed`),
-    ];
+    return [refuse(`The plan removes ${count(number, "resource")} and is applied unattended; that has to be allowed`)];
   if (silent && recorded >= DEFAULT_FROM && exceeds(number, recorded, DEFAULT_PERCENT))
     return [refuse(`The plan removes ${share}; more than ${DEFAULT_PERCENT}% has to be allowed`)];
   return [];
@@ -176,7 +174,7 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
     const kind = kinds.get(change.type);
     const creates = change.actions.some((action) => action === "create");
     if (!creates || kind === undefined || kind.creation === "listable") return [];
-    const { currency = "unknown", most = null, unknown = "the API tells no price" } = change.quote ?? {};
+    const { currency = "unknown", most = null, unknown = "the API lists no price" } = change.quote ?? {};
     // An amount in a currency that is not known yet bounds nothing.
     const known = isCurrency(currency);
     const why = known ? unknown : "its currency is known only after apply";

@@ -134,8 +134,8 @@ function renamed(address: string, owner: string, { noun }: Kind): Diagnostic {
   return {
     severity: "error",
     code: "plan.exists",
-    summary: `${address} is the ${noun} that the state has as ${owner}`,
-    detail: `The API has no call that shows a ${noun}, so the state is the only memory of it; ordering it again would cost money.`,
+    summary: `${address} is the same ${noun} as ${owner}, which is in the state`,
+    detail: `The API cannot show a ${noun}, so only the state has a record of it. A second order would cost money.`,
     remedies: [
       { do: "move", from: owner, when: "it was renamed" },
       { do: "forget", address: owner, why: "order", when: "it is to be ordered again" },

@@ -52,7 +52,7 @@ export function preventDestroyErrors(
       severity: "error",
       code: "plan.prevented",
       summary: `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`,
-      remedies: ["If that is meant, take prevent_destroy out first; else take back what makes it necessary."],
+      remedies: ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."],
       address: change.address,
     };
     return [located(diagnostic, resource?.locate([]) ?? names.get(resourceOf(change.address)))];
@@ -66,8 +66,8 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
   const diagnostic: Diagnostic = {
     severity: "warning",
     code: "config.unsupported",
-    summary: `${resource.address} is removed before it is made anew, in spite of create_before_destroy`,
-    detail: `Two such ${kind.noun}s could not be told apart after a lost answer.`,
+    summary: `${resource.address} is removed before it is recreated, despite create_before_destroy`,
+    detail: `After a lost answer, two such ${kind.noun}s could not be distinguished.`,
     address: resource.address,
   };
   return [located(diagnostic, resource.locate([]))];
@@ -86,8 +86,8 @@ export function removedBlocks({ resources, removed = [] }: Pick<Desired, "resour
     diagnostics: still.map(({ from, range }) => ({
       severity: "error",
       code: "config.reference",
-      summary: `${from} is said to be removed, but it is declared still`,
-      remedies: ["Remove the block, or take back `removed`."],
+      summary: `${from} is still declared, but a removed block names it`,
+      remedies: ["Remove one of the two blocks."],
       address: from,
       ...(range && { range }),
     })),

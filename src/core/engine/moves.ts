@@ -119,7 +119,7 @@ function checkBlocks(blocks: readonly MovedBlock[], declared: ReadonlySet<string
     const place = range === undefined ? {} : { range };
     const keyed = parseAddress(from)?.key !== undefined;
     if (keyed ? declared.has(from) : names.has(from)) {
-      const summary = `${from} has moved to ${to}, but it is declared still`;
+      const summary = `${from} has moved to ${to}, but is still declared`;
       return [{ severity: "error", code: "config.reference", summary, remedies: ["Remove one of the two."], ...place }];
     }
     // As in Terraform: nobody knows which of the two is meant, and the other one would be ordered or removed.

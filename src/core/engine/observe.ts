@@ -13,6 +13,7 @@ import {
 import {
   type Desired,
   type Diagnostic,
+  type EnvVars,
   type EvalScope,
   HostformError,
   type State,
@@ -21,7 +22,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData } from "./data.ts";
-import { type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 
 /** What the accounts show of everything that is declared or recorded. */
 export interface Observed {
@@ -60,7 +61,7 @@ interface ObserveOptions {
   readonly state: State;
   readonly kinds: Kinds;
   readonly accounts: Accounts;
-  readonly env: Environment;
+  readonly env: EnvVars;
   /** Addresses of gone services that may be ordered again. */
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources; absent: there are none. */
@@ -123,7 +124,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
   if (failures.length > 0) throw merged(failures);
-  const now = new Map(queries.map(({ provider }) => [provider, accounts(provider).hostNow()]));
+  const providers = new Set(queries.map(({ provider }) => provider));
+  const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
   return { observations, plans, now, listings, data: data.readings, ...(unread.length > 0 && { unread }) };
 }
@@ -160,7 +162,7 @@ const shareOf = ({ kind, provider, prior, config }: Query) =>
   `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
 
 /** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
-function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Environment, data: DataSources): EvalScope {
+function recordedScope(desired: Desired, state: State, kinds: Kinds, env: EnvVars, data: DataSources): EvalScope {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const scope: EvalScope = scopeOf(
     (address): Value | undefined => {

@@ -90,9 +90,9 @@ export class OrderGate {
     this.#plans.set(provider, list);
     const { quote } = kind.quote(join(change.after ?? {}, change.after_unknown) as ValueObject, await list);
     if (quote.list === planned.list && quote.billed === planned.billed && quote.most === planned.most) return;
-    fail("apply.price", `The price of ${address} is not the planned one any more. It was not ordered`, {
+    fail("apply.price", `The price of ${address} has changed since the plan. It was not ordered`, {
       detail: `Planned: ${this.#priceText(planned)}. Now: ${this.#priceText(quote)}. ${this.#amounts.unit}`,
-      remedies: ["Run plan again and see the new price."],
+      remedies: ["Plan again to see the new price."],
       address,
     });
   }
@@ -251,7 +251,7 @@ export class Spending {
       const summary = `The orders of this run ${certain ? "cost" : "may have cost"} ${this.#amounts.text(spent, currency)}; max_spend allows ${this.#amounts.text(limit, currency)}`;
       const detail = `${some(shares.map((share) => shareText(share, currency)))}.\n${this.#amounts.unit}`;
       const fix =
-        "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.";
+        "Check the invoices. They can exceed the listed prices, for example by tax: leave room for that in max_spend.";
       return located({ severity: "error", code: "guard.spend", summary, detail, remedies: [fix] }, ranges?.maxSpend);
     });
   }
@@ -280,7 +280,7 @@ export class Spending {
     const shares = this.#under(currency);
     const unpriced = shares.find((share) => amountIn(share, currency) === null);
     if (unpriced !== undefined) {
-      this.#refuse(order, currency, limit, `What ${unpriced.address} cost is not known: its invoice did not come.`);
+      this.#refuse(order, currency, limit, `The cost of ${unpriced.address} is unknown: the API sent no invoice.`);
     }
     const spent = sumOf(shares, currency);
     const bound = this.#bound(order);
@@ -299,7 +299,7 @@ export class Spending {
     const worst = this.#worst.get(currency);
     if (most === null || worst === undefined) return "";
     const [came, expected] = [this.#amounts.text(worst.came, currency), this.#amounts.text(worst.most, currency)];
-    return ` By its price ${this.#amounts.text(most, currency)}, but ${worst.address} cost ${came} and not at most ${expected}.`;
+    return ` Its price is ${this.#amounts.text(most, currency)}, but ${worst.address} cost ${came} instead of at most ${expected}.`;
   }
 
   #refuse(

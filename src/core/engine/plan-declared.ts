@@ -15,17 +15,19 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EnvVars,
   type EvalScope,
   isNoOp,
   type JsonObject,
   located,
+  resourceOf,
   type State,
   UNKNOWN,
   type Value,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
-import { declaredAttributes, type Environment, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
 import { type OwnerOf, siblingsOf } from "./identity.ts";
 import { applyIgnoreChanges, warnCreateBeforeDestroy } from "./lifecycle.ts";
@@ -40,7 +42,7 @@ export interface PlanOptions {
   readonly recorded?: State;
   readonly observed: Observed;
   readonly kinds: Kinds;
-  readonly env: Environment;
+  readonly env: EnvVars;
   readonly mode: "apply" | "destroy";
   /** Addresses of gone services to order again on purpose. */
   readonly reorder: ReadonlySet<string>;
@@ -145,7 +147,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       left.add(resource.address);
     else results.set(resource.address, planned.result);
     changes.set(resource.address, planned.change);
-    if (!isNoOp(planned.change)) changing.add(resource.address);
+    if (!isNoOp(planned.change)) changing.add(resource.address).add(resourceOf(resource.address));
     diagnostics.push(...warnCreateBeforeDestroy(kind, resource, planned.change));
     if (desired.ordersNamedBy === "domain" && planned.change.actions.includes("create")) {
       const unnamed = orderNameErrors(kind, config, desired.project);
@@ -178,8 +180,8 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
       {
         severity: "warning",
         code: "apply.skipped",
-        summary: `${input.address} is left alone: ${missing}, which it refers to, is not there`,
-        remedies: [`Settle ${missing} first.`],
+        summary: `Skipped ${input.address}: its dependency ${missing} does not exist`,
+        remedies: [`Resolve ${missing} first.`],
         address: input.address,
       },
     ]);

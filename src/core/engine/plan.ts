@@ -125,8 +125,10 @@ function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
         severity: "warning",
         code: "plan.unread",
         summary: `Not compared: ${shown}${more}`,
-        detail: `The token may not list what is a ${kind.noun} (403): that needs the ability "${kind.listAbility}". Nothing is planned for ${addresses.length === 1 ? "it" : "them"}, whether or not it is needed, so this plan cannot be applied.`,
-        remedies: ["Plan the whole where the token has that ability, and only reviewed declarations are used."],
+        detail: `The token may not list ${kind.noun}s (403): it lacks the ability "${kind.listAbility}". No change is planned for ${addresses.length === 1 ? "it" : "them"}, needed or not, so this plan cannot be applied.`,
+        remedies: [
+          "Plan again with a token that has that ability, in a place where only reviewed declarations are used.",
+        ],
       },
     ];
   });

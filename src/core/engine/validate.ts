@@ -4,20 +4,21 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  type EnvVars,
   hasUnknown,
   isObject,
   located,
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
-import { type Environment, kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
 
 /**
  * Checks a whole declaration without touching the account: every value, and what must be unique among resources of one
  * account (the same domain declared twice would be ordered twice; the same order reference would be one order; of two secrets
  * written to one place, one would be lost).
  */
-export function validateDesired(desired: Desired, all: Kinds, env: Environment): Diagnostic[] {
+export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Diagnostic[] {
   const kinds = kindsOf(desired, all);
   const diagnostics: Diagnostic[] = [];
   const scope = scopeOf(() => UNKNOWN, env);
@@ -89,7 +90,7 @@ function sameThing(
     severity: "error",
     code: "config.duplicate",
     summary: `${resource.address} declares the same ${noun}${same} as ${first.address}`,
-    detail: `Both would be made, or each taken for the other.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
+    detail: `Both would be created, or one would be mistaken for the other.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
     remedies: ["Remove one of the two."],
     address: resource.address,
   };
@@ -132,7 +133,7 @@ function samePlace(resource: DesiredResource, first: DesiredResource): Diagnosti
     severity: "error",
     code: "config.duplicate",
     summary: `${resource.address} and ${first.address} write their secrets to the same place`,
-    detail: "One would overwrite the other, which is told only once.",
+    detail: "One would overwrite the other, and the API shows each secret only once.",
     remedies: ["Name another file, or another variable of the same `env_file`."],
     address: resource.address,
     attribute: ["secret_output"],

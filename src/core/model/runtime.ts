@@ -33,7 +33,7 @@ export function milliseconds(text: string): number | undefined {
   return match === null ? undefined : Math.round(Number(match[1]) * unit);
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvVars = Readonly<Record<string, string | undefined>>;
 
 /** Names the variables, separated by commas or spaces, that child processes inherit although they are hostform's own. */
 const CHILD_ENV = "HOSTFORM_CHILD_ENV";
@@ -47,7 +47,7 @@ const OWN =
  * itself, except for those that {@link CHILD_ENV} names.
  * @param tokens further variables that hold an API token.
  */
-export function childEnvironment(env: Environment, tokens: readonly (string | undefined)[] = []): Environment {
+export function childEnvironment(env: EnvVars, tokens: readonly (string | undefined)[] = []): EnvVars {
   const asked = new Set((env[CHILD_ENV] ?? "").split(/[\s,]+/));
   const isKept = (name: string) => asked.has(name) || !(OWN.test(name) || tokens.includes(name));
   return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));

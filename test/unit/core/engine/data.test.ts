@@ -99,7 +99,7 @@ describe("data sources", () => {
     const data = new DataSources([source(GRANTS, {}, { dependsOn: ["hosting_grant.dev"] })], read);
     await data.ensure([refersTo(GRANTS)], scope());
     expect(data.value(GRANTS, scope(), new Set())).not.toBe(UNKNOWN);
-    expect(data.value(GRANTS, scope(), new Set(['hosting_grant.dev["a"]']))).toBe(UNKNOWN);
+    expect(data.value(GRANTS, scope(), new Set(['hosting_grant.dev["a"]', "hosting_grant.dev"]))).toBe(UNKNOWN);
     const changes = [{ address: 'hosting_grant.dev["a"]', actions: ["create"] }] as unknown as Change[];
     const sources = [source(GRANTS, {}, { dependsOn: ["hosting_grant.dev"] }), source(PLAN)];
     const readings = new Map([GRANTS, PLAN].map((address) => [address, { config: {}, value: {} }]));

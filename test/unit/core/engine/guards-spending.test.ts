@@ -425,7 +425,7 @@ describe("while a plan is applied", () => {
       {
         code: "guard.spend",
         detail:
-          "So far: 1500 USD. This order: at most 1000 USD. By its price 300 USD, but hosting_service.a cost 1500 USD and not at most 450 USD. Amounts are in the API's own unit.",
+          "So far: 1500 USD. This order: at most 1000 USD. Its price is 300 USD, but hosting_service.a cost 1500 USD instead of at most 450 USD. Amounts are in the API's own unit.",
       },
     ]);
   });
@@ -442,7 +442,7 @@ describe("while a plan is applied", () => {
         detail:
           "hosting_service.a 300, hosting_service.b at most 200 (no invoice names the amount), hosting_service.c 900 (at most 300 by its price).\nAmounts are in the API's own unit.",
         remedies: saying(
-          "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.",
+          "Check the invoices. They can exceed the listed prices, for example by tax: leave room for that in max_spend.",
         ),
       },
     ]);
@@ -492,10 +492,10 @@ describe("the price of an order", () => {
       {
         severity: "error",
         code: "apply.price",
-        summary: "The price of hosting_service.b is not the planned one any more. It was not ordered",
+        summary: "The price of hosting_service.b has changed since the plan. It was not ordered",
         detail:
           "Planned: list price 700 USD, billed 700 USD. Now: list price 650 USD, billed 650 USD. Amounts are in the API's own unit.",
-        remedies: saying("Run plan again and see the new price."),
+        remedies: saying("Plan again to see the new price."),
         address: "hosting_service.b",
       },
     ]);

@@ -136,7 +136,7 @@ describe("what would be made twice", () => {
       [
         "plan.exists",
         "hosting_domain.new",
-        "hosting_domain.new is the domain that the state has as hosting_domain.old0",
+        "hosting_domain.new is the same domain as hosting_domain.old0, which is in the state",
       ],
     ]);
     expect(codes([domain("hosting_domain.old0")], held)).toEqual([]);

@@ -104,7 +104,7 @@ describe("two creates of one thing", () => {
       [domain("new")],
       [acme],
       [
-        "error plan.exists hosting_domain.new: hosting_domain.new is the domain that the state has as hosting_domain.old",
+        "error plan.exists hosting_domain.new: hosting_domain.new is the same domain as hosting_domain.old, which is in the state",
       ],
     ],
     ["under its own address it is the same record", [domain("old")], [acme], []],

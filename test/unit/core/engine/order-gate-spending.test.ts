@@ -67,7 +67,7 @@ describe("an order", () => {
   it("is held up by one whose cost is not known, also where that is nothing", () => {
     const spending = USD(10, { allowUnknownPrices: true });
     spending.admit(order("a", null)).invoiced(null, "USD");
-    expect(refused(spending, "b", 0)).toContain("What a cost is not known: its invoice did not come.");
+    expect(refused(spending, "b", 0)).toContain("The cost of a is unknown: the API sent no invoice.");
   });
 });
 
@@ -153,7 +153,7 @@ describe("an invoice", () => {
     const spending = USD(100);
     spending.admit(order("a", 10)).invoiced(20, "USD");
     spending.admit(order("b", 10)).invoiced(20, "USD");
-    expect(refused(spending, "z", 40)).toContain("By its price 40 USD, but a cost 20 USD and not at most 10 USD.");
+    expect(refused(spending, "z", 40)).toContain("Its price is 40 USD, but a cost 20 USD instead of at most 10 USD.");
     expect(refused(USD(1), "z", 40), "without one, no reason").not.toContain("By its price");
   });
 
