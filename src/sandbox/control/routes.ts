@@ -33,7 +33,7 @@ GET    /:collection/:id          one record
 PATCH  /:collection/:id          change fields of a record
 DELETE /:collection/:id          delete a record
 GET    /clock                    the time, and whether it stands still; POST /clock/freeze, /clock/resume
-POST   /clock/advance            {seconds, minutes, hours, days, weeks, months}; answers when what fell due is done and told
+POST   /clock/advance            {seconds, minutes, hours, days, weeks, months}; answers when what fell due is done and its events are sent
 GET    /clock/upcoming           what falls due next
 GET    /rates                    the rate window of each token
 GET    /requests                 the API requests received; DELETE forgets them
