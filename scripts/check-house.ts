@@ -102,7 +102,7 @@ const figures: readonly Figure[] = [
     bound: 2,
     which: meanings.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(", ")}`),
   },
-  { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 3, which: parsing },
+  { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 0, which: parsing },
   ...retired.map(({ where, bound, found }) => ({
     what: `words that the field does not use, in ${where}`,
     now: found.reduce((total, { count }) => total + count, 0),

@@ -19,7 +19,7 @@ type Completion = "addresses" | "files" | "folders" | readonly string[];
 interface OptionWords {
   /** `-C`, `--chdir`. */
   readonly flags: readonly string[];
-  readonly summary: string;
+  readonly description: string;
   /** Undefined for a switch. */
   readonly value: Completion | undefined;
 }
@@ -28,8 +28,8 @@ interface OptionWords {
 interface CommandWords {
   /** `["state", "list"]`; empty for the program. */
   readonly path: readonly string[];
-  readonly summary: string;
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  readonly description: string;
+  readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionWords[];
   readonly argument: Completion;
 }
@@ -41,8 +41,8 @@ function grammarOf(program: Command): readonly CommandWords[] {
     return [
       {
         path,
-        summary: command.description(),
-        commands: visible.map((sub) => ({ name: sub.name(), summary: sub.description() })),
+        description: command.description(),
+        commands: visible.map((sub) => ({ name: sub.name(), description: sub.description() })),
         options: command.createHelp().visibleOptions(command).map(optionWords),
         argument: command.name() === "help" ? [] : argumentWords(command.registeredArguments),
       },
@@ -57,7 +57,7 @@ function optionWords(option: Option): OptionWords {
   const flags = [short, long].filter((flag) => flag !== undefined);
   return {
     flags,
-    summary: description,
+    description,
     value: required || optional ? (argChoices ?? valueKind(option.flags)) : undefined,
   };
 }
@@ -203,16 +203,16 @@ if [[ "\${funcstack[1]}" = _hostform ]]; then _hostform "$@"; else compdef _host
 
 function zshCommand({ commands, options, argument }: CommandWords): string {
   const items = [
-    ...commands.map(({ name, summary }) => zshItem(name, summary)),
-    ...options.flatMap(({ flags, summary }) => flags.map((flag) => zshItem(flag, summary))),
+    ...commands.map(({ name, description }) => zshItem(name, description)),
+    ...options.flatMap(({ flags, description }) => flags.map((flag) => zshItem(flag, description))),
     ...(typeof argument === "string" ? [] : argument.map((word) => zshItem(word, ""))),
   ];
   const describe = `      items=(${items.join(" ")}); _describe hostform items`;
   return typeof argument === "string" ? `${describe}; ${zshReply(argument)}` : describe;
 }
 
-function zshItem(word: string, summary: string): string {
-  const text = summary === "" ? word : `${word}:${summary.replaceAll(":", "\\:")}`;
+function zshItem(word: string, description: string): string {
+  const text = description === "" ? word : `${word}:${description.replaceAll(":", "\\:")}`;
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
@@ -254,10 +254,10 @@ ${grammar.map(commandLines).join("\n")}
 function commandLines({ path, commands, options, argument }: CommandWords): string {
   const start = `complete -c hostform -n ${quoted(`__hostform_at "${path.join(" ")}"`)}`;
   return [
-    ...commands.map(({ name, summary }) => `${start} -a ${name} -d ${quoted(summary)}`),
-    ...options.map(({ flags, summary, value }) => {
+    ...commands.map(({ name, description }) => `${start} -a ${name} -d ${quoted(description)}`),
+    ...options.map(({ flags, description, value }) => {
       const names = flags.map((flag) => (flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-      return `${start} ${names.join(" ")}${value === undefined ? "" : ` -r ${candidates(value)}`} -d ${quoted(summary)}`;
+      return `${start} ${names.join(" ")}${value === undefined ? "" : ` -r ${candidates(value)}`} -d ${quoted(description)}`;
     }),
     ...(argument.length === 0 ? [] : [`${start} ${candidates(argument)}`]),
   ].join("\n");

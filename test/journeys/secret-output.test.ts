@@ -384,7 +384,7 @@ describe("a reference to a secret that is not kept", () => {
     const project = await startProject({ declare });
     const ran = await project.run("validate");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("hosting_webhook.billing.secret is not kept");
+    expect(ran.text).toContain("hosting_webhook.billing.secret is not stored");
     expect(ran.text).toContain("hosting.yaml:");
   });
 });

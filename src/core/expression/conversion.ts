@@ -386,7 +386,7 @@ export function toValue(typed: Typed): Value {
     if (exact === undefined) {
       const digits = formatNumber(content as unknown as Decimal);
       const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
-      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a text`, 0);
+      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`, 0);
     }
     return exact;
   };

@@ -77,7 +77,7 @@ class Reader<T> {
     if (word !== undefined) return this.#maker.leaf(word === "null" ? null : word === "true", this.#from(start));
     const digits = this.#match(NUMBER);
     if (digits !== undefined) return this.#maker.number(digits, this.#from(start));
-    throw new JsonError(sign === undefined ? "the text ends too early" : "a value is expected here", start);
+    throw new JsonError(sign === undefined ? "the text ends unexpectedly" : "a value is expected here", start);
   }
 
   #object(start: number, depth: number): T {
@@ -126,7 +126,7 @@ class Reader<T> {
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string;
     } catch {
-      throw new JsonError("this text holds a sign that JSON escapes, or a wrong escape", start);
+      throw new JsonError("this string has an unescaped control character or an invalid escape", start);
     }
   }
 
@@ -137,7 +137,7 @@ class Reader<T> {
       while (this.#text[at - 1 - backslashes] === "\\") backslashes += 1;
       if (backslashes % 2 === 0) return at + 1;
     }
-    throw new JsonError("this text is not closed", start);
+    throw new JsonError("this string is not closed", start);
   }
 
   #from(start: number): JsonPlace {

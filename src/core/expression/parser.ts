@@ -184,7 +184,7 @@ function dotStep(reader: Reader): TraversalStep | undefined {
   reader.take();
   const index = staticIndex(parseNumber(text));
   if (text.includes(".") || index === undefined)
-    throw new ExpressionError(`.${text} is read as one number; write [${text.split(".").join("][")}]`, start);
+    throw new ExpressionError(`.${text} is parsed as one number; write [${text.split(".").join("][")}]`, start);
   return index;
 }
 

@@ -15,10 +15,10 @@ import {
   type Value,
 } from "../model/index.ts";
 
-// What YAML has of the language: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}` in them, and nothing to compute. It
-// stands apart from the parser so that a project in YAML starts without it.
+// The part of the language that YAML has: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`, and nothing to compute. It
+// is apart from the parser so that a project in YAML starts without loading that.
 
-/** A string taken apart: literal text and references in turn. */
+/** A parsed string: literal text and references in turn. */
 type ReferenceParts = readonly (string | Reference)[];
 
 const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;
@@ -26,14 +26,14 @@ const RESOURCE =
   /^([a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*)$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\]/g;
 
-/** Whether a string has references, or an escaped `${`. */
+/** Whether a string has references or an escaped `${`. */
 export function hasReferences(text: string): boolean {
   return text.includes("${");
 }
 
 /**
- * Takes a string apart. `$${` is a literal `${`.
- * @throws ExpressionError on an unclosed or unreadable `${…}`.
+ * Parses a string. `$${` is a literal `${`.
+ * @throws ExpressionError on an unclosed or invalid `${…}`.
  */
 export function parseReferences(text: string): ReferenceParts {
   const parts: (string | Reference)[] = [];
@@ -83,7 +83,7 @@ function parseReference(text: string, offset: number): Reference {
   return { to: "resource", address, path, text, offset };
 }
 
-/** Undefined when a key in quotes has an escape that does not exist. */
+/** Undefined when a quoted key has an invalid escape. */
 function pathOf(steps: string): AttributePath | undefined {
   try {
     return [...steps.matchAll(STEP)].map(
@@ -95,24 +95,28 @@ function pathOf(steps: string): AttributePath | undefined {
   }
 }
 
-/** All references in a value, with the path of the string each stands in. Strings that cannot be parsed are passed over. */
-export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
-  if (typeof value === "string") {
-    if (!hasReferences(value)) return [];
-    try {
-      return parseReferences(value).flatMap((part) => (typeof part === "string" ? [] : [{ reference: part, path }]));
-    } catch (error) {
-      if (error instanceof ExpressionError) return [];
-      throw error;
-    }
+/** The parts of a string; one that cannot be parsed is a literal text. */
+export function partsOf(text: string): ReferenceParts {
+  if (!hasReferences(text)) return [text];
+  try {
+    return parseReferences(text);
+  } catch (error) {
+    if (error instanceof ExpressionError) return [text];
+    throw error;
   }
+}
+
+/** All references in a value, with the path of the string that each is in. Strings that cannot be parsed are ignored. */
+export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
+  if (typeof value === "string")
+    return partsOf(value).flatMap((part) => (typeof part === "string" ? [] : [{ reference: part, path }]));
   if (Array.isArray(value)) return value.flatMap((item, i) => referencesIn(item, [...path, i]));
   if (isObject(value))
     return Object.entries(value).flatMap(([key, item]) => referencesIn(item as Json, [...path, key]));
   return [];
 }
 
-/** The declared attributes of a block of YAML. */
+/** The declared attributes of a YAML block, to be evaluated. */
 export function expressionsOf(config: JsonObject): Expressions {
   return {
     references: referencesIn(config),
@@ -121,9 +125,9 @@ export function expressionsOf(config: JsonObject): Expressions {
 }
 
 /**
- * A value with what its references refer to. A string that is one reference takes the type of what it refers to;
- * one with other text around becomes a string, unknown when any part is.
- * @throws ExpressionError when a reference leads nowhere or a list or object stands inside a longer string.
+ * A value with its references resolved. A string that is a single reference takes the type of its target; with other text
+ * around it, the result is a string, unknown when any part is.
+ * @throws ExpressionError for a reference to nothing, and for a list or an object inside a longer string.
  */
 export function resolveReferences(value: Json, scope: EvalScope): Value {
   if (typeof value === "string") return hasReferences(value) ? resolveText(parseReferences(value), scope) : value;

@@ -40,7 +40,7 @@ export function caughtToken(text: string, offset: number): void {
   const match = IN_TEXT.exec(text);
   if (match !== null)
     throw new ExpressionError(
-      `${match[0]} is a token of CDKTF that was used as a text ${ADVICE}`,
+      `${match[0]} is a token of CDKTF that was used as a string ${ADVICE}`,
       offset + match.index,
     );
 }

@@ -2,15 +2,15 @@ import type { Circle } from "../../core/model/graph.ts";
 import { type Code, type Diagnostic, isName, nearest, shorten } from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
-/** Collects what is wrong with a declaration, and says what every language says alike. */
+/** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
-/** What may be said of a mistake beside its summary. */
+/** What a diagnostic can have beside its summary. */
 export interface Remark extends Pick<Diagnostic, "detail" | "address" | "attribute"> {
-  /** The one thing to do: what a declaration needs is a sentence in its own language. */
+  /** What to do, as a sentence in the language of the declaration. */
   readonly fix?: string | undefined;
 }
 
-/** More than anybody corrects in one go; the rest is counted. */
+/** Most errors, and most warnings, that one run reports; the rest is counted. */
 const MOST = 1000;
 
 /** Words compared for suggestions in one run; half a million take about a quarter of a second. */
@@ -18,31 +18,50 @@ const MOST_COMPARED = 500_000;
 const LONGEST_WORD = 256;
 const LONGEST_SUMMARY = 600;
 
+type Severity = Diagnostic["severity"];
+
+interface Found {
+  readonly diagnostic: Diagnostic;
+  readonly file: number;
+  readonly offset: number;
+}
+
 /**
- * Collects the mistakes of a declaration. A mistake that stands in a shared place (an anchor that many resources
- * merge) is reported once. There are bounds to how many are reported and to the search for suggestions.
+ * Collects errors and warnings. One at the same place (an anchor that many resources merge) is reported once. The number
+ * of reports and the search for suggestions are limited.
  */
 export class DiagnosticCollector {
-  readonly #errors: { readonly diagnostic: Diagnostic; readonly file: number; readonly offset: number }[] = [];
-  readonly #seen = new Set<string>();
-  readonly #warnings: Diagnostic[] = [];
-  #uncounted = 0;
+  readonly #found = { error: new Map<string, Found>(), warning: new Map<string, Found>() };
+  readonly #beyond = { error: 0, warning: 0 };
   #compared = 0;
 
-  add(span: Span | undefined, code: Code, words: string, remark: Remark = {}): void {
+  /** Reports an error. */
+  add(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
+    this.#report("error", span, code, summary, remark);
+  }
+
+  #report(severity: Severity, span: Span | undefined, code: Code, words: string, { fix, ...more }: Remark): void {
     const summary = shorten(words, LONGEST_SUMMARY);
     const [file, offset] = span === undefined ? [-1, 0] : [span.source.index, span.start];
     const identity = `${file}:${offset}:${code}:${summary}`;
-    if (this.#seen.has(identity)) return;
-    if (this.#errors.length >= MOST) {
-      this.#uncounted += 1;
+    const found = this.#found[severity];
+    if (found.has(identity)) return;
+    if (found.size >= MOST) {
+      this.#beyond[severity] += 1;
       return;
     }
-    this.#seen.add(identity);
-    this.#errors.push({ diagnostic: diagnosticOf("error", span, code, summary, remark), file, offset });
+    const diagnostic: Diagnostic = {
+      severity,
+      code,
+      summary,
+      ...more,
+      ...(span && { range: rangeOf(span) }),
+      ...(fix !== undefined && { remedies: [fix] }),
+    };
+    found.set(identity, { diagnostic, file, offset });
   }
 
-  /** A word that means nothing where it stands. @param sentence without its full stop: what was probably meant is added. */
+  /** Reports an unknown word. @param sentence without its full stop; a suggestion follows it. */
   addUnknown(
     span: Span,
     sentence: string,
@@ -54,48 +73,64 @@ export class DiagnosticCollector {
     this.add(span, code, `${sentence}.${suggestionOf(this.nearest(word, known))}`, remark);
   }
 
-  /** Says something that does not make the declaration wrong. */
+  /** Reports something that does not make the declaration invalid. */
   warn(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
-    this.#warnings.push(diagnosticOf("warning", span, code, summary, remark));
+    this.#report("warning", span, code, summary, remark);
   }
 
-  /** The same, where the first of many places is enough. */
+  /** Reports only the first warning with this summary. */
   warnOnce(span: Span, code: Code, summary: string, remark: Remark = {}): void {
-    if (this.#warnings.every((warning) => warning.summary !== summary)) this.warn(span, code, summary, remark);
+    const known = [...this.#found.warning.values()].some(({ diagnostic }) => diagnostic.summary === summary);
+    if (!known) this.warn(span, code, summary, remark);
   }
 
-  /** The candidate that a wrong word was probably meant to be. */
+  /** The known word that an unknown one is probably a typo of. */
   nearest(word: string, candidates: readonly string[]): string | undefined {
     this.#compared += candidates.length;
     return this.#compared > MOST_COMPARED || word.length > LONGEST_WORD ? undefined : nearest(word, candidates);
   }
 
-  /** Whether there is any mistake; warnings are none. */
+  /** Whether there is any error; warnings do not count. */
   get any(): boolean {
-    return this.#errors.length > 0;
+    return this.#found.error.size > 0;
   }
 
-  /** All of them in the order of the files and of the places in them, those without a place first; then the warnings. */
+  /** The errors, then the warnings, each by file and place; those without a place come first. */
   list(): Diagnostic[] {
-    const sorted = this.#errors.toSorted((a, b) => a.file - b.file || a.offset - b.offset);
-    const list = sorted.map(({ diagnostic }) => diagnostic);
-    if (this.#uncounted === 0) return [...list, ...this.#warnings];
-    const summary = `There are ${this.#uncounted} more mistakes; the first ${MOST} are shown`;
-    const rest = diagnosticOf("error", undefined, "config.too_large", summary, { fix: "Fix these first." });
-    return [...list, rest, ...this.#warnings];
+    return (["error", "warning"] as const).flatMap((severity) => {
+      const sorted = [...this.#found[severity].values()].sort((a, b) => a.file - b.file || a.offset - b.offset);
+      const shown = sorted.map(({ diagnostic }) => diagnostic);
+      const beyond = this.#beyond[severity];
+      if (beyond === 0) return shown;
+      const summary = `${beyond} more ${severity}s are not shown`;
+      return [...shown, { severity, code: "config.too_large", summary, remedies: ["Fix the ones above first."] }];
+    });
   }
 }
 
-function diagnosticOf(
-  severity: Diagnostic["severity"],
-  span: Span | undefined,
-  code: Code,
-  summary: string,
-  { fix, ...more }: Remark,
-): Diagnostic {
-  const range = span && rangeOf(span);
-  const diagnostic: Diagnostic = { severity, code, summary, ...more, ...(range && { range }) };
-  return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
+/**
+ * Reports a declared attribute that only the API can set. @param declarable the attributes that can be declared
+ * @param address of the resource
+ */
+export function reportComputed(
+  key: string,
+  span: Span,
+  declarable: readonly string[],
+  address: string,
+  diags: DiagnosticCollector,
+): void {
+  // `plan: 11` was meant to be `plan_id`.
+  const near = declarable.find((name) => name.startsWith(`${key}_`));
+  const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
+  diags.add(span, "config.computed", `"${key}" is set by the API and cannot be declared${meant}`, {
+    address,
+    fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
+  });
+}
+
+/** Begins a sentence with a capital; a name at its beginning (`uuid: …`) stays as it is. */
+export function asSentence(text: string): string {
+  return /^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** ` Did you mean "x"?` or nothing. */
@@ -103,7 +138,7 @@ export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-/** Whether a name can stand in an address; what cannot is reported. @param what `the name of a service`. */
+/** Whether a name can be part of an address; one that cannot is reported. @param what `the name of a service`. */
 export function checkName(name: string, span: Span, what: string, diags: DiagnosticCollector, hint = ""): boolean {
   if (isName(name)) return true;
   diags.add(span, "config.structure", `"${name.slice(0, 100)}" cannot be ${what}`, {
@@ -114,7 +149,7 @@ export function checkName(name: string, span: Span, what: string, diags: Diagnos
 
 /**
  * Reports what is declared more than once, at each of its places.
- * @param nameOf what is declared, for sentences: the same name is the same thing. @returns the first of each.
+ * @param nameOf the name for messages, by which duplicates are found. @returns the first of each.
  */
 export function unique<T extends { readonly keySpan: Span }>(
   declared: readonly T[],
@@ -133,7 +168,7 @@ export function unique<T extends { readonly keySpan: Span }>(
   });
 }
 
-/** Whether a key is the first of its name in a map; a later one is reported. @param what `map`, in the language's words. */
+/** Whether a key is the first of its name in a map; a later one is reported. @param what `map` or `object`. */
 export function isFirst(
   key: string,
   span: Span,
@@ -143,20 +178,20 @@ export function isFirst(
 ): boolean {
   const first = entries.get(key);
   if (first === undefined) return true;
-  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is given twice in the same ${what}`, {
-    detail: `The first one is in line ${rangeOf(first.keySpan).line}.`,
-    fix: "Remove one of the two, or join them.",
+  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is declared twice in the same ${what}`, {
+    detail: `The first one is on line ${rangeOf(first.keySpan).line}.`,
+    fix: "Remove one of the two, or merge them.",
   });
   return false;
 }
 
-/** `hosting.yaml:3:5`, for sentences. */
+/** `hosting.yaml:3:5`, for messages. */
 export function position(span: Span): string {
   const { file, line, column } = rangeOf(span);
   return `${file}:${line}:${column}`;
 }
 
-/** What each name depends on: names of others, each with the place that says so. */
+/** What each name depends on: other names, each with the place of the reference. */
 export type Needs = ReadonlyMap<string, ReadonlyMap<string, Span>>;
 
 /** Reports each circle at the reference that closes it. */

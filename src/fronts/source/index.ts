@@ -1,7 +1,7 @@
 /**
- * What every front reads with: texts that know their lines (`source`), values that know their places (`tree`), templates in
- * strings (`templates`), settings of backends, and the collector of what is wrong (`diagnostics`).
- * In: the text of a file. Out: trees, and diagnostics at a line and a column; `Declaration` is what a front makes of it.
+ * What all fronts read with: source texts with lines (`source`), values with their places (`tree`), templates in strings
+ * (`templates`), backend and provider settings (`settings`), and the collector of diagnostics (`diagnostics`).
+ * In: the text of a file. Out: trees, and diagnostics with line and column; each front turns them into a `Declaration`.
  * Must not: know a language, read a file, or show a line of a text that is not a declaration.
  */
 import type { Backend, Desired, Diagnostic } from "../../core/model/index.ts";
@@ -13,17 +13,14 @@ export interface Declaration {
   /** The whole declaration; absent when there is any error. */
   readonly desired: Desired | undefined;
   /**
-   * What could be understood in spite of errors, for a further check to add its own: every mistake is reported in
-   * one run. Never to be planned from: what is missing here may only be misspelt, and `project` may be empty.
+   * The part that is valid in spite of errors, so that later checks can add theirs in the same run. Never plan from it:
+   * a resource that is missing here may only be misspelt, and `project` may be empty.
    */
   readonly partial: Desired | undefined;
-  /**
-   * Where the state is kept, whatever else is wrong; undefined: in a file. "unclear" when a mistake may hide it: then no
-   * state must be touched.
-   */
+  /** Where the state is; undefined: in a file. "unclear" when an error may hide it: then no state may be read or written. */
   readonly backend: Backend | undefined | "unclear";
-  /** In the order of the files and of the places in them. */
+  /** By file and place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Secrets that are written out in the declaration, for those who hide them. */
+  /** Secrets in clear text in the declaration, to redact from all output. */
   readonly secrets?: readonly string[];
 }

@@ -9,25 +9,25 @@ import {
   underCondition,
 } from "../../core/model/index.ts";
 
-/** What differs between the languages of declarations that the command line reads. */
+/** What differs between the languages of the command line's declarations. */
 export interface Language {
-  /** What every command needs to work on the same project, with a space before it: ` --stack DIR`. */
+  /** The flags that select the project in every command, with a leading space: ` --stack DIR`. */
   readonly flags: string;
   /** An attribute with its value, in backticks. */
   assign(attribute: string, value: Json): string;
-  /** How an existing object is adopted in the declaration; an id is in the form that `import` takes. */
+  /** How the declaration adopts an existing object. @param id as `import` takes it. */
   adopt(id: string): string;
-  /** A provider by its alias, as a resource names it, in backticks. */
+  /** The attribute of a resource that selects a provider, in backticks. */
   provider(alias: string): string;
-  /** The meaning of a status word, in backticks, and where it stands. */
+  /** The setting that maps a status word to a phase, in backticks. */
   statusWord(provider: string, word: string, phase: string): string;
-  /** Where a project's name stands. */
+  /** Where the project's name is declared. */
   readonly project: string;
-  /** How removals are allowed for good; empty where a declaration has no limits. */
+  /** How the declaration raises the removal limits permanently; empty where it has none. */
   readonly lastingLimits: string;
 }
 
-/** Renders remedies as commands of the command line, and as what is to be declared. */
+/** Renders remedies as commands and as declarations. */
 export function commandLineRemedies(language: Language): RemedyText {
   return rendererOf((action, address) => {
     const sentence = sentenceOf(action, action.do === "forget" ? (action.address ?? address) : address, language);
@@ -101,8 +101,8 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
     case "see":
       return {
         plans: `Declare one of those that ${command("plans")} shows.`,
-        recorded: `Look at both with ${command("state show")}; ${command("state rm")} or ${command("state mv")} settles which is which.`,
-        swap: `To swap two, use ${command("state mv")} by way of a third name.`,
+        recorded: `Compare both with ${command("state show")}, then correct the state with ${command("state rm")} or ${command("state mv")}.`,
+        swap: `To swap two, use ${command("state mv")} with a third name in between.`,
         addresses: `${command("state list")} shows every address.`,
         sandbox: "To try without an account: `hostform sandbox`.",
         requests: "`--verbose` shows the times of each request.",
@@ -141,11 +141,11 @@ const SEEN: Readonly<Record<string, string>> = { live: "if it is up", suspended:
 function allowanceSentence(limits: readonly Allowance[], { lastingLimits }: Language): string {
   const flags = limits.map((one) => `\`${flagOf(one)}\``).join(" and ");
   if (limits.some(({ limit }) => limit === "removals"))
-    return `If all of this is to go, add ${flags} in this run${lastingLimits}.`;
-  if (limits.some(({ limit }) => limit === "older_state")) return `To push it all the same: ${flags}.`;
+    return `If all of this should be removed, add ${flags} in this run${lastingLimits}.`;
+  if (limits.some(({ limit }) => limit === "older_state")) return `To push it anyway: ${flags}.`;
   if (limits.some(({ limit }) => limit === "insecure_http")) return `Pass ${flags}.`;
   const open = limits.some(({ limit }) => limit === "unknown_prices")
-    ? "; orders of unknown amount then leave one by one, and each invoice counts"
+    ? "; orders of unknown amount are then sent one by one, and each invoice counts"
     : "";
   return `To allow this for one run: ${flags}${open}.`;
 }

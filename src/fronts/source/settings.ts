@@ -6,7 +6,7 @@ import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, type MapTree, valueSpan } from "./tree.ts";
 
-/** Settings that every language checks alike: those of a backend, of a provider, and the name of a project. */
+/** Settings that all languages share: those of a backend and of a provider, and the name of the project. */
 
 const address = (of: string) =>
   z
@@ -21,19 +21,19 @@ const method = (of: string) =>
     .optional()
     .describe(of);
 
-/** The section `backend`: one of Terraform's backends, with Terraform's names. The editor's schema is made from this as well. */
+/** The section `backend`: one of Terraform's backends, with Terraform's names. The editor's schema is generated from this. */
 export const backendSettings = {
   http: z.strictObject({
     address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
     update_method: method("How the state is written. Default: POST."),
-    lock_address: address("Where the state is locked; at GitLab the address with /lock at its end."),
-    lock_method: method("How the state is locked. Default: LOCK; GitLab wants POST."),
-    unlock_address: address("Where the state is freed. Default: lock_address."),
-    unlock_method: method("How the state is freed. Default: UNLOCK; GitLab wants DELETE."),
+    lock_address: address("Where the state is locked; at GitLab the address followed by /lock."),
+    lock_method: method("How the state is locked. Default: LOCK; GitLab needs POST."),
+    unlock_address: address("Where the state is unlocked. Default: lock_address."),
+    unlock_method: method("How the state is unlocked. Default: UNLOCK; GitLab needs DELETE."),
     without_lock: z
       .boolean("expected true or false")
       .optional()
-      .describe("Go on although there is no lock_address: something else keeps two runs apart."),
+      .describe("Run without a lock_address: something else prevents two runs at once."),
   }),
   pg: z.strictObject({
     schema_name: z
@@ -54,17 +54,17 @@ type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
 const FORM = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
 
-/** Where what may not stand in the declaration is taken from. */
+/** Where the credentials of a backend belong. */
 const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
-  http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. Change the password that stood here if the file was shared.",
-  pg: "Set the environment variable PG_CONN_STR. Change the password that stood here if the file was shared.",
+  http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
+  pg: "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
 };
 const CREDENTIALS_BEFORE_HOST = /^[^/]*\/\/[^/]*@/;
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
-/** In an address: before the host, or as a parameter. */
+/** In a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
 
-/** The backend of all documents together; "unclear" when a mistake may hide it. @param complete nothing was unreadable. */
+/** The backend of all documents; "unclear" when an error may hide it. @param complete whether everything could be read. */
 export function mergeBackend(
   sections: readonly Entry[],
   complete: boolean,
@@ -76,16 +76,16 @@ export function mergeBackend(
 }
 
 /**
- * Reads the section `backend`. Its settings may take values from the environment; they are evaluated here, since the state
- * is needed before anything can be planned. Credentials are refused, wherever they come from.
- * @returns undefined after a mistake, which is reported: a state must not be looked for in the wrong place.
+ * Reads the section `backend`. Its settings may refer to the environment; they are evaluated here, because the state is
+ * needed before anything can be planned. Credentials are refused, wherever they come from.
+ * @returns undefined after a reported error: the state must not be looked for in the wrong place.
  */
 function readBackend(section: Entry, context: ReadContext): Backend | undefined {
   const { diags } = context;
   const { value: tree } = section;
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
-    const summary = others.length > 0 ? "A state has one backend only" : "`backend` must say which one it is";
+    const summary = others.length > 0 ? "Only one backend can be declared" : "`backend` must name a type";
     diags.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
     return undefined;
   }
@@ -102,8 +102,8 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
 }
 
 /**
- * Reads the settings of a backend that are all literal, under the name of its type. Credentials are refused.
- * @returns undefined after a mistake, which is reported.
+ * Reads literal settings of a backend. Credentials are refused. @param section keyed by the backend's type.
+ * @returns undefined after a reported error.
  */
 export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
   const settings = readSettings(type, section, { env: { read: () => undefined }, diags });
@@ -143,24 +143,24 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const checked = backendSettings[type].partial().safeParse({ [key]: value });
   if (checked.success) return checked.data as JsonObject;
   const [issue] = checked.error.issues;
-  diags.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "not usable"}`);
+  diags.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "invalid value"}`);
   return undefined;
 }
 
 const PROJECT_NAME_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit";
 
-/** What the name of a project may be, and why it stays. @param hint what more there is to say of the form. */
+/** The form of a project's name, and why it cannot change. @param hint appended to the form. */
 export const projectNameRemark = (hint = "") => ({
-  detail: "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
+  detail: "It is part of the key of every order, so it must not change once something was ordered.",
   fix: `${PROJECT_NAME_FORM}${hint}.`,
 });
 
-/** Whether a text of a provider's setting is a token: in the place of its variable's name, or inside the address. */
+/** Whether a setting of a provider holds a token: in place of a variable's name, or inside the URL. */
 export function holdsToken(key: string, text: string): boolean {
   return key === "base_url" ? CREDENTIALS_BEFORE_HOST.test(text) : looksLikeToken(text, key === "token_env");
 }
 
-/** Takes a setting of a provider into those that were checked; what is wrong in it is reported at its place. @param tree the provider's. */
+/** Adds a setting of a provider if it is valid; errors are reported at their place. @param tree all settings of the provider. */
 export function addProviderSetting(
   settings: ProviderSettings,
   entry: Entry,

@@ -1,22 +1,22 @@
 import type { Kinds } from "../../core/kinds/kind.ts";
 import type { SourceRange } from "../../core/model/index.ts";
 
-/** A file of the declaration, as text. `path` is how people know it: relative to where they work. */
+/** A file of the declaration, as text. `path` is as messages show it: relative to the working directory. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
-  /** False for a text that is no declaration: no message shows a line of it. Default: true. */
+  /** False for a text that is no declaration: messages show no line of it. Default: true. */
   readonly quotable?: boolean;
 }
 
-/** A stretch of one source: offsets in UTF-16 units, the end exclusive. */
+/** A range of one source: offsets in UTF-16 units, the end exclusive. */
 export interface Span {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
 }
 
-/** Longer lines are not carried by diagnostics: nobody reads them, and a thousand of them would fill a terminal. */
+/** Diagnostics leave out longer lines: they are unreadable, and a thousand of them would fill a terminal. */
 const LONGEST_LINE = 1000;
 
 /** One source text that knows its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
@@ -24,7 +24,7 @@ export class Source {
   readonly path: string;
   /** Without a byte order mark. */
   readonly text: string;
-  /** The place among the sources of one declaration; decides the order of diagnostics. */
+  /** Position among the sources of one declaration; diagnostics are sorted by it. */
   readonly index: number;
   readonly #lineStarts: number[] = [0];
   readonly #quotable: boolean;
@@ -83,8 +83,9 @@ const PASSWORD_IN_URL = /(?<=:\/\/)[^/\s@]+(?=@)/g;
 const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
 
 /**
- * A line as it may be shown: values of keys that name secrets (`password` however it is spelt), and what looks like a token, become asterisks.
- * An expression and nothing else is no secret. The length stays, so that a caret still stands right. An unquoted value is hidden to the end of the line.
+ * A line with its secrets hidden: values of keys that name secrets (`password`, also misspelt), and whatever looks like a token,
+ * become asterisks. A value that is only an expression is no secret. The length stays, so that the caret points at the right
+ * column. An unquoted value is hidden to the end of the line.
  */
 function hideSecrets(line: string): string {
   const hide = (secret: string) => "*".repeat(secret.length);
@@ -99,18 +100,18 @@ function hideSecrets(line: string): string {
 
 const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
 
-/** True for keys under which people write a token. */
+/** Whether a key is one that usually holds a secret. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
 }
 
-/** Keys of a stack that hardly any other JSON has at its top. */
+/** Top-level keys of a stack that other JSON hardly ever has. */
 const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
 const SECTIONS = ["project", "provider", "providers", "guards", "backend", "outputs"];
 
 /**
- * Whether a text looks like a part of a declaration in YAML: one of its keys stands at the beginning of a line, or in a map that
- * is written as JSON. Of any other text no message may show a line: `hosting.yaml` or `-f` may lead to a file of secrets.
+ * Whether a text looks like a declaration in YAML: it has one of the keys at the beginning of a line, or in a map in JSON
+ * notation. Messages show no line of any other text: `hosting.yaml` or `-f` may lead to a file of secrets.
  */
 export function isDeclaration(text: string, kinds: Kinds): boolean {
   const sections = [...kinds.values()].flatMap(({ nested, section }) => (nested === undefined ? [section] : []));
@@ -118,7 +119,7 @@ export function isDeclaration(text: string, kinds: Kinds): boolean {
   return inFlow(text, keys) || new RegExp(`^\\uFEFF?["']?(?:${keys})["']?[ \\t]*:(?=\\s|$)`, "m").test(text);
 }
 
-/** The same of a stack in Terraform's JSON. */
+/** Whether a text looks like a stack in Terraform's JSON. */
 export function isStack(text: string): boolean {
   return inFlow(text, STACK.join("|"));
 }

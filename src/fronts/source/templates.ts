@@ -1,19 +1,19 @@
 import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import { ExpressionError, type Reference, type Value } from "../../core/model/index.ts";
-import type { DiagnosticCollector, Remark } from "./diagnostics.ts";
+import { asSentence, type DiagnosticCollector, type Remark } from "./diagnostics.ts";
 import type { Span } from "./source.ts";
 import { type Leaf, type Tree, toJson } from "./tree.ts";
 
-/** The variables of the environment that a declaration may read. */
-export interface EnvironmentReader {
-  /** Undefined when a variable is not set. */
+/** The environment variables that a declaration may read. */
+interface EnvironmentReader {
+  /** Undefined when the variable is not set. */
   read(name: string): string | undefined;
-  /** Whether a variable is kept from the declaration, set or not. Default: none is. */
+  /** Whether the declaration may not read a variable, set or not. Default: it may read all. */
   readonly refuses?: ((name: string) => boolean) | undefined;
 }
 
-/** What values are read with. */
+/** What reading a value needs. */
 export interface ReadContext {
   readonly env: EnvironmentReader;
   readonly diags: DiagnosticCollector;
@@ -26,9 +26,9 @@ export interface TemplateReference {
 }
 
 /**
- * The references of one string to resources; undefined when its template cannot be read or evaluated, which is reported at its
- * column. Variables of the environment are checked here (not set is a mistake, empty is not), references to
- * resources by those who know the resources.
+ * The references to resources in one string; undefined when the template cannot be parsed or evaluated, which is reported at
+ * its column. Environment variables are checked here (one that is not set is an error, an empty one is not); the callers
+ * check the references.
  */
 export function templateReferences(
   leaf: Leaf,
@@ -39,27 +39,27 @@ export function templateReferences(
   if (typeof text !== "string" || !hasReferences(text)) return [];
   const spanAt = templateSpans(leaf);
   const found: TemplateReference[] = [];
-  let unset = false;
+  let failed = false;
   try {
     for (const part of parseReferences(text)) {
       if (typeof part === "string") continue;
       const span = spanAt(part.offset);
       if (part.to === "resource") found.push({ reference: part, span });
       else if (env.refuses?.(part.name) === true) {
-        unset = true;
+        failed = true;
         diags.add(span, "trust.untrusted", `The untrusted declaration reads the environment variable ${part.name}`, {
           ...remark,
           fix: "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
         });
       } else if (env.read(part.name) === undefined) {
-        unset = true;
+        failed = true;
         diags.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
       }
     }
-    return unset ? undefined : found;
+    return failed ? undefined : found;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    diags.add(spanAt(error.offset), "config.expression", sentence(error.message), {
+    diags.add(spanAt(error.offset), "config.expression", asSentence(error.message), {
       fix: "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
       ...remark,
     });
@@ -68,8 +68,8 @@ export function templateReferences(
 }
 
 /**
- * Why an attribute that exists cannot be referred to; undefined when it can.
- * @param text the reference @param address of the resource @param exported whether a `secret_output` is declared there
+ * Why an existing attribute cannot be referenced; undefined when it can.
+ * @param text the reference @param address of the resource @param exported whether it declares a `secret_output`
  */
 export function unreferable(
   { fingerprint, writeOnly }: AttributeMeta,
@@ -77,18 +77,18 @@ export function unreferable(
   address: string,
   exported: boolean,
 ): (Remark & { readonly summary: string }) | undefined {
-  if (writeOnly) return { summary: `${text} is write-only: it is sent, never kept, and cannot be referred to` };
+  if (writeOnly) return { summary: `${text} is write-only: it is sent but not stored, and cannot be referenced` };
   if (fingerprint === undefined || !exported) return undefined;
   return {
-    summary: `${text} is not kept: its secret_output takes it out of the state`,
-    detail: `Once it is written, hostform knows a fingerprint of it alone (${fingerprint}).`,
+    summary: `${text} is not stored: its secret_output removes it from the state`,
+    detail: `Once it is written, hostform knows only its fingerprint (${fingerprint}).`,
     fix: `Remove the reference, or the secret_output of ${address}.`,
   };
 }
 
 /**
- * The value of a setting that is needed before anything can be planned: it may hold `${env.NAME}`, and no other reference.
- * @param owner `A backend`, for messages. @returns undefined after a mistake, which is reported.
+ * The value of a setting that is needed before anything can be planned: `${env.NAME}` is its only possible reference.
+ * @param owner `A backend`, for messages. @returns undefined after a reported error.
  */
 export function settingValue(tree: Tree, owner: string, context: ReadContext): Value | undefined {
   if (tree.form !== "leaf" || typeof tree.value !== "string") return toJson(tree);
@@ -102,9 +102,9 @@ export function settingValue(tree: Tree, owner: string, context: ReadContext): V
 }
 
 /**
- * The places of the `${…}` of a string, by their offset in its value. Values and their notation differ (quotes, escapes,
- * folded lines), but a `${` is written the same in all: the nth of the value is the nth of the notation. The whole
- * string when the two do not match.
+ * The places of the `${…}` of a string, by their offset in its value. The value and the source text differ (quotes, escapes,
+ * folded lines), but `${` is the same in both: the nth of the value is the nth of the source. Where the two do not match, the
+ * place is that of the whole string.
  */
 export function templateSpans(leaf: Leaf): (offset: number) => Span {
   const { source, start, end } = leaf.span;
@@ -124,8 +124,4 @@ function opens(text: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf("${"); at >= 0; at = text.indexOf("${", at + 2)) found.push(at);
   return found;
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,8 +2,8 @@ import type { AttributePath, Json } from "../../core/model/index.ts";
 import type { Span } from "./source.ts";
 
 /**
- * A declaration as values that know their places, whatever notation they were read from. Aliases and merges are
- * already resolved: the same branch may hang in several places, and its span is where it is written.
+ * A declaration as values with their places, in whatever notation it was written. Aliases and merges are resolved: one branch
+ * may be in several places, and its span is where it is written.
  */
 export type Tree = Leaf | ListTree | MapTree;
 
@@ -13,7 +13,7 @@ export interface Leaf {
   readonly span: Span;
 }
 
-export interface ListTree {
+interface ListTree {
   readonly form: "list";
   readonly items: readonly Tree[];
   readonly span: Span;
@@ -31,42 +31,52 @@ export interface Entry {
   readonly value: Tree;
 }
 
-/** A name with the place where it is written. */
+/** A name with its place. */
 export interface SpannedName {
   readonly name: string;
   readonly span: Span;
 }
 
-/** Whether nothing is written, or a null: how the libraries for stacks say that something is not given. */
+/** Whether a value is empty or null: the CDKs write null for what is not given. */
 export function isNull(tree: Tree): boolean {
   return tree.form === "leaf" && tree.value === null;
 }
 
-/** Whether something is written there. */
+/** Whether there is a value. */
 export function isGiven(entry: Entry | undefined): entry is Entry {
   return entry !== undefined && !isNull(entry.value);
 }
 
-/** The text that a value is; undefined for any other. */
+/** The value if it is a string. */
 export function stringOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && typeof tree.value === "string" ? tree.value : undefined;
 }
 
-/** The place to point at for an entry's value; its key when the value is not written. */
+/** The place of an entry's value; of its key when the value is empty. */
 export function valueSpan(entry: Entry): Span {
   return entry.value.span.start === entry.value.span.end ? entry.keySpan : entry.value.span;
 }
 
-/** The plain value. */
+/** The plain JSON value. */
 export function toJson(tree: Tree): Json {
   if (tree.form === "leaf") return tree.value;
   if (tree.form === "list") return tree.items.map(toJson);
   return Object.fromEntries([...tree.entries].map(([key, entry]) => [key, toJson(entry.value)]));
 }
 
-/** The place of the deepest existing part of a path; `start` when not even its first step exists. */
-export function locate(tree: Tree, path: AttributePath, start: Span = tree.span): Span {
-  let span = start;
+/** The value at a path; undefined when there is none. */
+export function treeAt(tree: Tree | undefined, path: AttributePath): Tree | undefined {
+  let at = tree;
+  for (const step of path) {
+    if (at?.form === "map") at = at.entries.get(String(step))?.value;
+    else at = at?.form === "list" ? at.items[Number(step)] : undefined;
+  }
+  return at;
+}
+
+/** The place of the deepest existing part of a path. */
+export function locate(tree: Tree, path: AttributePath): Span {
+  let { span } = tree;
   let at: Tree | undefined = tree;
   for (const step of path) {
     if (at.form === "map") {
@@ -84,7 +94,7 @@ export function locate(tree: Tree, path: AttributePath, start: Span = tree.span)
   return span;
 }
 
-/** All strings in a tree. A branch that hangs in several places comes each time. */
+/** All strings in a tree; a branch that is in several places yields its strings for each. */
 export function* strings(
   tree: Tree,
   path: AttributePath = [],

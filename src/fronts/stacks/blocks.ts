@@ -13,11 +13,11 @@ import {
 import { SynthesizedSource } from "./json.ts";
 
 /**
- * Terraform's JSON syntax: blocks with their labels, the literal values in them, and the table of the keys that each may have.
+ * Terraform's JSON syntax: blocks with labels, the literal values in them, and the table of their keys.
  * https://developer.hashicorp.com/terraform/language/syntax/json
  */
 
-/** A block of Terraform's JSON syntax: its labels (`hosting_service`, `acme`), and what stands in it. */
+/** A block: its labels (`hosting_service`, `acme`) and its content. */
 export interface Block {
   readonly labels: readonly { readonly text: string; readonly span: Span }[];
   /** The last label, or the block's type. */
@@ -25,13 +25,10 @@ export interface Block {
   readonly body: MapTree;
 }
 
-/** The key under which comments and metadata stand; never a part of what is declared. */
+/** The key of comments and metadata; never a part of the declaration. */
 const COMMENT = "//";
 
-/**
- * The blocks of a type: an object for each label, and at each level an array in place of an object where there are
- * several.
- */
+/** The blocks of a type: an object for each label, and at each level an array of objects where there are several. */
 export function blocksOf(entry: Entry, labels: readonly string[], diags: DiagnosticCollector): Block[] {
   const { key: type } = entry;
   const form = `"${type}": ${labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}")}`;
@@ -52,10 +49,10 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     }
     const named = bodies.flatMap(argumentsOf);
     if (named.length === 0) {
-      // Terraform refuses it too: passed over, whatever stood there before would be taken for removed.
-      diags.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
-        detail: "It is unclear whether nothing is declared any more or something is missing.",
-        fix: `Write \`${form}\`; or leave out what is empty.`,
+      // Terraform refuses it, too. If it were ignored, resources that were declared here would count as removed.
+      diags.add(spanOf(tree, at), "config.structure", `\`${type}\` has no ${label} here`, {
+        detail: "It is unclear whether nothing should be declared or something is missing.",
+        fix: `Write \`${form}\`, or remove the empty block.`,
       });
     }
     return named.flatMap(({ key, keySpan, value }) => walk(value, [...above, { text: key, span: keySpan }], keySpan));
@@ -65,24 +62,24 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
 
 const spanOf = ({ span }: Tree, at: Span): Span => (span.start === span.end ? at : span);
 
-/** The entries of a block, comments left out. */
+/** The entries of a block, without comments. */
 export function argumentsOf({ entries }: MapTree): Entry[] {
   return [...entries.values()].filter(({ key }) => key !== COMMENT);
 }
 
-/** A block within a block: one, or none. Several are a mistake. */
+/** A block within a block, if any. Several are an error. */
 export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector): Block | undefined {
   if (entry === undefined) return undefined;
   const [first, second] = blocksOf(entry, [], diags);
   if (second !== undefined) {
-    diags.add(valueSpan(entry), "config.duplicate", `\`${entry.key}\` is given more than once`, {
-      fix: "Join them into one.",
+    diags.add(valueSpan(entry), "config.duplicate", `\`${entry.key}\` is declared more than once`, {
+      fix: "Merge them into one.",
     });
   }
   return first;
 }
 
-/** A literal true or false; Terraform takes the words as texts too. Undefined when nothing is given, or after a mistake. */
+/** A literal true or false, also as a string, as in Terraform. Undefined when it is absent, or after a reported error. */
 export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
   if (!isGiven(entry)) return undefined;
   const value = entry.value.form === "leaf" ? entry.value.value : undefined;
@@ -93,30 +90,30 @@ export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector
   return undefined;
 }
 
-/** A literal text. Undefined when nothing is given, or after a mistake. */
+/** A literal string. Undefined when it is absent, or after a reported error. */
 export function literalText(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
   if (!isGiven(entry)) return undefined;
   const text = stringOf(entry.value);
-  if (text === undefined) diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a text`);
+  if (text === undefined) diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a string`);
   return text;
 }
 
-/** The items of a literal list of texts, with their places. */
+/** The items of a literal list of strings, with their places. */
 export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollector): SpannedName[] {
   if (!isGiven(entry)) return [];
   if (entry.value.form !== "list") {
-    diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of texts`);
+    diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be a list of strings`);
     return [];
   }
   return entry.value.items.flatMap((item) => {
     const name = stringOf(item);
     if (name !== undefined) return [{ name, span: item.span }];
-    diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a text`);
+    diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a string`);
     return [];
   });
 }
 
-/** The blocks of Terraform's language that are read, with their labels. */
+/** The supported blocks of Terraform's language, with their labels. */
 export const BLOCK_TYPES = {
   terraform: [],
   provider: ["NAME"],
@@ -130,11 +127,11 @@ export const BLOCK_TYPES = {
   removed: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** The keys of a block of Terraform's language, apart from those of schemas and of backends. */
+/** The keys of a block of Terraform's language, except those of schemas and backends. */
 export interface Keys {
-  /** What is read, or passed over because it says nothing to hostform. */
+  /** Keys that are read, or ignored because they do not concern hostform. */
   readonly known: readonly string[];
-  /** What Terraform has there and hostform has not, and what to do instead. */
+  /** Keys that only Terraform supports, and what to do instead. */
   readonly refused: Readonly<Record<string, string>>;
 }
 
@@ -153,8 +150,8 @@ export const BACKENDS =
   "Use the backend `local`, `http` or `pg`, which both know; or apply this stack with Terraform alone. To bring the state there: `terraform init -migrate-state`.";
 
 /**
- * Every key that Terraform's language has in a stack, by its block; `stack` is the file itself. The readers of the blocks go by
- * this table, so that what is not in it is an error, and a test holds what each may do in the hands of a stranger.
+ * Every key that Terraform's language has in a stack, by its block; `stack` is the file itself. The readers of the blocks use
+ * this table, so that any other key is an error, and a test covers what each can do in an untrusted stack.
  */
 export const KEYS = {
   stack: {
@@ -195,21 +192,33 @@ export const KEYS = {
   "removed.lifecycle": { known: ["destroy"], refused: {} },
 } satisfies Record<string, Keys>;
 
+/** Reports a key that hostform does not support, if it is one. @returns whether it is. */
+export function refusedKey(
+  { key, keySpan }: Entry,
+  { refused }: Keys,
+  diags: DiagnosticCollector,
+  remark: Remark = {},
+): boolean {
+  const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
+  if (fix === undefined) return false;
+  diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { ...remark, fix });
+  return true;
+}
+
 /**
- * Says which keys of a block mean nothing here.
- * @param missing of a key that neither Terraform nor hostform knows: `An output has no "x"`.
+ * Reports the unsupported and unknown keys of a block.
+ * @param missing the message for a key that Terraform does not have either: `An output has no "x"`.
  */
 export function checkKeys(
   { body }: Pick<Block, "body">,
-  { known, refused }: Keys,
+  keys: Keys,
   missing: (key: string) => string,
   diags: DiagnosticCollector,
   remark: Remark = {},
 ): void {
-  for (const { key, keySpan } of argumentsOf(body)) {
-    if (known.includes(key)) continue;
-    const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
-    if (fix === undefined) diags.addUnknown(keySpan, missing(`"${key.slice(0, 100)}"`), key, known, remark);
-    else diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { ...remark, fix });
+  for (const entry of argumentsOf(body)) {
+    const { key, keySpan } = entry;
+    if (keys.known.includes(key) || refusedKey(entry, keys, diags, remark)) continue;
+    diags.addUnknown(keySpan, missing(`"${key.slice(0, 100)}"`), key, keys.known, remark);
   }
 }

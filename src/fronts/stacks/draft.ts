@@ -1,50 +1,60 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import { type Attribute, isNested, type Lifecycle, type Schema } from "../../core/model/index.ts";
-import { type DiagnosticCollector, type Remark, suggestionOf } from "../source/diagnostics.ts";
+import { type DiagnosticCollector, type Remark, reportComputed } from "../source/diagnostics.ts";
 import { type Entry, isGiven, type SpannedName, toJson, valueSpan } from "../source/tree.ts";
-import { argumentsOf, type Block, checkKeys, KEYS, type Keys, literalFlag, literalTexts, onlyBlock } from "./blocks.ts";
+import {
+  argumentsOf,
+  type Block,
+  checkKeys,
+  KEYS,
+  literalFlag,
+  literalTexts,
+  onlyBlock,
+  refusedKey,
+} from "./blocks.ts";
 import { type Compiled, compile } from "./expressions.ts";
 import { PROVIDER } from "./module.ts";
 
-/** Blocks of resources and data sources as they stand in a stack, with `lifecycle`, before anything is evaluated. */
+/** Reads the blocks of resources and data sources, with `lifecycle`, before anything is evaluated. */
 
-/** A resource or a data source as it stands in a stack, before it is known how many instances it has. */
+/** A declared resource or data source, before its instances are known. */
 export interface BlockDraft {
   /** `hosting_service.acme`, `data.hosting_plans.all`. */
   readonly base: string;
   readonly type: string;
-  /** Of a resource. */
+  /** Undefined for a data source. */
   readonly kind: Kind | undefined;
   readonly schema: Schema;
   readonly block: Block;
   readonly attributes: ReadonlyMap<string, DraftAttribute>;
-  /** Whether attributes steer the provider alone: `replace_on_change`. */
+  /** `replace_on_change`, which only Terraform's provider uses. */
   readonly replaceOnChange: DraftAttribute | undefined;
   readonly count: Repetition | undefined;
   readonly forEach: Repetition | undefined;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
-  /** That nothing of it may be destroyed holds for the block, also without any instance. */
+  /** `preventDestroy` applies to the block, even without instances. */
   readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean }) | undefined;
 }
 
 export interface DraftAttribute {
   readonly entry: Entry;
   readonly schema: Attribute;
-  /** Undefined after a mistake, which is reported. */
+  /** Undefined after a reported error. */
   readonly compiled: Compiled | undefined;
 }
 
-/** `count` or `for_each`; its value undefined after a mistake. */
+/** `count` or `for_each`. */
 export interface Repetition {
   readonly entry: Entry;
+  /** Undefined after a reported error. */
   readonly compiled: Compiled | undefined;
 }
 
-/** Attributes that steer Terraform's provider and concern no object. */
+/** Attributes that configure Terraform's provider and no object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
-/** Reads a block of a resource (with its kind) or of a data source. What is wrong in it is reported; the rest is kept. */
+/** Reads the block of a resource (with its kind) or of a data source. Errors are reported; the rest is kept. */
 export function readDraft(
   base: string,
   block: Block,
@@ -53,27 +63,22 @@ export function readDraft(
   diags: DiagnosticCollector,
 ): BlockDraft {
   const { body, labels } = block;
-  const keys: Keys = kind === undefined ? KEYS.data : KEYS.resource;
+  const keys = kind === undefined ? KEYS.data : KEYS.resource;
   const attributes = new Map<string, DraftAttribute>();
   let replaceOnChange: DraftAttribute | undefined;
   for (const entry of argumentsOf(body)) {
     const { key, keySpan } = entry;
-    if (keys.known.includes(key)) continue;
-    const fix = Object.hasOwn(keys.refused, key) ? keys.refused[key] : undefined;
-    if (fix !== undefined) {
-      diags.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { address: base, fix });
-      continue;
-    }
+    if (keys.known.includes(key) || refusedKey(entry, keys, diags, { address: base })) continue;
     const attribute = Object.hasOwn(schema.attributes, key) ? schema.attributes[key] : undefined;
     if (attribute === undefined) reportUnknown(entry, base, schema, kind, diags);
-    else if (attribute.required !== true && attribute.optional !== true) reportComputed(entry, base, schema, diags);
+    else if (!isDeclarable(attribute)) reportComputed(key, keySpan, declarableIn(schema), base, diags);
     else if (isGiven(entry)) {
       checkNested(entry, attribute, base, diags);
       const compiled = compile(entry.value, diags, remarkOf(key, attribute, base));
       const known = { entry, schema: attribute, compiled };
       if (key === "timeouts" && kind !== undefined) {
-        // Once is enough, however many resources have one.
-        diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do; Terraform goes by it." });
+        // One warning for all resources that have it.
+        diags.warnOnce(keySpan, "config.unsupported", TIMEOUTS, { fix: "Nothing to do: Terraform respects it." });
       } else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
     }
@@ -95,19 +100,19 @@ export function readDraft(
   };
 }
 
-const TIMEOUTS = "`timeouts` is passed over: hostform waits as long as `--wait-timeout` says";
+const TIMEOUTS = "`timeouts` is ignored: `--wait-timeout` limits how long hostform waits";
 
-/** What is said with a mistake in an attribute's expression. That of a secret is not repeated. */
+/** The remark of an error in an attribute's expression. The expression of a secret is not shown. */
 export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string): Remark {
   const discreet = sensitive === true || writeOnly === true;
   return {
     address,
     attribute: [name],
-    ...(discreet && { detail: "The attribute is a secret; it is not repeated here." }),
+    ...(discreet && { detail: "The attribute is a secret, so its expression is not shown." }),
   };
 }
 
-/** Terraform would pass over what a nested object does not have. */
+/** Reports unknown attributes of nested objects, which Terraform ignores. */
 function checkNested({ value: tree }: Entry, { type }: Attribute, address: string, diags: DiagnosticCollector): void {
   if (!isNested(type)) return;
   const items = tree.form === "list" && type.nesting === "list" ? tree.items : type.nesting === "single" ? [tree] : [];
@@ -118,7 +123,7 @@ function checkNested({ value: tree }: Entry, { type }: Attribute, address: strin
     if (schema !== undefined) checkNested(part, schema, address, diags);
     else {
       const detail = `It can have ${known.join(", ")}.`;
-      diags.addUnknown(keySpan, `"${key.slice(0, 100)}" is not known here`, key, known, { address, detail });
+      diags.addUnknown(keySpan, `Unknown attribute "${key.slice(0, 100)}"`, key, known, { address, detail });
     }
   }
 }
@@ -130,26 +135,19 @@ function reportUnknown(
   kind: Kind | undefined,
   diags: DiagnosticCollector,
 ): void {
-  const { attributes } = schema;
-  const declarable = Object.keys(attributes).filter((name) => attributes[name]?.required || attributes[name]?.optional);
+  const declarable = declarableIn(schema);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
   const summary = `A ${kind?.noun ?? "data source"} has no attribute "${entry.key.slice(0, 100)}"`;
   diags.addUnknown(entry.keySpan, summary, entry.key, [...declarable, ...KEYS.resource.known], {
     address,
-    detail: own.length === 0 ? "It has none that can be declared." : `It can have ${own.join(", ")}.`,
+    detail: own.length === 0 ? "It has no attributes that can be declared." : `It can have ${own.join(", ")}.`,
   });
 }
 
-function reportComputed(entry: Entry, address: string, { attributes }: Schema, diags: DiagnosticCollector): void {
-  const { key } = entry;
-  // `plan: 11` was meant to be `plan_id`.
-  const near = Object.keys(attributes).find((name) => name.startsWith(`${key}_`) && attributes[name]?.optional);
-  const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
-  diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
-    address,
-    fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
-  });
-}
+const isDeclarable = ({ required, optional }: Attribute) => required === true || optional === true;
+
+const declarableIn = ({ attributes }: Schema) =>
+  Object.entries(attributes).flatMap(([name, attribute]) => (isDeclarable(attribute) ? [name] : []));
 
 function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollector): [Repetition?, Repetition?] {
   const read = (key: "count" | "for_each"): Repetition | undefined => {
@@ -158,7 +156,7 @@ function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollec
   };
   const [count, forEach] = [read("count"), read("for_each")];
   if (count !== undefined && forEach !== undefined) {
-    const summary = "`count` and `for_each` exclude each other";
+    const summary = "`count` and `for_each` cannot be used together";
     diags.add(forEach.entry.keySpan, "config.structure", summary, { address, fix: "Keep one of the two." });
     return [count, undefined];
   }
@@ -177,14 +175,14 @@ export function readProviderName(
   if (name === PROVIDER) return { name: "default", span };
   const [, alias] = typeof name === "string" ? (/^hosting\.([A-Za-z][A-Za-z0-9_-]*)$/.exec(name) ?? []) : [];
   if (alias !== undefined) return { name: alias, span };
-  diags.add(span, "config.structure", "`provider` must name a provider of hosting", {
+  diags.add(span, "config.structure", "`provider` must name a hosting provider", {
     address,
     fix: 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.',
   });
   return undefined;
 }
 
-/** Reads `lifecycle` of a resource, or of a data source, which has none that means anything. */
+/** Reads the `lifecycle` of a resource, or of a data source, which supports none of its keys. */
 function readLifecycle(
   entry: Entry | undefined,
   address: string,
@@ -229,7 +227,7 @@ function readIgnored(
       return [];
     }
     if (rest !== "") {
-      const summary = "A part of an attribute cannot be ignored on its own";
+      const summary = "`ignore_changes` cannot name a part of an attribute";
       diags.add(span, "config.unsupported", summary, { address, fix: `Name the whole attribute: \`"${name}"\`.` });
       return [];
     }

@@ -4,6 +4,7 @@ import {
   type Expression,
   evaluate,
   fromValue,
+  isTemplate,
   type Names,
   type PlacedTraversal,
   type Type,
@@ -25,29 +26,29 @@ import {
   type Value,
   type ValueObject,
 } from "../../core/model/index.ts";
-import type { DiagnosticCollector, Remark } from "../source/diagnostics.ts";
+import { asSentence, type DiagnosticCollector, type Remark } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
-import { locate, stringOf, type Tree, toJson } from "../source/tree.ts";
+import { locate, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 
 /**
- * The values of a stack: taken apart into expressions, with every mistake at its place in the text, and typed by the schema of
- * the attribute or the object that they belong to.
+ * Compiles and evaluates the values of a stack, with every error at its place in the text, and types them by the schema of
+ * their attribute or object.
  */
 
 /** A declared value that has to be evaluated. */
 export interface Compiled {
   readonly tree: Tree;
-  /** As it is written. */
+  /** As written. */
   readonly json: Json;
   readonly expression: Expression;
   /** The names in it. */
   readonly traversals: readonly PlacedTraversal[];
 }
 
-/** The value where a mistake, which is reported, leaves none. */
+/** The value after a reported error. */
 export const MISSING: Typed = { type: "any", content: UNKNOWN };
 
-/** Takes the expressions of a value apart. @returns undefined when one cannot be read, which is reported at its place. */
+/** Parses the expressions of a value. @returns undefined after an error, reported at its place. */
 export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark = {}): Compiled | undefined {
   const json = toJson(tree);
   return reporting(tree, diags, remark, () => {
@@ -56,7 +57,7 @@ export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark =
   });
 }
 
-/** Evaluates a value. @returns undefined after a mistake, which is reported at its place. */
+/** Evaluates a value. @returns undefined after an error, reported at its place. */
 export function evaluated(
   { expression, tree }: Compiled,
   names: Names,
@@ -66,7 +67,7 @@ export function evaluated(
   return reporting(tree, diags, remark, () => evaluate(expression, names));
 }
 
-/** What a computation gives; an expression at fault is reported at its place in the tree, and gives undefined. */
+/** The result of a computation; undefined after an error in an expression, reported at its place in the tree. */
 export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Remark, compute: () => T): T | undefined {
   return attempt(compute, (error) => {
     reportExpression(error, tree, diags, remark);
@@ -74,7 +75,7 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
   });
 }
 
-/** What a computation gives, or what is to stand in its place when an expression is at fault. */
+/** The result of a computation, or of `instead` after an error in an expression. */
 export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError) => U): T | U {
   try {
     return compute();
@@ -84,7 +85,7 @@ export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError
   }
 }
 
-/** Says at its place what is wrong with an expression. */
+/** Reports an error in an expression at its place. */
 export function reportExpression(
   { message, path, offset }: ExpressionError,
   tree: Tree,
@@ -92,32 +93,26 @@ export function reportExpression(
   remark: Remark = {},
 ): void {
   const { attribute, ...rest } = remark;
-  const summary = attribute === undefined ? capital(message) : `${attribute[0]}: ${message}`;
+  const summary = attribute === undefined ? asSentence(message) : `${attribute[0]}: ${message}`;
   diags.add(spanIn(tree, path, offset), "config.expression", summary, {
     ...expressionShown(tree, path),
-    fix: "Correct the expression. What hostform does not have of the language needs Terraform.",
+    fix: "Correct the expression. For parts of the language that hostform does not support, use Terraform.",
     ...(attribute && { attribute: [...attribute, ...path] }),
     ...rest,
   });
 }
 
-/** Begins a sentence; a name at its beginning (`uuid: …`) stays as it is written. */
-const capital = (text: string) => (/^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
-
-/** Longer expressions are not repeated by a message. */
+/** Messages shorten longer expressions. */
 const LONGEST = 200;
 
-/** The expression at fault, for the message. A text without any is not repeated: it may be a secret. */
+/** The expression for the message. A string without one is not shown: it may be a secret. */
 function expressionShown(tree: Tree, path: AttributePath): { detail?: string } {
-  let at: Tree | undefined = tree;
-  for (const step of path)
-    at = at?.form === "map" ? at.entries.get(String(step))?.value : at?.form === "list" ? at.items[Number(step)] : at;
-  const value = stringOf(at);
-  if (value === undefined || !/[$%]\{/.test(value)) return {};
+  const value = stringOf(treeAt(tree, path));
+  if (value === undefined || !isTemplate(value)) return {};
   return { detail: `The expression is ${shorten(value, LONGEST)}` };
 }
 
-/** The place of a stretch of a text within a value. @param length of the stretch, as far as it is known. */
+/** The place of a part of a string in a value. @param length of the part, if known. */
 export function spanIn(tree: Tree, path: AttributePath, offset: number, length = 1): Span {
   const span = locate(tree, path);
   const { source, start, end } = span;
@@ -127,7 +122,7 @@ export function spanIn(tree: Tree, path: AttributePath, offset: number, length =
 }
 
 /**
- * The place of a sign of a string's value in the text: escapes take more room there than what they stand for.
+ * The place of a character of a string in the source, where escapes are longer than what they mean.
  * @param offset in the value, in UTF-16 units.
  */
 function offsetInText({ source, start, end }: Span, offset: number): number {
@@ -139,7 +134,7 @@ function offsetInText({ source, start, end }: Span, offset: number): number {
   return at;
 }
 
-/** The type that a declared value is converted to: of a nested object any attribute may be left out. */
+/** The type that a declared value is converted to; all attributes of a nested object are optional. */
 function constraintOf(type: Attribute["type"]): Type {
   if (!isNested(type)) return typeOfAttribute(type);
   const parts = Object.entries(type.attributes).map(([name, part]) => [name, constraintOf(part.type)] as const);
@@ -151,9 +146,9 @@ function constraintOf(type: Attribute["type"]): Type {
 const constraints = new WeakMap<Attribute, Type>();
 
 /**
- * An evaluated value as an attribute takes it: converted to its type (`"11"` becomes 11 for a number), a set as a list, and
- * what is null in a nested object left out, since nobody has written it.
- * @throws ExpressionError when it is not of that type.
+ * An evaluated value as an attribute takes it: converted to its type (`"11"` to 11 for a number), a set as a list, without the
+ * null attributes of nested objects.
+ * @throws ExpressionError when it cannot be converted.
  */
 export function attributeValue(typed: Typed, attribute: Attribute): Value {
   const constraint = constraints.get(attribute) ?? constraintOf(attribute.type);
@@ -169,7 +164,7 @@ function withoutNulls(value: Value): Value {
   return Object.fromEntries(given.map(([name, part]) => [name, withoutNulls(part)]));
 }
 
-/** By schema: what nothing is known of, and the values that were typed before. */
+/** Of one schema: the unknown object, and typed values by their plain ones. */
 interface SchemaMemory {
   readonly unknown: Typed;
   readonly known: WeakMap<object, Typed>;
@@ -179,9 +174,9 @@ const memories = new WeakMap<Schema, SchemaMemory>();
 
 /**
  * A resource or a data source as expressions see it: an object with every attribute of the schema, null where there is no
- * value. Attributes that the schema calls sensitive are secret, whatever they hold.
- * @param secrets further attributes, into which a secret went
- * @throws ExpressionError for a value that is not of its attribute's type.
+ * value. Attributes that are sensitive in the schema are secret.
+ * @param secrets further attributes that hold secrets
+ * @throws ExpressionError for a value that does not have its attribute's type.
  */
 export function schemaObject(schema: Schema, value: Value, secrets: readonly string[] = []): Typed {
   const typed = ofSchema(schema, value);
@@ -210,7 +205,7 @@ function typedObject({ attributes }: Schema, read: (name: string) => Value): Typ
   const content = new Map<string, Typed>();
   for (const [name, attribute] of Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))) {
     types[name] = typeOfAttribute(attribute.type);
-    // Sent, never kept.
+    // A write-only value is never stored.
     const value = attribute.writeOnly ? null : read(name);
     const typed = typedAttribute(name, value, attribute.type);
     content.set(name, attribute.sensitive ? { ...typed, secret: true } : typed);
@@ -222,6 +217,6 @@ function typedAttribute(name: string, value: Value, type: Attribute["type"]): Ty
   if (value === UNKNOWN) return { type: typeOfAttribute(type), content: UNKNOWN };
   const read = () => fromValue(value, constraintOf(type));
   return attempt(read, ({ message }) => {
-    throw new ExpressionError(`${name} is not what it should be: ${message}`, 0);
+    throw new ExpressionError(`${name} has the wrong type: ${message}`, 0);
   });
 }

@@ -2,28 +2,28 @@ import { fileURLToPath } from "node:url";
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
 import { type Diagnostic, isObject, type JsonObject, type SourceRange } from "../../core/model/index.ts";
 import { DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
-import { Source, type SourceFile } from "../source/source.ts";
-import { type Entry, type MapTree, stringOf, type Tree, toJson } from "../source/tree.ts";
+import { Source, type SourceFile, type Span } from "../source/source.ts";
+import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 
 /**
- * The JSON texts of a stack as trees that know their places: line and column, and the construct and the line of the program that
- * wrote them. The reader is the expression language's; here are the limits, the mistakes and the places.
+ * Reads the JSON of a stack into trees with places: line and column, the construct, and the program's line. The parser is that
+ * of the expression language; this adds limits, diagnostics and places.
  */
 
-/** What a file of a stack may hold. A stack of five hundred services is a fiftieth of this. */
+/** Limits of a stack's file. A stack of five hundred services has a fiftieth of this. */
 export const JSON_LIMITS = {
   /** UTF-16 units of a file. */
   length: 64 * 1024 * 1024,
-  /** Levels of objects and arrays in each other. */
+  /** Nesting of objects and arrays. */
   depth: 100,
   /** Values of a file. */
   values: 5_000_000,
 } as const;
 
 /**
- * Reads a JSON text into a tree that knows its places. Keys that are given twice, and numbers that JavaScript does not hold
- * exactly, are mistakes: the one hides what is declared, the other changes it.
- * @returns undefined when the text cannot be read to its end, which is reported.
+ * Reads JSON into a tree with places. Duplicate keys, and numbers that JavaScript cannot represent exactly, are errors: they
+ * would hide or change a declared value.
+ * @returns undefined after a reported syntax error or a limit.
  */
 export function readTree(source: Source, diags: DiagnosticCollector): Tree | undefined {
   try {
@@ -31,12 +31,11 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
     return readJson(source.text, treeMaker(source, diags));
   } catch (error) {
     if (error instanceof TooLarge) {
-      const fix = "Divide the stack into several.";
       diags.add(source.span(error.offset, error.offset + 1), "config.too_large", `${source.path} ${error.message}`, {
-        fix,
+        fix: "Split the stack into several.",
       });
     } else if (error instanceof JsonError) {
-      const fix = "Synthesize the stack again; of a file written by hand, correct the place shown.";
+      const fix = "Synthesize the stack again; if the file is written by hand, correct it.";
       const summary = `The JSON cannot be parsed: ${error.message}`;
       diags.add(source.span(error.offset, error.offset + 1), "config.syntax", summary, { fix });
     } else throw error;
@@ -44,7 +43,7 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
   }
 }
 
-/** More than is accepted. */
+/** A file beyond the limits. */
 class TooLarge extends Error {
   readonly offset: number;
 
@@ -66,7 +65,7 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
     number(digits, place) {
       const value = Number(digits);
       if (!isExact(digits, value)) {
-        const fix = "Put quotes around it: as a text it stays as it is.";
+        const fix = "Put quotes around it: a string keeps all its digits.";
         diags.add(span(place), "config.invalid_value", "This number has more digits than can be kept", { fix });
       }
       return { form: "leaf", value, span: span(place) };
@@ -93,10 +92,10 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
 }
 
 function checkText(text: string, { start }: JsonPlace): void {
-  if (!text.isWellFormed()) throw new JsonError("this text holds one half of a character", start);
+  if (!text.isWellFormed()) throw new JsonError("this string contains an unpaired surrogate", start);
 }
 
-/** Whether a number that was read is the one that is written. */
+/** Whether parsing kept the exact number. */
 function isExact(text: string, value: number): boolean {
   return String(value) === text || (Number.isFinite(value) && normalized(text) === normalized(String(value)));
 }
@@ -118,7 +117,7 @@ interface Frame {
   readonly column: number;
 }
 
-/** A stretch of the text that one construct wrote. */
+/** The part of the text that one construct wrote. */
 interface Origin {
   readonly start: number;
   readonly end: number;
@@ -127,28 +126,31 @@ interface Origin {
 }
 
 /**
- * A synthesized text. Its ranges name the construct that wrote the place and, where the synthesis recorded stack traces,
- * the line of the program in place of that of the JSON. What is secret is blotted out of the lines that it shows.
+ * A synthesized text. Its ranges name the construct that wrote the place and, where the synthesis recorded stack traces, the
+ * line of the program instead of that of the JSON. Secrets are hidden in the lines that it shows.
  */
 export class SynthesizedSource extends Source {
-  /** In the order of the text; blocks do not stand in each other. */
+  /** In the order of the text; blocks are not nested. */
   readonly #origins: Origin[] = [];
-  readonly #secrets = new Set<string>();
+  /** The longest first: hiding a part of a longer one would show the rest. */
+  #secrets: readonly string[] = [];
 
   /** Notes who wrote a block, from what its `//` says. To be called in the order of the text. @param start where its key begins. */
   credit(start: number, block: MapTree): void {
     if (start < (this.#origins.at(-1)?.end ?? 0)) return;
-    const metadata = entryOf(entryOf(block, "//"), "metadata");
-    const construct = stringOf(entryOf(metadata, "path"));
-    const trace = entryOf(metadata, "stackTrace");
+    const metadata = treeAt(block, ["//", "metadata"]);
+    const construct = stringOf(treeAt(metadata, ["path"]));
+    const trace = treeAt(metadata, ["stackTrace"]);
     const frame = trace?.form === "list" ? frameOf(trace.items.flatMap((item) => stringOf(item) ?? [])) : undefined;
     if (construct === undefined && frame === undefined) return;
     this.#origins.push({ start, end: block.span.end, construct, frame });
   }
 
-  /** A text that no range of this source shows. */
-  hide(secret: string): void {
-    if (secret !== "") this.#secrets.add(JSON.stringify(secret).slice(1, -1)).add(secret);
+  /** Hides a secret in all lines that ranges of this source show. @param span its place, with the escapes that it has there. */
+  hide(secret: string, { start, end }: Span): void {
+    const forms = [secret, JSON.stringify(secret).slice(1, -1), this.text.slice(start + 1, end - 1)];
+    const all = new Set([...this.#secrets, ...forms.filter((form) => form !== "")]);
+    this.#secrets = [...all].sort((a, b) => b.length - a.length);
   }
 
   override range(start: number, end: number): SourceRange {
@@ -182,13 +184,9 @@ export class SynthesizedSource extends Source {
   }
 }
 
-function entryOf(tree: Tree | undefined, key: string): Tree | undefined {
-  return tree?.form === "map" ? tree.entries.get(key)?.value : undefined;
-}
-
 const FOREIGN = /[\\/]node_modules[\\/]|^node:|^internal[\\/]|<anonymous>/;
 
-/** The first frame that is neither of a library nor of Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
+/** The first frame outside of libraries and Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
 function frameOf(trace: readonly string[]): Frame | undefined {
   for (const line of trace.slice(0, 200)) {
     const [, inner, bare] = /\(([^()]+:\d+:\d+)\)\s*$|^\s*(?:at\s+)?(\S.*:\d+:\d+)\s*$/.exec(line.slice(0, 2000)) ?? [];
@@ -207,14 +205,14 @@ function pathOf(file: string): string {
   }
 }
 
-/** Values of variables by name; undefined when the file is no JSON object. */
-export interface ValuesFile {
+interface ValuesFile {
+  /** By name; undefined when the file is no JSON object. */
   readonly values: JsonObject | undefined;
-  /** Keys that are given twice, and numbers that would be changed by reading them: none of the values may be used then. */
+  /** Duplicate keys and numbers that would be changed; then no value may be used. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
+/** Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of it: it may hold secrets. */
 export function readValuesFile(file: SourceFile): ValuesFile {
   const diags = new DiagnosticCollector();
   const tree = readTree(new Source({ ...file, quotable: false }), diags);

@@ -1,18 +1,19 @@
+import { isTemplate } from "../../core/expression/index.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
 import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, unique } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, type Remark, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
-import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, KEYS, type Keys } from "./blocks.ts";
+import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, KEYS, refusedKey } from "./blocks.ts";
 import { SynthesizedSource } from "./json.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
-/** The blocks of all files of a stack, by what they are; and the secrets that are written out in them. */
+/** Sorts the blocks of a stack's files by type, and finds the secrets in clear text. */
 
-/** What there is to be declared. */
+/** The types that can be declared. */
 export interface StackCatalogue {
   readonly kinds: Kinds;
-  /** The schemas of Terraform's provider, which a synthesized stack is written for. */
+  /** The schemas of the Terraform provider that a stack is synthesized for. */
   readonly schemas: {
     resource(type: string): Schema | undefined;
     data(type: string): Schema | undefined;
@@ -20,7 +21,7 @@ export interface StackCatalogue {
   };
 }
 
-/** The blocks of all files of a stack, by what they are. Resources and data sources by their address without a key. */
+/** The blocks of a stack's files by type; resources and data sources by their address without a key. */
 export interface Module {
   readonly terraform: readonly Block[];
   readonly providers: readonly Block[];
@@ -34,10 +35,10 @@ export interface Module {
   readonly removed: readonly Block[];
 }
 
-/** The provider whose resources these are, by its name in a stack. */
+/** The name of the provider in a stack. */
 export const PROVIDER = "hosting";
 
-/** Sorts the texts of a stack into blocks; what is declared twice, and what is not of hosting, is reported. */
+/** Sorts the contents of a stack into blocks; duplicates, and blocks of other providers, are reported. */
 export function readModule(
   trees: readonly Tree[],
   { kinds, schemas }: StackCatalogue,
@@ -52,9 +53,8 @@ export function readModule(
     else reportType(entry, diags);
   }
   const isData = (type: string) => type === REMOTE_STATE || schemas.data(type) !== undefined;
-  const resources = blocks.resource.filter((block) =>
-    isOurs(block, "resource", (type) => kinds.has(type), kinds, diags),
-  );
+  const isResource = (type: string) => kinds.has(type);
+  const resources = blocks.resource.filter((block) => isOurs(block, "resource", isResource, kinds, diags));
   const data = blocks.data.filter((block) => isOurs(block, "data", isData, new Map(), diags));
   const locals = blocks.locals.flatMap(({ body }) => argumentsOf(body));
   return {
@@ -84,19 +84,21 @@ type BlockType = keyof typeof BLOCK_TYPES;
 
 const isType = (key: string): key is BlockType => Object.hasOwn(BLOCK_TYPES, key);
 
-function reportType({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
-  const { known, refused }: Keys = KEYS.stack;
-  const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
-  if (fix !== undefined) {
-    diags.add(keySpan, "config.unsupported", `\`${key}\` blocks are not supported in a stack`, { fix });
-    return;
-  }
-  diags.addUnknown(keySpan, `A stack has no "${key.slice(0, 100)}"`, key, known, {
-    detail: `It can have ${known.join(", ")}.`,
-  });
+function reportType(entry: Entry, diags: DiagnosticCollector): void {
+  const { key, keySpan } = entry;
+  const { known } = KEYS.stack;
+  if (refusedKey(entry, KEYS.stack, diags)) return;
+  const detail = `It can have ${known.join(", ")}.`;
+  diags.addUnknown(keySpan, `A stack has no "${key.slice(0, 100)}"`, key, known, { detail });
 }
 
-/** Whether a block is of hosting. One of another provider is refused: nobody but Terraform would make it. */
+/** What to do about a provider other than hosting. */
+export const OTHER_PROVIDER: Remark = {
+  detail: "hostform applies only stacks of hosting resources.",
+  fix: "Apply this stack with Terraform, or move the hosting resources into a separate stack.",
+};
+
+/** Whether a block belongs to hosting. One of another provider is refused: only Terraform can create it. */
 function isOurs(
   { labels, keySpan }: Block,
   type: "resource" | "data",
@@ -113,10 +115,7 @@ function isOurs(
     const noun = type === "data" ? "data source" : "resource";
     diags.addUnknown(keySpan, `There is no ${noun} "${first.text.slice(0, 100)}"`, first.text, [...known.keys()]);
   } else {
-    diags.add(keySpan, "config.unsupported", `${what} is not a resource of hosting`, {
-      detail: "hostform applies stacks of hosting resources alone; nothing would make this one.",
-      fix: "Apply this stack with Terraform, or keep what is of hosting in a stack of its own.",
-    });
+    diags.add(keySpan, "config.unsupported", `${what} is not a resource of hosting`, OTHER_PROVIDER);
   }
   return false;
 }
@@ -128,8 +127,8 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
 }
 
 /**
- * Finds the secrets that are written out in a stack, before anything else is said of it: no message shows them. Each is
- * warned of, since anyone who has the file has them. @returns their texts.
+ * Finds the secrets in clear text in a stack, before anything else is reported, so that no message shows them. Each is a
+ * warning, because anyone with access to the file can read the secret. @returns their texts.
  */
 export function literalSecrets(
   { resources, data, variables, providers }: Module,
@@ -138,50 +137,53 @@ export function literalSecrets(
 ): string[] {
   const found = new Set<string>();
   const learn = (entry: Entry, shortest = 1) => {
-    const texts = [...strings(entry.value)].filter(({ text }) => text.length >= shortest && !isExpression(text));
+    const texts = [...strings(entry.value)].filter(({ text }) => text.length >= shortest && !isTemplate(text));
     for (const { text, leaf } of texts) {
       found.add(text);
-      if (leaf.span.source instanceof SynthesizedSource) leaf.span.source.hide(text);
+      if (leaf.span.source instanceof SynthesizedSource) leaf.span.source.hide(text, leaf.span);
     }
     return texts.length > 0;
   };
-  const warn = ({ keySpan, key }: Entry, fix: string) =>
-    diags.warn(keySpan, "config.secret", `"${key}" is a secret, and stands in the stack in clear text`, {
-      fix: `${fix} Change the secret if the file was shared.`,
+  const warn = ({ keySpan }: Entry, what: string, fix: string, remark: Remark = {}) =>
+    diags.warn(keySpan, "config.secret", `${what} is a secret, and is in the stack in clear text`, {
+      ...remark,
+      fix: `${fix} If the file was shared, change the secret.`,
     });
   for (const { body } of providers) {
     const token = body.entries.get("token");
-    // It is refused where providers are read.
+    // Reading the providers refuses it.
     if (token !== undefined) learn(token);
   }
-  for (const { body } of variables.values()) {
+  for (const [name, { body }] of variables) {
     const fallback = body.entries.get("default");
     const flags = [body.entries.get("sensitive"), body.entries.get("ephemeral")];
     if (fallback === undefined || !flags.some(isTrue)) continue;
-    if (learn(fallback)) warn(fallback, "Leave the default out, and set the environment variable TF_VAR_NAME.");
+    if (!learn(fallback)) continue;
+    warn(fallback, `The default of the variable "${name}"`, `Remove the default, and set TF_VAR_${name}.`);
   }
-  for (const { body, labels } of [...resources.values(), ...data.values()]) {
+  for (const [address, { body, labels }] of [...resources, ...data]) {
     const type = labels[0]?.text ?? "";
     const { attributes = {} } = schemas.resource(type) ?? schemas.data(type) ?? {};
     for (const entry of argumentsOf(body)) {
       const attribute = Object.hasOwn(attributes, entry.key) ? attributes[entry.key] : undefined;
       if (attribute?.sensitive !== true && attribute?.writeOnly !== true) continue;
+      const { key } = entry;
       if (typeof attribute.type === "string") {
-        if (learn(entry)) warn(entry, FIX);
+        if (learn(entry)) warn(entry, `"${key}"`, FIX, { address, attribute: [key] });
         continue;
       }
       learn(entry, SHORTEST_SECRET_PART);
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
-      for (const part of parts) if (namesSecret(part.key) && learn(part)) warn(part, FIX);
+      for (const part of parts) {
+        const remark = { address, attribute: [key, part.key] };
+        if (namesSecret(part.key) && learn(part)) warn(part, `"${part.key}"`, FIX, remark);
+      }
     }
   }
   return [...found];
 }
 
-const FIX =
-  'Declare a variable with `"sensitive": true`, write `"${var.NAME}"`, and set the environment variable TF_VAR_NAME.';
-
-const isExpression = (text: string) => /[$%]\{/.test(text);
+const FIX = 'Declare a variable with `"sensitive": true`, write `"${var.NAME}"`, and set TF_VAR_NAME.';
 
 function isTrue(entry: Entry | undefined): boolean {
   return entry?.value.form === "leaf" && (entry.value.value === true || entry.value.value === "true");

@@ -171,7 +171,7 @@ function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORM
 
 const FORMS: Readonly<Record<string, string>> = {
   count: "Give a whole number, or an expression for one.",
-  for_each: 'Give an object, or a set of texts: `"${toset(["a", "b"])}"`.',
+  for_each: 'Give an object, or a set of strings: `"${toset(["a", "b"])}"`.',
 };
 
 /** Says what an unknown `count` or `for_each` depends on; nothing when that is only the trace of another mistake. */
@@ -222,7 +222,7 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
     ? new Map(items.map((item) => [String(item.content), item]))
     : content;
   if (!(elements instanceof Map)) {
-    return refuse(repeated, "`for_each` must be an object, a map, or a set of texts");
+    return refuse(repeated, "`for_each` must be an object, a map, or a set of strings");
   }
   return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
 }

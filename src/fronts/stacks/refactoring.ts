@@ -72,7 +72,7 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
   if (Array.isArray(content) && typeof typed.type === "object" && "set" in typed.type) {
     return content.map((value: Typed) => ({ key: String(value.content), value }));
   }
-  const summary = "`for_each` must be an object or a set of texts that is known";
+  const summary = "`for_each` must be an object or a known set of strings";
   context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
   return undefined;
 }
@@ -106,7 +106,7 @@ function targetOf(
   if (index === undefined) {
     if (expansion.form === "single") return base;
     return refuse(
-      `${base} has several instances; one has to be named`,
+      `${base} has several instances; name one of them`,
       `Write an address such as ${formatAddress({ ...parsed, key: expansion.form === "count" ? 0 : "KEY" })}.`,
     );
   }
@@ -130,7 +130,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Sta
     return undefined;
   });
   if (typeof known?.value === "string" || typeof known?.value === "number") return known.value;
-  const summary = "The key of the address must be a text or a number that is known";
+  const summary = "The key of the address must be a known string or number";
   if (known !== undefined) diags.add(valueSpan(entry), "config.expression", summary);
   return undefined;
 }
@@ -143,8 +143,8 @@ function idOf(entry: Entry, each: Each | undefined, context: StackContext): stri
     () => null,
   );
   if (typeof value === "string" && value !== "") return value;
-  const summary = "The `id` of an `import` must be a text that is known";
-  const fix = "Write the id that the API gave the object.";
+  const summary = "The `id` of an `import` must be a known string";
+  const fix = "Write the id of the object in the API.";
   context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
   return undefined;
 }

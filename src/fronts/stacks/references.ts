@@ -69,12 +69,12 @@ function wrongIn(traversal: PlacedTraversal, declared: Declared, names: Repetiti
     case "local":
       return wrongName("local", first, declared.module.locals, declared.diags);
     case "each":
-      if (names.each !== true) return { summary: `${text} means something only beside \`for_each\`` };
+      if (names.each !== true) return { summary: `${text} is only valid with \`for_each\`` };
       return first === "key" || first === "value"
         ? undefined
         : { summary: "`each` has a `key` and a `value`, nothing else" };
     case "count":
-      if (names.count !== true) return { summary: `${text} means something only beside \`count\`` };
+      if (names.count !== true) return { summary: `${text} is only valid with \`count\`` };
       return first === "index" ? undefined : { summary: "`count` has an `index`, nothing else" };
     case "path":
       if (first === "module" || first === "root") return undefined;

@@ -1,19 +1,19 @@
 import type { Json, RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** Commands that work on a stack: theirs have to say on which. */
+/** Commands that need the flags that select a stack. */
 const ON_STACKS =
   /`(hostform (?:validate|plan|apply|destroy|import|resolve|output|state|force-unlock|password|sso|plans|services)\b[^`]*)`/g;
-/** It says so already. */
-const SAYS_WHICH = / --(?:stack|app)\b/;
+/** A command that already has them. */
+const SELECTS_STACK = / --(?:stack|app)\b/;
 
-/** A value as a string of synthesized JSON has it: what begins an expression there is doubled. */
+/** A value in synthesized JSON, with the beginnings of expressions escaped. */
 const inJson = (value: Json): string => JSON.stringify(value).replace(/([$%])\{/g, "$1$1{");
 
 /**
- * What can be done, for a stack: commands work where the user stands, and what is to be declared is written as in a stack.
- * @param flags select the stack, with its variables as they were given (`--stack cdktf.out --only acme`). The command line's
- *   own sentences name commands without them, and get them here.
+ * Renders remedies for a stack: commands with the flags that select it, declarations in its JSON.
+ * @param flags the stack and its variables as on the command line (`--stack cdktf.out --only acme`). Sentences of the command
+ *   line name commands without them; they are added here.
  */
 export function stackRemedies(flags: string): RemedyText {
   const language: Language = {
@@ -29,7 +29,7 @@ export function stackRemedies(flags: string): RemedyText {
   const render = commandLineRemedies(language);
   const withFlags = (text: string) =>
     text.replaceAll(ON_STACKS, (whole, command: string) =>
-      SAYS_WHICH.test(command) ? whole : `\`${command} ${flags}\``,
+      SELECTS_STACK.test(command) ? whole : `\`${command} ${flags}\``,
     );
   return (diagnostic) => {
     const text = render(diagnostic);

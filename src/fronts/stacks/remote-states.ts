@@ -95,7 +95,10 @@ export class RemoteOutputs {
     const [, output] = steps;
     const used = isObject(outputs) && output !== undefined ? { [output]: outputs[output] } : outputs;
     if (isInexact(used))
-      throw new ExpressionError(`${text} holds a number with more digits than hostform keeps; record it as a text`, 0);
+      throw new ExpressionError(
+        `${text} holds a number with more digits than hostform keeps; record it as a string`,
+        0,
+      );
     const value = this.#values.get(name) ?? this.#typed(name, outputs);
     this.#values.set(name, value);
     return { value, used: 2 };

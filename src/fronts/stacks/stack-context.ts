@@ -223,8 +223,7 @@ export class StackContext implements Declared {
     }
     if (root === "each") return this.#each(instance, steps, text, scope);
     if (root === "count" && first === "index") {
-      if (typeof instance?.key !== "number")
-        throw new ExpressionError(`${text} means something only beside \`count\``, 0);
+      if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``, 0);
       return { value: fromValue(instance.key), used: 1 };
     }
     // Terraform runs in the folder of the stack, and calls it so.
@@ -242,8 +241,7 @@ export class StackContext implements Declared {
     text: string,
     scope: EvalScope,
   ): Resolved | undefined {
-    if (typeof instance?.key !== "string")
-      throw new ExpressionError(`${text} means something only beside \`for_each\``, 0);
+    if (typeof instance?.key !== "string") throw new ExpressionError(`${text} is only valid with \`for_each\``, 0);
     if (first === "key") return { value: fromValue(instance.key), used: 1 };
     return first === "value" ? { value: this.#element(instance.expansion, instance.key, scope), used: 1 } : undefined;
   }

@@ -24,25 +24,25 @@ import { StackContext } from "./stack-context.ts";
 import { type GivenVariable, readVariables, validateVariables } from "./variables.ts";
 
 export interface StackOptions extends StackCatalogue {
-  /** Of it only HOSTFORM_PROJECT is read. */
+  /** Only HOSTFORM_PROJECT is read. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** In the order of their precedence: later ones win. */
+  /** By precedence: later ones win. */
   readonly variables: readonly GivenVariable[];
-  /** The outputs of `data.terraform_remote_state.NAME`, by NAME; they or parts of them may be unknown. */
+  /** The outputs of `data.terraform_remote_state.NAME`, by NAME; all or parts of them may be unknown. */
   readonly siblings: ReadonlyMap<string, Value>;
-  /** Their types, as state files write them: by NAME, then by the output's name. Where none is given, what the value shows. */
+  /** Their types as in state files, by NAME and then by output. Default: inferred from the values. */
   readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
-  /** The stack's working folder, to which relative paths in it are relative: where Terraform would run. */
+  /** The stack's working folder, where Terraform would run; relative paths in the stack begin there. */
   readonly folder: string;
 }
 
 /**
- * Reads ONE stack in Terraform's JSON syntax, as the CDKs synthesize it: its `cdk.tf.json`, or the `*.tf.json` files of a
- * folder, merged as Terraform merges them. Gives what a declaration in YAML gives. Pure; never throws for what stands there.
+ * Parses one stack in Terraform's JSON syntax, as the CDKs synthesize it: its `cdk.tf.json`, or the `*.tf.json` files of a
+ * folder, merged as Terraform merges them. Returns the same as for YAML. Pure; never throws for the content.
  *
- * 1. Texts to trees that know their places; trees to blocks.
- * 2. Every name checked; then locals and instances made known, each after what it depends on.
- * 3. Instances, outputs and moves, with every mistake at its place: line and column, and the construct that wrote it.
+ * 1. Parse the texts into trees with places, and the trees into blocks.
+ * 2. Check every name, then resolve locals and instances in the order of their dependencies.
+ * 3. Build instances, outputs and moves, with every error at its place: line, column, and the construct that wrote it.
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const diags = new DiagnosticCollector();
@@ -79,11 +79,11 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const imports = readImports(context);
   const resources: DesiredResource[] = [];
   const data: DesiredData[] = [];
-  // Names depend on each other; people read the resources as they stand in the file.
+  // Names were resolved by their dependencies; the result keeps the order of the file.
   for (const [base, draft] of drafts) {
     if (draft.provider !== undefined && !providers.has(draft.provider.name)) {
       const { name, span } = draft.provider;
-      const summary = `No provider of hosting with the alias "${name.slice(0, 100)}" is declared`;
+      const summary = `No hosting provider with the alias "${name.slice(0, 100)}" is declared`;
       const remark = { address: base, fix: "Declare it under `provider`, or correct the name." };
       diags.addUnknown(span, summary, name, [...providers.keys()], remark, "provider.unknown");
     }
@@ -120,7 +120,7 @@ function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOption
   return drafts;
 }
 
-/** Checks every name in a block. @returns it without the expressions whose names mean nothing. */
+/** Checks every name in a block. @returns the draft without the expressions that have unknown names. */
 function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   const { base: address, count, forEach, replaceOnChange } = draft;
   const checked = <T extends { readonly compiled: Compiled | undefined }>(
@@ -144,7 +144,7 @@ function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   };
 }
 
-/** Of a resource the lifecycle says it. */
+/** Reports missing attributes of a data source; the lifecycle reports those of resources. */
 function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
@@ -166,12 +166,12 @@ function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: 
   };
 }
 
-/** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */
+/** Empty without a name: then nothing can be ordered, and the plan reports that if needed. */
 function projectName(project: StackProviders["project"], { env }: StackOptions, diags: DiagnosticCollector): string {
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";
   if (name === "" || isProjectName(name)) return name;
-  const summary = "The environment variable HOSTFORM_PROJECT does not hold the name of a project";
+  const summary = "HOSTFORM_PROJECT does not hold a valid project name";
   diags.add(undefined, "config.invalid_value", summary, { fix: projectNameRemark().fix });
   return "";
 }

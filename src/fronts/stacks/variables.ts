@@ -148,7 +148,7 @@ function givenValue(
       detail: `It is given by ${from}.`,
       fix: plain
         ? "Correct the value that is given."
-        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text, and without functions.`,
+        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
     });
     return undefined;
   });

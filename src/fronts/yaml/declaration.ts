@@ -20,22 +20,22 @@ import type { ResourceDraft } from "./resource.ts";
 import { readGuards, readProvider, readSecretSource } from "./settings.ts";
 import { readYaml } from "./yaml.ts";
 
-/** The documents of all files together: what is desired, and where its state is. */
+/** Merges the documents of all files into the desired state and the backend. */
 
-/** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
+/** More than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
 const MOST_RESOURCES = 20_000;
 
 export interface DeclarationOptions {
   readonly kinds: Kinds;
-  /** The environment that `${env.NAME}` refers to. */
+  /** The environment for `${env.NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether a variable is kept from it, as an untrusted declaration gets only some. Default: none is. */
+  /** Whether the declaration may not read a variable: an untrusted one may read only some. Default: it may read all. */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
-  /** True when there are further files that could not be read: what seems undeclared may stand there. */
+  /** True when further files could not be read: they may declare what seems undeclared. */
   readonly incomplete?: boolean;
 }
 
-/** Reads a declaration from the texts of its YAML files. Pure; never throws for what stands in them. */
+/** Parses a declaration from the texts of its YAML files. Pure; never throws for their content. */
 export function parseDeclaration(
   given: readonly SourceFile[],
   { kinds, env, refusesVariable, incomplete = false }: DeclarationOptions,
@@ -59,7 +59,7 @@ export function parseDeclaration(
 
 type MergeContext = Omit<ReferenceContext, "drafts" | "instances">;
 
-/** Puts the documents together, whatever notation they came from, and checks what concerns more than one of them. */
+/** Merges the documents and checks what concerns more than one of them. */
 function merge(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
@@ -105,16 +105,16 @@ function mergeProject(
   if (first === undefined) {
     if (!complete || file === undefined) return undefined;
     diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
-      fix: "Write `project: NAME` at the top of one file. The name is part of the key under which services are ordered.",
+      fix: "Write `project: NAME` at the top of one file. The name is part of the key of every order.",
     });
     return undefined;
   }
   if (named.some(({ name }) => name !== first.name)) {
     for (const { name, span } of named) {
       const other = named.find((candidate) => candidate.name !== name);
-      diags.add(span, "config.duplicate", `The project is called "${name}" here and otherwise elsewhere`, {
-        ...(other && { detail: `It is called "${other.name}" in ${position(other.span)}.` }),
-        fix: "Give one name only; the files of a folder are one project.",
+      diags.add(span, "config.duplicate", `The project is named "${name}" here and differently elsewhere`, {
+        ...(other && { detail: `It is named "${other.name}" in ${position(other.span)}.` }),
+        fix: "Use one name; the files of a folder are one project.",
       });
     }
   }
@@ -132,7 +132,7 @@ function mergeProviders(fragments: readonly Fragment[], context: MergeContext): 
   return providers;
 }
 
-/** The limits of the project; two sections would make it unclear which of them holds. */
+/** The limits of the project. With two sections it would be unclear which one applies. */
 function mergeGuards(fragments: readonly Fragment[], diags: DiagnosticCollector): Guards | undefined {
   const sections = fragments.flatMap((fragment) => fragment.guards);
   unique(sections, () => "The section `guards`", diags);

@@ -8,22 +8,22 @@ import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valu
 import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
 
-/** One document of a declaration: its sections, taken apart. */
+/** Splits a document of a declaration into its sections. */
 
-/** What one document of a declaration says, before it is merged with the others. */
+/** The content of one document, before it is merged with the others. */
 export interface Fragment {
   project?: SpannedName;
   readonly providers: Entry[];
   readonly guards: Entry[];
   readonly backends: Entry[];
-  /** Undefined without a section `outputs`: then nothing is said of those that are recorded. */
+  /** Undefined without a section `outputs`: then the recorded outputs stay. */
   outputs?: readonly Entry[];
   readonly drafts: ResourceDraft[];
 }
 
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs` and a section for each
- * kind that is not nested in another. Keys beginning with `x-` are passed over: they are the place for anchors.
+ * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`
+ * and a section for each kind that is not nested in another. Keys that begin with `x-` are ignored; they hold anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
   const fragment: Fragment = { providers: [], guards: [], backends: [], drafts: [] };
@@ -66,7 +66,7 @@ function readProject(entry: Entry, diags: DiagnosticCollector): SpannedName {
   return { name: name ?? String(toJson(entry.value)), span };
 }
 
-/** The entries of a section; none when it is empty. */
+/** The entries of a section, if any. */
 function blocksOf(section: Entry, diags: DiagnosticCollector, form: string): Entry[] {
   const { value: tree, key } = section;
   if (tree.form === "map") return [...tree.entries.values()];
@@ -74,7 +74,7 @@ function blocksOf(section: Entry, diags: DiagnosticCollector, form: string): Ent
   diags.add(valueSpan(section), "config.structure", `\`${key}\` must be ${form}`, {
     fix:
       tree.form === "list"
-        ? `Write \`NAME:\` in place of each \`-\`, with the attributes indented below it; the name becomes part of the address.`
+        ? `Replace each \`-\` by \`NAME:\`, with the attributes indented below it; the name becomes part of the address.`
         : `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below that.`,
   });
   return [];
@@ -85,7 +85,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   const inner = [...kinds.values()].find((kind) => kind.nested?.section === key || (kind.nested && kind.type === key));
   if (inner !== undefined) {
     const outer: Kind | undefined = kinds.get(inner.nested?.in ?? "");
-    diags.add(keySpan, "config.structure", `\`${key}\` is not a section of its own`, {
+    diags.add(keySpan, "config.structure", `\`${key}\` is not a top-level section`, {
       fix: `Write \`${inner.nested?.section}:\` inside the block of a ${outer?.noun ?? "resource"}.`,
     });
   } else if (namesSecret(key)) reportToken(entry, diags);
@@ -93,7 +93,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
     const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...sections];
     const near = kinds.get(key)?.section ?? diags.nearest(key, known);
     diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${suggestionOf(near)}`, {
-      detail: `It can have ${known.join(", ")}, and keys beginning with x- for what anchors repeat.`,
+      detail: `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
     });
   }
 }

@@ -6,11 +6,11 @@ import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { LIMITS } from "./yaml.ts";
 
-/** The two things that reading a declaration does with a file system. Both reject with Node's errors. */
+/** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
 export interface DeclarationFiles {
   /** The names in a folder. */
   list(folder: string): Promise<readonly string[]>;
-  /** The first `limit` bytes of a file. @param named by the user (default); else it was found by its name. */
+  /** The first `limit` bytes of a file. @param named whether the user named it (default) or it was found. */
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
 
@@ -22,7 +22,7 @@ export const systemFiles: DeclarationFiles = {
   async read(path, limit) {
     const file = await open(path, "r");
     try {
-      // Part by part: limits are far above what files hold, and the size of what is no regular file says nothing.
+      // In parts: limits are far above the size of most files, and a file that is not regular has no size.
       const parts: Uint8Array[] = [];
       for (let left = limit; left > 0; ) {
         const { buffer, bytesRead } = await file.read(new Uint8Array(Math.min(left, PART_BYTES)));
@@ -40,14 +40,14 @@ export const systemFiles: DeclarationFiles = {
 export interface ReadOptions extends DeclarationOptions {
   /** The project's folder. */
   readonly dir: string;
-  /** Files to read, relative to `dir`, in place of those found there. */
+  /** Files to read instead of those found in `dir`, relative to it. */
   readonly files?: readonly string[];
   readonly fs: DeclarationFiles;
 }
 
 /**
- * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name. Files that cannot be
- * read are diagnostics like everything else; the promise never rejects for what is on the disk.
+ * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name. Unreadable files become
+ * diagnostics; the promise never rejects for what is on the disk.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
   const { dir, fs, files: given = [] } = options;
@@ -119,7 +119,7 @@ function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
   return {
     severity: "error",
     code: "config.syntax",
-    summary: `${path} is not a text in UTF-8${utf16 ? ", but in UTF-16" : ""}`,
+    summary: `${path} is not valid UTF-8${utf16 ? ", but in UTF-16" : ""}`,
     remedies: ["Save it as UTF-8."],
     range: new Source({ path, text, quotable: false }).range(at, at + 1),
   };
@@ -130,15 +130,15 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
     ENOENT: "it does not exist",
     ENOTDIR: "a part of the path is not a folder",
     EISDIR: "it is a folder",
-    EACCES: "you may not read it",
-    EPERM: "you may not read it",
+    EACCES: "permission denied",
+    EPERM: "permission denied",
   };
   const errno = errnoOf(error);
-  const reason = (errno !== undefined && reasons[errno]) || errno || "an unknown failure of the file system";
+  const reason = (errno !== undefined && reasons[errno]) || errno || "unknown error of the file system";
   return {
     severity: "error",
     code: "config.unreadable",
     summary: `${path} cannot be read: ${reason}`,
-    remedies: ["Check that the path exists and that you may read it."],
+    remedies: ["Check the path and its permissions."],
   };
 }

@@ -1,4 +1,4 @@
-import { hasReferences, parseReferences, referencesIn, resolveReferences } from "../../core/expression/references.ts";
+import { hasReferences, partsOf, referencesIn, resolveReferences } from "../../core/expression/references.ts";
 import { compareText } from "../../core/expression/value.ts";
 import { metaOf, typeOf } from "../../core/kinds/attribute.ts";
 import {
@@ -23,12 +23,12 @@ import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, toJson,
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
-/** The section `outputs`: what it may show, and the type with which Terraform would record it. */
+/** The section `outputs`: its values, which of them are secret, and the types that Terraform would record. */
 
-/** What the checks of outputs go by. */
+/** What the checks of outputs need. */
 interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {}
 
-/** An output as it stands in a document, before anything is known of the resources. */
+/** A declared output, before the resources are known. */
 interface OutputDraft {
   readonly name: string;
   readonly keySpan: Span;
@@ -41,12 +41,13 @@ type ToResource = Reference & { readonly to: "resource" };
 
 const SETTINGS = ["value", "description", "sensitive"];
 
-/** Variables of the environment that hold a token or a key, whatever is declared. */
-const SECRET_VARIABLES = /^HOSTING_TOKEN$|^HOSTFORM_STATE_(?:NEW_)?(?:KEY|PASSPHRASE)$|^TF_HTTP_PASSWORD$|^PGPASSWORD$/;
+/** Environment variables that hold a token, a key or a password, whatever is declared. */
+const SECRET_VARIABLES =
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?:NEW_|OLD_)?(?:KEY|PASSPHRASE)|TF_HTTP_PASSWORD|PGPASSWORD|PG_CONN_STR)$/;
 
 /**
  * The outputs of all documents, merged: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
- * forms and references, and that a secret is in no output but a sensitive one.
+ * structure and references, and that only sensitive outputs hold secrets.
  */
 export function readOutputs(entries: readonly Entry[], context: OutputContext): DesiredOutput[] {
   return unique(entries, ({ key }) => `The output "${key}"`, context.diags)
@@ -77,7 +78,7 @@ function readSettings(name: string, { entries }: MapTree, diags: DiagnosticColle
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
   const text = stringOf(description?.value);
   if (description !== undefined && (text === undefined || hasReferences(text))) {
-    const summary = `The \`description\` of the output "${name}" must be a text without expressions`;
+    const summary = `The \`description\` of the output "${name}" must be a string without expressions`;
     diags.add(valueSpan(description), "config.structure", summary);
   }
   const flag = sensitive?.value.form === "leaf" ? sensitive.value.value : undefined;
@@ -100,8 +101,8 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   if (!sensitive) {
     for (const { reference, span } of secrets) {
       context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, {
-        detail: `${reference.text} is one, and outputs are shown after each apply.`,
-        fix: `Write \`${name}: {value: …, sensitive: true}\`, or leave it out.`,
+        detail: `${reference.text} is secret, and outputs are shown after each apply.`,
+        fix: `Write \`${name}: {value: …, sensitive: true}\`, or remove it.`,
       });
     }
   }
@@ -121,7 +122,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   };
 }
 
-/** A token, a key or a password is recorded nowhere, and a sensitive output is recorded in the clear. */
+/** Refuses the variables of tokens, keys and passwords: even a sensitive output is recorded in clear text. */
 function refuseSecretVariables({ name, value }: OutputDraft, { providers, resources, diags }: OutputContext): void {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const sources = resources.flatMap(({ sources: own }) => [...(own?.values() ?? [])]);
@@ -129,16 +130,16 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   for (const { text, leaf } of strings(value)) {
     for (const { reference } of referencesIn(text)) {
       if (reference.to !== "env" || !(SECRET_VARIABLES.test(reference.name) || secret.has(reference.name))) continue;
-      const summary = `The output "${name}" would write a secret into the state: the environment variable ${reference.name}`;
+      const summary = `The output "${name}" would write a secret to the state: the environment variable ${reference.name}`;
       diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, {
         detail: "It holds a token, a key or a password, and outputs are recorded.",
-        fix: "Leave it out, and give the variable itself to those who need it.",
+        fix: "Remove it, and pass the variable itself to whatever needs it.",
       });
     }
   }
 }
 
-/** Whether an attribute holds a secret: by its kind, or because one is declared to flow into it. */
+/** Whether an attribute holds a secret: by its kind, or because its declared value refers to one. */
 function isSecret({ address, path: [name] }: ToResource, context: OutputContext, seen: Set<string>): boolean {
   const draft = context.drafts.get(address);
   const type = typeof name === "string" && draft !== undefined ? ownAttribute(draft, name) : undefined;
@@ -146,7 +147,7 @@ function isSecret({ address, path: [name] }: ToResource, context: OutputContext,
   if (draft === undefined || type === undefined || seen.has(place)) return false;
   seen.add(place);
   const { sensitive, writeOnly } = metaOf(type);
-  // A reference to what is only written is refused where references are checked.
+  // The check of references refuses one to a write-only attribute.
   if (writeOnly) return false;
   if (sensitive) return true;
   const declared = draft.attributes.get(String(name));
@@ -161,8 +162,8 @@ function ownAttribute({ kind: { attributes } }: ResourceDraft, name: string) {
 }
 
 /**
- * Terraform's type of a declared value: of a reference that stands alone that of its attribute, so that Terraform, with the
- * same state, finds what it would have written itself. Undefined parts show by their value.
+ * Terraform's type of a declared value, so that Terraform finds in the state what it would have written itself: a value that
+ * is a single reference has the type of its attribute; others are inferred.
  */
 function declaredType(tree: Tree, context: OutputContext): Json {
   if (tree.form === "list") return ["tuple", tree.items.map((item) => declaredType(item, context))];
@@ -175,8 +176,8 @@ function declaredType(tree: Tree, context: OutputContext): Json {
 }
 
 /**
- * A value in the form that its type has in a state: a set in Terraform's order, every attribute of an object. Where it does
- * not fit, which no state could be read with, its type is the one that it shows.
+ * A value in the form that its type has in a state: a set in Terraform's order, an object with every attribute. Where the
+ * value does not fit the type, the state could not be read again; then the type is inferred from the value.
  */
 function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type"> {
   if (hasUnknown(value)) return { value, type };
@@ -184,24 +185,15 @@ function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type
   return formed === undefined ? { value, type: inferredType(value as Json) } : { value: formed, type };
 }
 
-/** What a text refers to, when it is a reference and nothing else. */
+/** The type of the attribute that a text refers to, if the text is a single reference. */
 function referredType(text: string, { drafts }: OutputContext): Json | undefined {
-  const [only, ...more] = hasReferences(text) ? partsOf(text) : [];
+  const [only, ...more] = partsOf(text);
   if (only === undefined || typeof only === "string" || more.length > 0 || only.to === "env") return undefined;
   const draft = drafts.get(only.address);
   const [name, ...path] = only.path;
   const attribute = draft !== undefined && typeof name === "string" ? ownAttribute(draft, name) : undefined;
   const type = attribute && typeAt(typeOf(attribute, metaOf(attribute).set === true), path);
   return type && typeJson(type);
-}
-
-/** One that cannot be read is reported where it is checked. */
-function partsOf(text: string): ReturnType<typeof parseReferences> {
-  try {
-    return parseReferences(text);
-  } catch {
-    return [];
-  }
 }
 
 function typeAt(type: Attribute["type"], [step, ...rest]: AttributePath): Attribute["type"] | undefined {
@@ -225,7 +217,7 @@ function inferredType(value: Json): Json {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** Undefined for a value that is not of the type. */
+/** The value in the form of a type; undefined when it is not of that type. */
 function inForm(value: Json, type: Json): Json | undefined {
   if (value === null) return null;
   if (!Array.isArray(type)) return inferredType(value) === type ? value : undefined;
@@ -249,7 +241,7 @@ function inForm(value: Json, type: Json): Json | undefined {
   return parts.every((part): part is [string, Json] => part[1] !== undefined) ? Object.fromEntries(parts) : undefined;
 }
 
-/** Terraform's order of a set of texts is that of their bytes; one of numbers, by size. */
+/** Terraform's order of a set: strings by their bytes, numbers by size. */
 function sortedSet(items: readonly Json[]): Json {
   const unique = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
   return unique.sort((a, b) =>

@@ -8,21 +8,20 @@ import { type ReadContext, type TemplateReference, templateReferences, unreferab
 import { type SpannedName, strings, type Tree } from "../source/tree.ts";
 import type { ResourceDraft } from "./resource.ts";
 
-/** References between resources: what they name must exist, and they must not form a circle. */
+/** Checks references between resources: their targets exist, and they form no circle. */
 
-/** What the checks of references go by. */
+/** What the checks of references need. */
 export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;
-  /** The addresses of the instances of a resource, by its address without a key. */
+  /** The addresses of a resource's instances, by its address without a key. */
   readonly instances: ReadonlyMap<string, readonly string[]>;
-  /** False when some of the declaration could not be read: what seems undeclared may stand there. */
+  /** False when a part of the declaration could not be read: it may declare what seems undeclared. */
   readonly complete: boolean;
 }
 
 /**
- * Checks every template and every `depends_on`: whether it can be read, whether what it names exists, and whether
- * the references form circles.
- * @returns for each resource the addresses that its `depends_on` stands for.
+ * Checks every template and every `depends_on`: the syntax, that the targets exist, and that the references form no circle.
+ * @returns for each resource the addresses in its `depends_on`.
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
   const { drafts, diags } = context;
@@ -53,7 +52,7 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
 
 /**
  * Checks the references of a value that belongs to no resource.
- * @returns those to resources, also to undeclared ones; none of a template that cannot be read.
+ * @returns those to resources, including undeclared ones; none of a template that cannot be parsed.
  */
 export function checkValue(value: Tree, context: ReferenceContext): readonly TemplateReference[] {
   const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context) ?? []);
@@ -88,7 +87,7 @@ function checkReference(
   context.diags.add(span, "config.reference", summary, { ...more, ...remark });
 }
 
-/** The addresses that an item of `depends_on` stands for: one resource, or all instances of it. */
+/** The addresses that an item of `depends_on` means: one resource, or all of its instances. */
 function resolveDependsOn({ name, span }: SpannedName, address: string, context: ReferenceContext): readonly string[] {
   if (hasReferences(name) || parseAddress(name) === undefined) {
     context.diags.add(span, "config.reference", "This is not the address of a resource", {
@@ -111,6 +110,6 @@ function reportUndeclared(address: string, span: Span, context: ReferenceContext
   const summary =
     instance === undefined
       ? `No resource ${address.slice(0, 300)} is declared`
-      : `${address} has several instances; one has to be named`;
+      : `${address} has several instances; name one of them`;
   diags.add(span, "config.reference", `${summary}.${suggestionOf(near)}`, remark);
 }

@@ -2,22 +2,22 @@ import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { formatAddress, parseAddress } from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { checkName, type DiagnosticCollector, reportComputed, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
 import { isSecretSource } from "./settings.ts";
 
-/** Resources as they stand in a document: their blocks, and what is nested in these. */
+/** Reads the blocks of resources, and the resources that are nested in them. */
 
-/** A resource as it stands in a document, before anything is known of the others. */
+/** A declared resource, before its references are checked. */
 export interface ResourceDraft {
   readonly address: string;
   readonly kind: Kind;
   /** The key under which it is declared. */
   readonly keySpan: Span;
-  /** Its attributes, reserved keys left out. */
+  /** Without the reserved keys. */
   readonly attributes: ReadonlyMap<string, Entry>;
-  /** Attributes of which only the place of the value is declared. */
+  /** Attributes that declare where their value is read. */
   readonly sources: ReadonlyMap<string, Entry>;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
@@ -37,13 +37,10 @@ interface DocumentContext {
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "depends_on", "import"];
 
-/** What may stand in a nested block beside attributes: the provider is that of the block around it. */
+/** Keys of a nested block that are not attributes; its provider is that of the block around it. */
 const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
-/**
- * Reads `NAME: {…}` of a section: the resource itself and what is nested in it. Checks names and forms; values
- * are not looked at.
- */
+/** Reads `NAME: {…}` of a section: the resource and those nested in it. Checks names and structure, not values. */
 export function readResource(entry: Entry, kind: Kind, context: DocumentContext): ResourceDraft[] {
   const { kinds, diags, provider } = context;
   const { key: name, keySpan, value: body } = entry;
@@ -58,7 +55,7 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
     });
     return [empty];
   }
-  /** The kinds that are declared inside a block of this kind, by the key of their section there: `grants` in a service. */
+  /** The kinds that are nested in this one, by their section: `grants` in a service. */
   const nested = new Map(
     [...kinds.values()].flatMap((inner) =>
       inner.nested?.in === kind.type ? [[inner.nested.section, inner] as const] : [],
@@ -69,7 +66,7 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
   return [draft, ...inner];
 }
 
-/** A resource of which only the address is known, so that references to it are not mistakes as well. */
+/** A resource of which only the address is known, so that references to it are no further errors. */
 function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: SpannedName | undefined): ResourceDraft {
   return {
     address,
@@ -84,7 +81,7 @@ function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: Spanne
   };
 }
 
-/** Sorts the keys of a block into attributes and reserved keys. @param sections keys that are read elsewhere. */
+/** Reads the attributes and reserved keys of a block. @param sections keys of nested sections, read elsewhere. */
 function readBody(
   empty: ResourceDraft,
   body: MapTree,
@@ -105,17 +102,10 @@ function readBody(
       if (near !== undefined) misspelt.set(near, entry);
       const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${suggestionOf(near)}`;
       diags.add(entry.keySpan, "config.unknown_key", summary, { address, detail: `It can have ${known.join(", ")}.` });
-    } else if (isComputed(kind, key)) {
-      // `plan: 11` was meant to be `plan_id`.
-      const near = declarable.find((name) => name.startsWith(`${key}_`));
-      const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
-      diags.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared${meant}`, {
-        address,
-        fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
-      });
-    } else attributes.set(key, entry);
+    } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable, address, diags);
+    else attributes.set(key, entry);
   }
-  // A misspelt attribute is taken for what it was probably meant to be, so that it is not reported as missing as well.
+  // A misspelt attribute counts as the suggested one, so that it is not reported as missing as well.
   for (const [meant, entry] of misspelt) {
     if (!attributes.has(meant) && declarable.includes(meant)) attributes.set(meant, entry);
   }
@@ -133,7 +123,7 @@ function readBody(
   };
 }
 
-/** Whether the API alone gives an attribute. */
+/** Whether only the API sets an attribute. */
 function isComputed(kind: Kind, name: string): boolean {
   const type = kind.attributes.shape[name];
   return type !== undefined && metaOf(type).change === undefined;
@@ -171,7 +161,7 @@ function readImport(entry: Entry | undefined, address: string, diags: Diagnostic
   const id = entry.value.form === "leaf" ? entry.value.value : undefined;
   if (Number.isInteger(id)) return String(id);
   if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
-  const fix = "Write the id that the API gave the object; expressions are not evaluated here.";
+  const fix = "Write the id of the object in the API; expressions are not evaluated here.";
   diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
   return undefined;
 }
@@ -234,14 +224,14 @@ function readInstance(
     if (twice === undefined) continue;
     diags.add(twice.keySpan, "config.structure", `"${own}" cannot be given inside \`${nested.section}\``, {
       address,
-      fix: `Remove it: ${from} says so already.`,
+      fix: `Remove it: ${from} already sets it.`,
     });
   }
   const draft = readBody(empty, body, RESERVED_IN_NESTED, [], diags);
   return { ...draft, attributes: new Map([...implied, ...[...draft.attributes].filter(([key]) => !implied.has(key))]) };
 }
 
-/** The map of a nested block; a single word is short for the attribute that the kind names. */
+/** The map of a nested block; a single word is short for one attribute of the kind. */
 function blockOf({ keySpan, value: tree }: Entry, shorthand: string | undefined): MapTree | undefined {
   if (tree.form === "map") return tree;
   if (shorthand === undefined || stringOf(tree) === undefined) return undefined;

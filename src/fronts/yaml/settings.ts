@@ -1,32 +1,26 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { hasReferences, parseReferences, resolveReferences } from "../../core/expression/references.ts";
+import { partsOf, resolveReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind } from "../../core/kinds/kind.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
-import {
-  CURRENCIES,
-  ExpressionError,
-  type Guards,
-  type ProviderConfig,
-  type SecretSource,
-} from "../../core/model/index.ts";
-import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { CURRENCIES, type Guards, type ProviderConfig, type SecretSource } from "../../core/model/index.ts";
+import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
 import { addProviderSetting, holdsToken } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
 import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
 
 /**
- * The settings in a declaration that a schema of their own describes: `providers`, `guards`, and where a secret value is read.
- * The editor's schema is made from the same schemas.
+ * The parts of a declaration that have a schema of their own: `providers`, `guards`, and the sources of secrets. The editor's
+ * schema is generated from the same schemas.
  */
 
 const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
 
 /**
- * Reads one entry of `providers`. Settings may take values from the environment (`${env.NAME}`); those are evaluated
- * here, since a provider is needed before anything can be planned. Mistakes in single settings leave those out.
+ * Reads one entry of `providers`. Settings may refer to the environment (`${env.NAME}`); they are evaluated here, because a
+ * provider is needed before anything can be planned. A setting with an error is left out.
  */
 export function readProvider(entry: Entry, context: ReadContext): ProviderConfig | undefined {
   const { diags } = context;
@@ -67,15 +61,15 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
   return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, tree.span) };
 }
 
-/** A path in a declaration is relative to the file that it stands in. */
+/** A path in a declaration is relative to the file that declares it. */
 function besideDeclaration(path: string, { source }: Span): string {
   return isAbsolute(path) ? path : join(dirname(source.path), path);
 }
 
 const WHERE_TOKENS_GO =
-  "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). Revoke the token that stood here if the file was shared.";
+  "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). If the file was shared, revoke the token.";
 
-/** Says that a token may not stand in a declaration, pointing at the key and never showing the value. */
+/** Refuses a token in a declaration; the message points at the key and does not show the value. */
 export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
   diags.add(keySpan, "config.secret", `"${key}" would put an API token into the declaration`, { fix: WHERE_TOKENS_GO });
 }
@@ -83,11 +77,9 @@ export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector)
 const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
 
 const amount = () =>
-  z
-    .int("expected a whole number, in the unit in which the API gives amounts (`hostform plans` shows them)")
-    .min(0, "at least 0");
+  z.int("expected a whole number, in the unit of the API (`hostform plans` shows amounts in it)").min(0, "at least 0");
 
-/** The section `guards`. The editor's schema is made from this as well. */
+/** The section `guards`. The editor's schema is generated from this. */
 export const guardSettings = z.strictObject({
   max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
   max_spend: z
@@ -97,7 +89,7 @@ export const guardSettings = z.strictObject({
     )
     .optional()
     .describe(
-      "Most that one run may order for, by currency, in the unit in which the API gives amounts. A currency that is left out is not limited.",
+      "Most that one run may spend, by currency, in the unit of the API. A currency that is not listed has no limit.",
     ),
   max_removals: wholeNumber("resources").optional().describe("Most resources that one run may remove."),
   max_removals_percent: z
@@ -105,10 +97,10 @@ export const guardSettings = z.strictObject({
     .min(0, "at least 0")
     .max(100, "at most 100")
     .optional()
-    .describe("Most resources that one run may remove, in percent of what is recorded."),
+    .describe("Most resources that one run may remove, as a percentage of those recorded."),
 });
 
-/** What each limit is called in the model. */
+/** The name of each limit in the model. */
 const GUARD_NAMES = {
   max_orders: "maxOrders",
   max_spend: "maxSpend",
@@ -116,12 +108,12 @@ const GUARD_NAMES = {
   max_removals_percent: "maxRemovalsPercent",
 } as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
 
-/** Reads the section `guards`. A wrong setting is reported at its place and left out; a section without any, warned of. */
+/** Reads the section `guards`. A setting with an error is left out; a section without limits is a warning. */
 export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   const { value: tree } = section;
   if (limitsNothing(tree)) {
     const fix = "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.";
-    diags.warn(section.keySpan, "config.structure", "`guards` has no limit in it, so it limits nothing", { fix });
+    diags.warn(section.keySpan, "config.structure", "`guards` sets no limit", { fix });
     return {};
   }
   if (tree.form !== "map") {
@@ -133,7 +125,7 @@ export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   const ranges: Record<string, unknown> = {};
   for (const entry of tree.entries.values()) {
     const name = Object.hasOwn(GUARD_NAMES, entry.key) ? GUARD_NAMES[entry.key as keyof typeof GUARD_NAMES] : undefined;
-    if (name === undefined) reportUnknown(entry, "`guards` has no limit", Object.keys(GUARD_NAMES), diags);
+    if (name === undefined) reportUnknown(entry, "`guards` has no setting", Object.keys(GUARD_NAMES), diags);
     else if (isAcceptable(entry, diags)) {
       settings[name] = toJson(entry.value);
       ranges[name] = rangeOf(valueSpan(entry));
@@ -149,7 +141,7 @@ function limitsNothing(tree: Entry["value"]): boolean {
   return tree.form === "map" && [...tree.entries.values()].every(isEmpty);
 }
 
-/** Checks one limit; every mistake in it at its own place. */
+/** Checks one limit; each error is reported at its place. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
   const currencies = key === "max_spend" && tree.form === "map" ? [...tree.entries.values()] : [];
@@ -171,16 +163,12 @@ function reportUnknown(
   known: readonly string[],
   diags: DiagnosticCollector,
 ): void {
-  const upper = known.find((word) => word === key.toUpperCase());
-  const near = upper ?? diags.nearest(key, known);
-  diags.add(keySpan, "config.unknown_key", `${what} "${key.slice(0, 100)}".${suggestionOf(near)}`, {
-    detail: `It can be ${known.join(", ")}.`,
-  });
+  diags.addUnknown(keySpan, `${what} "${key.slice(0, 100)}"`, key, known, { detail: `It can be ${known.join(", ")}.` });
 }
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as ACME_PASSWORD";
 
-/** The ways to say where a secret value is read, one of which is to be given. The editor's schema is made from this as well. */
+/** The sources of a secret, of which one is declared. The editor's schema is generated from this. */
 export const secretSourceForms = z.strictObject({
   env: z
     .string(VARIABLE_NAME)
@@ -189,26 +177,21 @@ export const secretSourceForms = z.strictObject({
   file: z
     .string("expected a path")
     .min(1, "expected a path")
-    .describe("File that holds the value, relative to the project's folder. One line break at its end is left out."),
+    .describe("File that holds the value, relative to the project's folder. A line break at its end is removed."),
   command: z
-    .array(z.string("expected a text"), "expected a list: the program and its arguments")
+    .array(z.string("expected a string"), "expected a list: the program and its arguments")
     .min(1, "expected a list: the program and its arguments")
     .refine(([program]) => program !== "", "expected a program")
-    .describe(
-      "Program, with its arguments, that prints the value. It is run without a shell, in the project's folder.",
-    ),
+    .describe("Program and arguments that print the value. It runs without a shell, in the project's folder."),
 });
 
 const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
 
-/** The three ways, for messages. @param name the attribute. */
+/** The three sources, for messages. @param name the attribute. */
 const ways = (name: string) =>
-  `Say where it is read when it is needed: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
+  `Declare where to read it: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
 
-/**
- * Whether an attribute of a block is to be read as a source: it is write-only, and declared other than by an expression
- * that refers to another resource.
- */
+/** Whether an attribute declares a source: it is write-only, and its value is no expression that refers to a resource. */
 export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
   const type = kind.attributes.shape[name];
   if (type === undefined || metaOf(type).writeOnly !== true) return false;
@@ -217,9 +200,9 @@ export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
 }
 
 /**
- * Reads where a secret value is to be taken from. The value itself is refused: a declaration is shared and kept. No
- * message shows what stands there, and all point at the key, whose line does not show it either.
- * @returns undefined after a mistake, which is reported.
+ * Reads the source of a secret. The secret itself is refused, because a declaration is shared and kept. No message shows the
+ * value; all point at the key, whose line is shown without it.
+ * @returns undefined after a reported error.
  */
 export function readSecretSource(
   { key, keySpan, value: tree }: Entry,
@@ -241,7 +224,7 @@ export function readSecretSource(
     return undefined;
   }
   if (!FORMS.includes(entry.key)) {
-    const summary = `\`${key}\` cannot be taken from "${entry.key.slice(0, 100)}"`;
+    const summary = `\`${key}\` cannot be read from "${entry.key.slice(0, 100)}"`;
     diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
     return undefined;
   }
@@ -251,11 +234,11 @@ export function readSecretSource(
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
   if (parsed.success) return parsed.data as SecretSource;
   const [issue] = parsed.error.issues;
-  diags.add(keySpan, "config.invalid_value", `${key}.${entry.key}: ${issue?.message ?? "not usable"}`, remark);
+  diags.add(keySpan, "config.invalid_value", `${key}.${entry.key}: ${issue?.message ?? "invalid value"}`, remark);
   return undefined;
 }
 
-/** Paths and arguments may hold `${env.NAME}`, and nothing else that has to be evaluated. */
+/** Checks paths and arguments: `${env.NAME}` is the only expression that they may have. */
 function checkTemplates(tree: MapTree, address: string, context: ReadContext): boolean {
   let readable = true;
   for (const { leaf } of strings(tree)) {
@@ -263,7 +246,7 @@ function checkTemplates(tree: MapTree, address: string, context: ReadContext): b
     const [wrong] = references ?? [];
     if (wrong !== undefined) {
       const fix = "Only `${env.NAME}` can be used here.";
-      const summary = "Where a secret is read cannot depend on a resource";
+      const summary = "The source of a secret cannot depend on a resource";
       context.diags.add(wrong.span, "config.reference", summary, { address, fix });
     }
     readable &&= references !== undefined && wrong === undefined;
@@ -271,24 +254,14 @@ function checkTemplates(tree: MapTree, address: string, context: ReadContext): b
   return readable;
 }
 
-/** The NAME of a text that is `${env.NAME}` and nothing else. */
+/** The NAME of a string that is only `${env.NAME}`. */
 function soleVariable({ value }: Leaf): string | undefined {
-  const [only, ...more] = partsOf(value);
+  const [only, ...more] = partsOf(String(value));
   return typeof only === "object" && only.to === "env" && more.length === 0 ? only.name : undefined;
 }
 
-/** True for an expression without a text of its own that refers to a resource; its value is nobody's to read in the file. */
+/** Whether a value consists of references only, of which one is to a resource: then the file does not show the secret. */
 function refersToResource({ value }: Leaf): boolean {
-  const parts = partsOf(value);
+  const parts = partsOf(String(value));
   return parts.every((part) => typeof part === "object") && parts.some((part) => part.to === "resource");
-}
-
-function partsOf(value: Leaf["value"]): ReturnType<typeof parseReferences> {
-  if (typeof value !== "string" || !hasReferences(value)) return [String(value)];
-  try {
-    return parseReferences(value);
-  } catch (error) {
-    if (error instanceof ExpressionError) return [value];
-    throw error;
-  }
 }

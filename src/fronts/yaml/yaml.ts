@@ -18,38 +18,38 @@ import { Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, type Tree } from "../source/tree.ts";
 
 /**
- * YAML as trees that know their places. A file is parsed step by step within limits, then each document is converted:
- * aliases and merge keys resolved, duplicate keys and values that JSON does not have reported.
+ * Parses YAML into trees with places. A file is parsed step by step within limits, then each document is converted: aliases and
+ * merge keys are resolved, duplicate keys and values that JSON does not have are reported.
  */
 
-/** What a file may hold. A declaration of a thousand services is a tenth of this. */
+/** Limits of a file. A declaration of a thousand services has a tenth of this. */
 export const LIMITS = {
   /** Bytes of a file. */
   bytes: 1024 * 1024,
-  /** Tokens (words, signs, blanks) of a file: what the parser's time grows with. */
+  /** Tokens (words, punctuation, blanks): the parser's time grows with them. */
   tokens: 500_000,
-  /** Anchors and tags of a file: dear when they are piled up where only one may stand. */
+  /** Anchors and tags: expensive when piled up where only one is allowed. */
   marks: 10_000,
-  /** Levels of maps and lists in each other, aliases followed. */
+  /** Nesting of maps and lists, with aliases expanded. */
   depth: 50,
-  /** Values of a document, each alias counted as what it stands for. */
+  /** Values of a document, with aliases expanded. */
   values: 250_000,
   /** Documents of a file. */
   documents: 1000,
-  /** Signs that fit nowhere; the rest of a file that has so many is not looked at. */
+  /** Syntax errors; after these the rest of a file is not read. */
   errors: 100,
 } as const;
 
-/** The documents of a YAML file that could be read; empty ones are left out. */
+/** The valid documents of a YAML file, without empty ones. */
 export interface Read {
   readonly documents: readonly Tree[];
-  /** False when some of the file could not be read, so that what it declares is not fully known. */
+  /** False when a part of the file could not be read. */
   readonly complete: boolean;
 }
 
 /**
- * Reads a YAML file (1.2, core schema, with merge keys) of one or several documents. A document with a syntax error is
- * left out whole: what stands behind the error would only give mistakes that are none.
+ * Reads a YAML file (1.2, core schema, with merge keys) of one or several documents. A document with a syntax error is left out
+ * as a whole: what follows the error would only cause further, false errors.
  */
 export function readYaml(file: SourceFile, index: number, diags: DiagnosticCollector): Read {
   const source = new Source(file, index);
@@ -72,13 +72,13 @@ export function readYaml(file: SourceFile, index: number, diags: DiagnosticColle
   } catch (error) {
     if (!(error instanceof Excess)) throw error;
     diags.add(error.span, "config.too_large", `${source.path} ${error.message}`, {
-      fix: "Split the declaration into several files, and write out what many aliases repeat.",
+      fix: "Split the declaration into several files, and use fewer aliases.",
     });
     return { documents: [], complete: false };
   }
 }
 
-/** Parses step by step, so that a hostile file is refused before it has cost time or stack. */
+/** Parses step by step, so that a hostile file is refused before it costs time or stack. */
 function compose(source: Source): Document.Parsed[] {
   const { text } = source;
   const here = (offset: number) => source.span(offset, offset + 1);
@@ -102,7 +102,8 @@ function compose(source: Source): Document.Parsed[] {
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > LIMITS.tokens) throw new Excess(`has more than ${LIMITS.tokens} words and signs`, here(parser.offset));
+    if (tokens > LIMITS.tokens)
+      throw new Excess(`has more than ${LIMITS.tokens} words and punctuation marks`, here(parser.offset));
     if (lexeme.startsWith("&") || lexeme.startsWith("!")) marks += 1;
     if (marks > LIMITS.marks) throw new Excess(`has more than ${LIMITS.marks} anchors and tags`, here(parser.offset));
     for (const token of parser.next(lexeme)) {
@@ -119,20 +120,20 @@ function compose(source: Source): Document.Parsed[] {
   return documents;
 }
 
-/** What mends the usual mistakes, by the parser's own code. */
+/** How to fix common errors, by the parser's code. */
 const FIXES: Partial<Record<YAMLError["code"], string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
   BLOCK_AS_IMPLICIT_KEY: 'Put quotes around a value that contains ": ", and start a nested map on a new line.',
   BAD_SCALAR_START: "Put quotes around the value.",
-  MULTILINE_IMPLICIT_KEY: "Check the indentation, and that each key is followed by a colon and a space.",
-  BAD_INDENT: "Check the indentation, and that every bracket is closed.",
+  MULTILINE_IMPLICIT_KEY: "Check the indentation, and put a colon and a space after each key.",
+  BAD_INDENT: "Check the indentation, and close every bracket.",
   BAD_DQ_ESCAPE: "Write backslashes twice in double quotes, or use single quotes.",
-  TAG_RESOLVE_FAILED: "Remove the tag (the word that begins with `!`); put quotes around a text that begins with it.",
+  TAG_RESOLVE_FAILED: "Remove the tag (the word that begins with `!`); put quotes around a string that begins with it.",
 };
 
-/** Reports the first error of each line; the others there follow from it. @returns whether there was any. */
+/** Reports the first error of each line; others on the line follow from it. @returns whether there was any. */
 function reportSyntax(document: Document.Parsed, source: Source, diags: DiagnosticCollector): boolean {
-  // A tag that is not known is a warning to the parser. To a declaration it is a value that would mean something else.
+  // For the parser an unknown tag is a warning. In a declaration it would change the meaning of a value.
   const errors: YAMLError[] = [...document.errors, ...document.warnings.filter((w) => w.code === "TAG_RESOLVE_FAILED")];
   const lines = new Set<number>();
   for (const { code, message, pos } of errors.toSorted((a, b) => a.pos[0] - b.pos[0])) {
@@ -144,7 +145,7 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     if (template !== undefined) {
       const summary = `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`;
       diags.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
-      // The brackets are out of step from here on: what else is wrong is unclear.
+      // The brackets do not match from here on, so further errors would be false.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
@@ -154,14 +155,14 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
   return errors.length > 0;
 }
 
-/** The template whose `{` the parser has taken for the beginning of a map: as it does inside brackets, without quotes. */
+/** The template whose `{` the parser reads as the beginning of a map, as it does inside brackets without quotes. */
 function templateAt(text: string, brace: number): string | undefined {
   if (text.slice(brace - 1, brace + 1) !== "${") return undefined;
   const [template] = /^\$\{[^{}\n]{1,200}\}/.exec(text.slice(brace - 1, brace + 300)) ?? [];
   return template ?? "${…}";
 }
 
-/** A document that is larger than is accepted; the message continues the name of the file. */
+/** A file beyond the limits; the message continues the name of the file. */
 class Excess extends Error {
   readonly span: Span;
   constructor(message: string, span: Span) {
@@ -170,7 +171,7 @@ class Excess extends Error {
   }
 }
 
-/** A tree with what it weighs when every alias is written out. */
+/** A tree with its size when every alias is expanded. */
 interface Weighed {
   readonly tree: Tree;
   readonly values: number;
@@ -178,15 +179,15 @@ interface Weighed {
 }
 
 /**
- * Turns the nodes of a document into a {@link Tree}. Aliased branches are shared, never copied, so an alias bomb costs nothing
- * before its weight is known and refused. `complete` is false when a part had to be left out.
- * Throws {@link Excess} when the document, written out, is larger or deeper than the limits.
+ * Turns the nodes of a document into a {@link Tree}. Aliased branches are shared, never copied, so that an alias bomb is refused
+ * by its size before it costs anything. `complete` is false when a part had to be left out.
+ * Throws {@link Excess} when the document with expanded aliases is larger or deeper than the limits.
  */
 class Conversion {
   complete = true;
   readonly #source: Source;
   readonly #diags: DiagnosticCollector;
-  /** By name; `undefined` while the anchored node is still being read. A later anchor of the same name replaces it. */
+  /** By name; `undefined` while the anchored node is being read. A later anchor of the same name replaces it. */
   readonly #anchors = new Map<string, Weighed | undefined>();
   /** Entries that merge keys have copied so far. */
   #merged = 0;
@@ -202,7 +203,7 @@ class Conversion {
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
     const weighed = isMap(node) ? this.#map(node) : isSeq(node) ? this.#list(node) : this.#scalar(node as Scalar);
     if (weighed.values > LIMITS.values) {
-      throw new Excess(`has more than ${LIMITS.values} values when its aliases are written out`, this.#span(node));
+      throw new Excess(`has more than ${LIMITS.values} values when its aliases are expanded`, this.#span(node));
     }
     if (weighed.depth > LIMITS.depth) {
       throw new Excess(`is nested more than ${LIMITS.depth} levels deep`, this.#span(node));
@@ -215,24 +216,16 @@ class Conversion {
     const target = this.#anchors.get(name);
     if (target !== undefined) return target;
     if (this.#anchors.has(name)) {
-      return this.#refuse(
-        node,
-        `The alias *${name} stands inside what it repeats`,
-        "Move the alias out of its anchor.",
-      );
+      return this.#refuse(node, `The alias *${name} is inside its own anchor`, "Move the alias out of its anchor.");
     }
-    const fix = `Write &${name} at an earlier value of the same document, or put quotes around a text that begins with "*".`;
-    return this.#refuse(node, `There is no anchor &${name} before this alias`, fix);
+    const fix = `Write &${name} at an earlier value of the same document, or put quotes around a string that begins with "*".`;
+    return this.#refuse(node, `No anchor &${name} precedes this alias`, fix);
   }
 
   #scalar(node: Scalar): Weighed {
     const value = plainValue(node);
     if (value !== undefined) return leaf(value, this.#span(node));
-    return this.#refuse(
-      node,
-      "This number is not one that can be sent",
-      "Give a finite number, or put quotes around a text.",
-    );
+    return this.#refuse(node, "This number cannot be sent", "Use a finite number, or put quotes around a string.");
   }
 
   #list(node: YAMLSeq): Weighed {
@@ -269,21 +262,21 @@ class Conversion {
     const text = isScalar(node) && node.type === "PLAIN" ? node.source : tree.form === "leaf" ? tree.value : undefined;
     const key = String(text ?? "");
     if (key !== "" && key !== "__proto__") return key;
-    const summary = key === "" ? "A key has to be a word or a text" : '"__proto__" is not accepted as a key';
+    const summary = key === "" ? "A key must be a string" : '"__proto__" is not accepted as a key';
     this.#refuse(node, summary, key === "" ? "Write `name: value`." : "Choose another name.");
     return undefined;
   }
 
-  /** https://yaml.org/type/merge.html: what the map has itself stays; of several sources the earlier one wins. */
+  /** https://yaml.org/type/merge.html: the map's own keys win over merged ones, earlier sources over later ones. */
   #merge(entries: Map<string, Entry>, from: Tree, at: Node): void {
     for (const tree of from.form === "list" ? from.items : [from]) {
       if (tree.form !== "map") {
-        this.#refuse(at, "A merge key (<<) takes a map, an alias of one, or a list of them", "Write `<<: *name`.");
+        this.#refuse(at, "A merge key (<<) needs a map, an alias of one, or a list of them", "Write `<<: *name`.");
         return;
       }
       this.#merged += tree.entries.size;
       if (this.#merged > LIMITS.values) {
-        throw new Excess(`has more than ${LIMITS.values} values when its merges are written out`, this.#span(at));
+        throw new Excess(`has more than ${LIMITS.values} values when its merge keys are expanded`, this.#span(at));
       }
       for (const [key, entry] of tree.entries) if (!entries.has(key)) entries.set(key, entry);
     }
@@ -324,8 +317,8 @@ function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values:
 }
 
 /**
- * The value of a scalar, `undefined` for those that JSON does not have (`.inf`, `.nan`). A decimal integer that a number
- * would not give back as it is written stays the text it is: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
+ * The value of a scalar, `undefined` for those that JSON does not have (`.inf`, `.nan`). A decimal integer that a number would
+ * change stays a string: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
  */
 function plainValue({ value, source = "" }: Scalar): null | boolean | number | string | undefined {
   if (typeof value !== "number") return value === null || typeof value === "boolean" ? value : String(value);

@@ -5,7 +5,6 @@ import path from "node:path";
 import { z } from "zod";
 import { compareText } from "../../core/expression/value.ts";
 import {
-  type Diagnostic,
   didYouMean,
   errnoOf,
   fail,
@@ -18,7 +17,7 @@ import { parsedJson } from "../../core/record/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
 import { type Ownership, requireOwnFile, requireOwnFolder } from "../own-files.ts";
-import type { LoadedStack, Outline, Stack } from "./stack.ts";
+import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 
 /** The stacks that a path leads to. */
 interface Opened {
@@ -171,7 +170,7 @@ export async function readText(file: string, shown: string, own?: Ownership): Pr
   try {
     return { path: shown, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return fail("stack.files", `${shown} is not a text in UTF-8`, { remedies: ["Save it as UTF-8."] });
+    return fail("stack.files", `${shown} is not valid UTF-8`, { remedies: ["Save it as UTF-8."] });
   }
 }
 
@@ -182,7 +181,7 @@ function unreadable(shown: string, error: unknown): never {
     ENOENT: "it does not exist",
     ENOTDIR: "it is not a folder",
     EISDIR: "it is a folder",
-    EACCES: "you may not read it",
+    EACCES: "permission denied",
   };
   return fail("stack.files", `${shown} cannot be read: ${reasons[errno] ?? errno}`, {
     remedies: [
@@ -279,16 +278,23 @@ function within(folder: string, named: string, where: string): string {
   return found;
 }
 
-/** What a construct says of itself, at the line that made it when the manifest has that. */
-function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Diagnostic {
-  const [first = "", ...rest] = message.split(/\r?\n/);
+/** `Default` is the inside of a construct that the program names by the path above. */
+export const programPath = (constructPath: string) => constructPath.replace(/(?<=.)(?:\/Default)+$/, "");
+
+/** The code and the attribute at the end of the warning of `src/constructs/clear-text.ts`. */
+const CLEAR_TEXT = / \[config\.secret (\w+)\]$/;
+
+/** What a construct reports about itself, at the line that created it if the manifest has that. */
+function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Annotation {
+  const construct = programPath(constructPath);
+  const attribute = CLEAR_TEXT.exec(message)?.[1];
+  const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
     severity,
     code: "stack.annotation",
-    // `Default` is inside of a construct that somebody has made: they know it by the path before.
-    summary: `${constructPath.replace(/(?<=.)(?:\/Default)+$/, "")}: ${first}`,
+    summary: `${construct}: ${first}`,
     // Indented: a line of it that begins as one of the report does is not taken for one.
     ...(rest.length > 0 && {
       detail: rest
@@ -298,6 +304,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
     }),
     ...(severity === "error" && { remedies: ["Mend what the construct complains of, and synthesize again."] }),
     ...(range && { range }),
+    ...(attribute !== undefined && { clearText: { construct, attribute } }),
   };
 }
 

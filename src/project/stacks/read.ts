@@ -1,4 +1,5 @@
-/** The declaration that a stack is, with the outputs of the states that it refers to. */
+/** Reads a stack as a declaration, with the outputs of the states that it refers to. */
+import { isTemplate } from "../../core/expression/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import {
   type Backend,
@@ -18,8 +19,10 @@ import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stack
 import type { Redaction } from "../redaction.ts";
 import type { ProjectSource } from "../source.ts";
 import { requireOwnBackend } from "../trust.ts";
+import { programPath } from "./files.ts";
 import {
   type ActiveStack,
+  type Annotation,
   type LoadedStack,
   type OutputsAt,
   placeName,
@@ -29,9 +32,9 @@ import {
 import { openVariables, secretsIn } from "./variables.ts";
 
 /**
- * Reads the stack that a command works on: its files, what was given to its variables, and the outputs of the stacks
- * before it. Secrets among them are announced before anything can be shown.
- * @returns what a declaration in YAML gives; mistakes are in it, nothing is thrown for them.
+ * Reads the stack that a command works on: its files, the values of its variables, and the outputs of the stacks before it.
+ * Secrets among them are registered for redaction before anything can be shown.
+ * @returns the same as for a declaration in YAML; errors are part of it, none is thrown.
  */
 export async function readStack(
   source: ProjectSource,
@@ -59,16 +62,16 @@ export async function readStack(
     desired: found.some(isError) ? undefined : desired,
     partial,
     backend: onDisk(backend),
-    diagnostics: [...found, ...diagnostics.filter((one) => !isToldByConstruct(one, stack.annotations))],
+    diagnostics: [...found, ...diagnostics.filter((one) => !isReportedByConstruct(one, stack.annotations))],
   };
 }
 
-/** A state on this disk is where the source of the project says: `--state` may name another file. */
+/** The path of a local state comes from the project's source: `--state` may name another file. */
 function onDisk(backend: Declaration["backend"]): Backend | undefined | "unclear" {
   return typeof backend === "object" && backend.type === "local" ? undefined : backend;
 }
 
-/** What Terraform learns of resources, data sources and the provider. Loaded when it is needed: a YAML project is not. */
+/** Terraform's schemas of resources, data sources and the provider. Loaded lazily: a YAML project does not need them. */
 async function schemas() {
   const [{ schemaOf }, { dataSources }, { providerSchema }] = await Promise.all([
     import("../../fronts/terraform/schema/of-kind.ts"),
@@ -86,42 +89,30 @@ async function schemas() {
   };
 }
 
-/**
- * Whether a construct has said already what is found in the synthesized file: that one of its secrets stands there in clear
- * text (`src/constructs/clear-text.ts`). Its own words are the better ones: they know the line of the program.
- *
- * @param annotations what the constructs of the stack say
- */
-function isToldByConstruct(
-  { code, severity, summary, range }: Diagnostic,
-  annotations: readonly Diagnostic[],
+/** Whether a construct already warns of the same secret in clear text. Its warning is the better one: it has the program's line. */
+function isReportedByConstruct(
+  { code, severity, attribute, range }: Diagnostic,
+  annotations: readonly Annotation[],
 ): boolean {
   const construct = range?.construct;
   if (code !== "config.secret" || severity !== "warning" || construct === undefined) return false;
-  return annotations.some((said) => {
-    const [, path = "", property = ""] = CLEAR_TEXT.exec(said.summary) ?? [];
-    const attribute = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return outer(path) === outer(construct) && attribute !== "" && summary.startsWith(`"${attribute}" `);
-  });
+  return annotations.some(
+    ({ clearText }) => clearText?.construct === programPath(construct) && clearText.attribute === attribute?.[0],
+  );
 }
 
-const CLEAR_TEXT = /^(.+?): (\w+): a literal text would stand in clear text/;
-
-/** The inside of a construct is no other place than the construct. */
-const outer = (path: string) => path.replace(/(?<=.)(?:\/Default)+$/, "");
-
-/** The outputs of other states that a stack refers to, and what is wrong with the places that it names. */
+/** The outputs of the states that a stack refers to, and the errors of reading them. */
 interface Siblings {
-  /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known of it. */
+  /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known. */
   readonly outputs: ReadonlyMap<string, Value>;
-  /** Terraform's types of those that are known, by the same name. */
+  /** Terraform's types of the known ones, by the same name. */
   readonly types: ReadonlyMap<string, SiblingOutputs["types"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads the outputs of the states that a stack refers to: those planned in this run, else those recorded. Only reads.
- * What cannot be read is reported, and counts as unknown, so that all else can still be checked.
+ * Reads the outputs of the states that a stack refers to: those planned in this run, otherwise the recorded ones. Only reads.
+ * Those that cannot be read are reported and count as unknown, so that everything else can still be checked.
  */
 export async function readSiblings(
   source: ProjectSource,
@@ -140,7 +131,7 @@ export async function readSiblings(
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       outputs.set(state.name, UNKNOWN);
-      // Looking at a state or an account hardly needs them; where it does, it says what is not known.
+      // Inspecting a state or an account hardly needs them; where it does, it reports what is unknown.
       if (stack.run.purpose === "other") continue;
       diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
     }
@@ -171,20 +162,20 @@ async function outputsOf(
   if (made !== undefined) return over(defaultsOf(state), made);
   const recorded = await outputsAt(backend);
   if (recorded !== undefined) return over(defaultsOf(state), recorded);
-  // What is to be removed is removed whatever it was made from.
+  // A removal does not depend on values.
   if (purpose === "destroy") return unknownOutputs(sibling);
   if (purpose === "other" && state.defaults !== undefined) return { values: defaultsOf(state), types: {} };
-  // As in Terraform, `defaults` stand in for outputs that are missing, not for a state that is: it may have been moved.
+  // As in Terraform, `defaults` replace missing outputs, not a missing state, which may have been moved.
   if (sibling === undefined) {
-    return refuse(`The state that data.terraform_remote_state.${state.name} names is not there`, {
+    return refuse(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults !== undefined && {
-        detail: "Its `defaults` stand in for outputs that a state does not have, not for the state.",
+        detail: "Its `defaults` replace missing outputs of a state, not the state itself.",
       }),
-      remedies: ["Apply what makes it first, or correct `config`."],
+      remedies: ["Apply the stack that creates it first, or correct `config`."],
     });
   }
   return refuse(`Stack ${sibling.name}, which ${stack.name} refers to, has not been applied yet`, {
-    detail: "Its outputs are not known before that.",
+    detail: "Its outputs are unknown until then.",
     remedies: [
       `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
     ],
@@ -201,13 +192,13 @@ const over = (defaults: ValueObject, { values, types }: SiblingOutputs): Found =
   types,
 });
 
-/** What stands in for outputs that are not recorded. */
+/** The defaults of outputs that are not recorded. */
 function defaultsOf({ defaults = {} }: RemoteState): ValueObject {
   return defaults;
 }
 
 const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform.workspace}"];
-/** Settings that say nothing where the default workspace is used. */
+/** Settings without effect in the default workspace. */
 const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 
 /** Where a remote state is. @throws HostformError for what hostform cannot read. */
@@ -220,11 +211,10 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
     });
   }
   if (!WORKSPACES.includes(workspace)) {
-    refuse(`${what}: hostform reads the workspace \`default\` alone`, { remedies: ["Leave `workspace` out."] });
+    refuse(`${what}: hostform reads only the workspace \`default\``, { remedies: ["Leave `workspace` out."] });
   }
-  const template = [config, defaults ?? {}].some((value) => /[$%]\{/.test(JSON.stringify(value)));
-  if (template) {
-    refuse(`${what}: its \`config\` is an expression; hostform reads states whose place is written out`, {
+  if ([config, defaults ?? {}].some((value) => isTemplate(JSON.stringify(value)))) {
+    refuse(`${what}: its \`config\` is an expression; hostform reads only states with a literal \`config\``, {
       remedies: ["Write the values themselves."],
     });
   }
@@ -233,14 +223,14 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   const entries = Object.entries(config).filter(([, value]) => value !== null);
   const stray = entries.find(([setting]) => !names.includes(setting));
   if (stray !== undefined) {
-    refuse(`${what}: hostform does not take the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
+    refuse(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
-      remedies: ["What is secret comes from the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR."],
+      remedies: ["Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, or PG_CONN_STR."],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
   const wrong = Object.entries(settings).find(([, value]) => !plain(value));
-  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a text`, { remedies: ["Write the value itself."] });
+  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };
 }
 

@@ -41,8 +41,14 @@ export interface Stack {
   readonly file?: string;
   /** Names of the stacks that come before it. */
   readonly dependencies: readonly string[];
-  /** What its constructs say of themselves. */
-  readonly annotations: readonly Diagnostic[];
+  /** What its constructs report about themselves. */
+  readonly annotations: readonly Annotation[];
+}
+
+/** What a construct reports about itself. */
+export interface Annotation extends Diagnostic {
+  /** The secret that it warns of because it is given as a literal text; Terraform's name of the attribute. */
+  readonly clearText?: { readonly construct: string; readonly attribute: string };
 }
 
 /** A stack whose files were read. */

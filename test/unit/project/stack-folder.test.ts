@@ -232,8 +232,8 @@ describe("variables", () => {
     ["numbers that come close", '{"plan": 9007199254740993}', "more digits than can be kept"],
     ["numbers within", '{"plan": {"a": [0.1234567890123456789]}}', "more digits than can be kept"],
     ["numbers too small", '{"plan": 1e-400}', "more digits than can be kept"],
-    ["names given twice", '{"plan": "1", "plan": "2"}', "given twice"],
-    ["keys given twice", '{"plan": {"a": 1, "a": 2}}', "given twice"],
+    ["names given twice", '{"plan": "1", "plan": "2"}', "declared twice"],
+    ["keys given twice", '{"plan": {"a": 1, "a": 2}}', "declared twice"],
   ])(
     "are refused with %s, which would be others than Terraform's; no line of the file is shown",
     async (_, text, words) => {

@@ -124,19 +124,19 @@ describe("the outputs of another stack", () => {
     const { outputs, said } = await siblings({});
     expect(outputs).toBe(UNKNOWN);
     expect(said).toEqual(["stack.remote_state: Stack sites, which team refers to, has not been applied yet"]);
-    expect((await siblings({}, { all: [] })).said[0]).toContain("names is not there");
+    expect((await siblings({}, { all: [] })).said[0]).toContain("does not exist");
   });
 
   it.each<[string, Partial<RemoteState>, string]>([
     ["another backend", { backend: "s3" }, 'cannot read a state in the backend "s3"'],
-    ["another workspace", { workspace: "prod" }, "reads the workspace `default` alone"],
+    ["another workspace", { workspace: "prod" }, "reads only the workspace `default`"],
     ["an expression", { config: { path: "${var.path}" } }, "is an expression"],
     [
       "a password",
       { backend: "http", config: { password: "hidden-password" } },
-      'does not take the setting "password"',
+      'does not support the setting "password"',
     ],
-    ["a list", { config: { path: ["x"] } }, "path is not a text"],
+    ["a list", { config: { path: ["x"] } }, "path is not a string"],
     ["no address", { backend: "http", config: {} }, "no address"],
   ])("are refused with %s", async (_, state, words) => {
     const { said } = await siblings(state);

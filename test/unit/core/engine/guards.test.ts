@@ -163,14 +163,14 @@ describe("max_spend", () => {
       [domain("d")],
       { maxSpend: { USD: 1 } },
       "Unknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
-      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount are then sent one by one, and each invoice counts.",
     ],
     [
       "an amount in a currency that is not known yet",
       [order("a", { currency: "unknown", most: 5 })],
       { maxSpend: { USD: 9 } },
       "Unknown: hosting_service.a (its currency is known only after apply).\nAmounts are in the API's own unit.",
-      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+      "Check the orders. To allow this for one run: `--allow-unknown-prices`; orders of unknown amount are then sent one by one, and each invoice counts.",
     ],
     [
       "unknown amounts that are allowed, beside known ones that are too much",

@@ -78,7 +78,7 @@ describe("what is wrong with an expression", () => {
     expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because this goes through a secret");
     expect(fails("[1][keys(var.s)[0]]")).toThrow("a secret that is no number is not shown");
     expect(messageOf("parseint(sha512(S), 16)", "x")).toBe(
-      "the number has more digits than can be kept; round it or make it a text",
+      "the number has more digits than can be kept; round it or make it a string",
     );
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.ts";
+import { Source } from "../../../../src/fronts/source/source.ts";
 import { declare, declareFiles, reported } from "../yaml/fakes.ts";
 
 /** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not reported like this. */
@@ -16,7 +18,7 @@ const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   {
     why: "a nested section at the top has no parent",
     text: "grants:\n  a@b.example: view\n",
-    reported: ["2:1 config.structure: `grants` is not a section of its own"],
+    reported: ["2:1 config.structure: `grants` is not a top-level section"],
   },
   {
     why: "a list gives resources no addresses",
@@ -52,12 +54,12 @@ const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   {
     why: "the API gives it: declaring it would promise what cannot be kept",
     text: "services:\n  a: {status: active}\n",
-    reported: ['3:7 config.computed: "status" is given by the API and cannot be declared'],
+    reported: ['3:7 config.computed: "status" is set by the API and cannot be declared'],
   },
   {
     why: "of two values nobody knows which is meant",
     text: "services:\n  a:\n    domain: a.example\n    term: 1\n    domain: b.example\n",
-    reported: ['6:5 config.duplicate: "domain" is given twice in the same map'],
+    reported: ['6:5 config.duplicate: "domain" is declared twice in the same map'],
   },
   {
     why: "a dependency that is not one would change the order silently",
@@ -113,8 +115,8 @@ const MISTAKES: { why: string; text: string; reported: string[] }[] = [
     why: "not a number to any API",
     text: "services:\n  a: {term: .inf, plan_id: .nan}\n",
     reported: [
-      "3:13 config.structure: This number is not one that can be sent",
-      "3:28 config.structure: This number is not one that can be sent",
+      "3:13 config.structure: This number cannot be sent",
+      "3:28 config.structure: This number cannot be sent",
     ],
   },
   {
@@ -180,7 +182,19 @@ describe("errors in one document", () => {
     const many = Array.from({ length: 1500 }, (_, i) => `k${i}: 1`).join("\n");
     const { diagnostics } = declare(many);
     expect(diagnostics).toHaveLength(1001);
-    expect(diagnostics.at(-1)?.summary).toBe("There are 500 more mistakes; the first 1000 are shown");
+    expect(diagnostics.at(-1)?.summary).toBe("500 more errors are not shown");
+  });
+
+  it("limits warnings as well, after the errors and by their places", () => {
+    const source = new Source({ path: "hosting.yaml", text: "x".repeat(3000) });
+    const diags = new DiagnosticCollector();
+    for (let at = 1499; at >= 0; at--) diags.warn(source.span(at, at + 1), "config.secret", "A secret in clear text");
+    diags.warn(source.span(1499, 1500), "config.secret", "A secret in clear text");
+    diags.add(undefined, "config.structure", "An error");
+    const list = diags.list();
+    expect(list.map(({ severity }) => severity)).toEqual(["error", ...Array.from({ length: 1001 }, () => "warning")]);
+    expect(list.slice(1, 3).map(({ range }) => range?.column)).toEqual([501, 502]);
+    expect(list.at(-1)?.summary).toBe("500 more warnings are not shown");
   });
 
   it("gives what it understood for further checks, a misspelt attribute under the name that was meant", () => {
@@ -220,8 +234,8 @@ describe("errors in the project", () => {
   it("that differ are an error at both places", () => {
     const { diagnostics } = declareFiles({ "a.hosting.yaml": "project: p", "b.hosting.yaml": "project: q" });
     expect(diagnostics.map(({ code, range, detail }) => [code, range?.file, detail])).toEqual([
-      ["config.duplicate", "a.hosting.yaml", 'It is called "q" in b.hosting.yaml:1:10.'],
-      ["config.duplicate", "b.hosting.yaml", 'It is called "p" in a.hosting.yaml:1:10.'],
+      ["config.duplicate", "a.hosting.yaml", 'It is named "q" in b.hosting.yaml:1:10.'],
+      ["config.duplicate", "b.hosting.yaml", 'It is named "p" in a.hosting.yaml:1:10.'],
     ]);
   });
 });

@@ -74,19 +74,19 @@ describe("the JSON of a stack", () => {
 
   it.each([
     ["{", "a key in double quotes is expected here", 2],
-    ["[", "the text ends too early", 2],
+    ["[", "the text ends unexpectedly", 2],
     ['{"a": 1,}', "a `,` stands before `}`", 8],
     ["[1 2]", "a `,` or `]` is expected here", 4],
     ['{"a" 1}', "a `:` is expected here", 6],
     ["{a: 1}", "a key in double quotes is expected here", 2],
-    ['"a', "this text is not closed", 1],
-    ['"a\tb"', "this text holds a sign that JSON escapes, or a wrong escape", 1],
-    ['"\\x"', "this text holds a sign that JSON escapes, or a wrong escape", 1],
-    ['"\\ud800"', "this text holds one half of a character", 1],
+    ['"a', "this string is not closed", 1],
+    ['"a\tb"', "this string has an unescaped control character or an invalid escape", 1],
+    ['"\\x"', "this string has an unescaped control character or an invalid escape", 1],
+    ['"\\ud800"', "this string contains an unpaired surrogate", 1],
     ["1 // comment", "something follows the end of the value", 3],
     ["01", "something follows the end of the value", 2],
     ["nul", "a value is expected here", 1],
-    ["", "the text ends too early", 1],
+    ["", "the text ends unexpectedly", 1],
   ])("says what is wrong with %j", (text, words, column) => {
     const { tree, mistakes } = read(text);
     expect(tree).toBeUndefined();
@@ -99,7 +99,7 @@ describe("the JSON of a stack", () => {
     const { tree, mistakes } = read('{"a": 1,\n "a": 2,\n "__proto__": {"x": 1}}');
     expect(tree && toJson(tree)).toEqual({ a: 1 });
     expect(mistakes.map(({ code, summary, range }) => [code, summary, range?.line])).toEqual([
-      ["config.duplicate", '"a" is given twice in the same object', 2],
+      ["config.duplicate", '"a" is declared twice in the same object', 2],
       ["config.structure", '"__proto__" is not accepted as a key', 3],
     ]);
   });

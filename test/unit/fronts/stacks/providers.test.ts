@@ -53,7 +53,7 @@ describe("the providers of a stack", () => {
 
   it("have one project", () => {
     expect(linesOf(provider([{ project: "one" }, { alias: "eu", project: "two" }]))).toEqual([
-      expect.stringContaining('The project is called "two" here and otherwise elsewhere'),
+      expect.stringContaining('The project is named "two" here and differently elsewhere'),
     ]);
     expect(linesOf(provider({ project: "not a name" }))).toEqual([
       expect.stringContaining("config.invalid_value project"),
@@ -68,7 +68,7 @@ describe("the providers of a stack", () => {
     ["a wrong value", { base_url: "ftp://x" }, /base_url: expected an address/],
     ["a token in the address", { base_url: "https://t@x.example" }, /"base_url" puts an API token/],
     ["a token in the place of a name", { token_env: "12|abcdefghijklmnopqrst" }, /"token_env" puts an API token/],
-    ["two places of a token", { token_env: "A", token_file: "b" }, /both say what the API token is/],
+    ["two places of a token", { token_env: "A", token_file: "b" }, /both configure the API token/],
     ["an unknown value", { base_url: "${hosting_service.a.id}" }, /No resource hosting_service\.a/],
     ["an alias that is none", { alias: "1" }, /cannot be the alias/],
   ])("refuse %s", (_, settings, words) => {
@@ -92,6 +92,18 @@ describe("the token of a stack", () => {
     const { desired } = read(token("${var.token}", { variable }), { variables });
     expect(desired?.providers.get("default")?.tokenEnv).toBe("TF_VAR_token");
     expect(JSON.stringify([...(desired?.providers ?? [])])).not.toContain("abcdefgh");
+  });
+
+  it.each([
+    [{ token: "${var.token}", token_env: "OTHER" }, "token_env"],
+    [{ token_env: "OTHER", token: "${var.token}" }, "token"],
+    [{ token_file: "f", token: "${var.token}" }, "token"],
+  ])("is configured once, in whatever order: %j", (settings, second) => {
+    const variables = given({ TF_VAR_token: "12|abcdefghijklmnopqrstuv" });
+    const { diagnostics } = read(provider({ project: "agency", ...settings }, { variable }), { variables });
+    expect(diagnostics.map(({ code, range }) => [code, range?.text?.trim().split(":")[0]])).toEqual([
+      ["config.duplicate", `"${second}"`],
+    ]);
   });
 
   it("is not given where its variable is null", () => {

@@ -21,9 +21,14 @@ const output = (value: Json, over: Readonly<Record<string, Json>> = {}): Json =>
 /** What is refused, with the words that say so. Everything else in these stacks is right, so that there is one mistake each. */
 const REFUSED: readonly (readonly [what: string, stack: Json, code: string, words: RegExp])[] = [
   // Blocks
-  ["modules", { module: { m: { source: "x" } } }, "config.unsupported", /`module` blocks/],
-  ["checks", { check: { c: {} } }, "config.unsupported", /`check` blocks/],
-  ["ephemeral resources", { ephemeral: { hosting_panel_sso: { s: {} } } }, "config.unsupported", /`ephemeral` blocks/],
+  ["modules", { module: { m: { source: "x" } } }, "config.unsupported", /`module` is not supported/],
+  ["checks", { check: { c: {} } }, "config.unsupported", /`check` is not supported/],
+  [
+    "ephemeral resources",
+    { ephemeral: { hosting_panel_sso: { s: {} } } },
+    "config.unsupported",
+    /`ephemeral` is not supported/,
+  ],
   ["unknown blocks", { resuorce: {} }, "config.unknown_key", /Did you mean "resource"/],
   [
     "resources of others",
@@ -46,23 +51,18 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
   ],
   ["blocks that are none", { resource: { hosting_service: { a: "x" } } }, "config.structure", /must be an object/],
   // Terraform calls each of these a missing label; what stood there before must not count as removed.
-  ["resources that are null", { resource: null }, "config.structure", /`resource` is given without a TYPE/],
-  ["resources without any", { resource: {} }, "config.structure", /`resource` is given without a TYPE/],
-  ["a list of no resources", { resource: [] }, "config.structure", /`resource` is given without a TYPE/],
-  ["a list of empty resources", { resource: [{}] }, "config.structure", /`resource` is given without a TYPE/],
-  ["a comment alone", { resource: { "//": "x" } }, "config.structure", /`resource` is given without a TYPE/],
-  ["a type that is null", { resource: { hosting_service: null } }, "config.structure", /without a NAME/],
-  ["a type without any", { resource: { hosting_service: {} } }, "config.structure", /without a NAME/],
-  ["a type of no resources", { resource: { hosting_service: [] } }, "config.structure", /without a NAME/],
-  [
-    "data sources that are null",
-    { data: { hosting_plans: null } },
-    "config.structure",
-    /`data` is given without a NAME/,
-  ],
-  ["outputs that are null", { output: null }, "config.structure", /`output` is given without a NAME/],
-  ["variables that are null", { variable: null }, "config.structure", /`variable` is given without a NAME/],
-  ["providers that are null", { provider: null }, "config.structure", /`provider` is given without a NAME/],
+  ["resources that are null", { resource: null }, "config.structure", /`resource` has no TYPE/],
+  ["resources without any", { resource: {} }, "config.structure", /`resource` has no TYPE/],
+  ["a list of no resources", { resource: [] }, "config.structure", /`resource` has no TYPE/],
+  ["a list of empty resources", { resource: [{}] }, "config.structure", /`resource` has no TYPE/],
+  ["a comment alone", { resource: { "//": "x" } }, "config.structure", /`resource` has no TYPE/],
+  ["a type that is null", { resource: { hosting_service: null } }, "config.structure", /has no NAME/],
+  ["a type without any", { resource: { hosting_service: {} } }, "config.structure", /has no NAME/],
+  ["a type of no resources", { resource: { hosting_service: [] } }, "config.structure", /has no NAME/],
+  ["data sources that are null", { data: { hosting_plans: null } }, "config.structure", /`data` has no NAME/],
+  ["outputs that are null", { output: null }, "config.structure", /`output` has no NAME/],
+  ["variables that are null", { variable: null }, "config.structure", /`variable` has no NAME/],
+  ["providers that are null", { provider: null }, "config.structure", /`provider` has no NAME/],
   // terraform
   ["other backends", { terraform: { backend: { s3: {} } } }, "config.unsupported", /backend "s3"/],
   ["HCP Terraform", { terraform: { cloud: {} } }, "config.unsupported", /HCP Terraform/],
@@ -89,7 +89,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "a provider hosting of somebody else",
     { terraform: { required_providers: { hosting: { source: "other/hosting" } } } },
     "config.unsupported",
-    /another one/,
+    /another source/,
   ],
   ["settings of other providers", { provider: { aws: {} } }, "config.unsupported", /provider "aws"/],
   // Resources
@@ -112,7 +112,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /Did you mean "plan_id"/,
   ],
   ["unknown attributes", service({ domian: "x" }), "config.unknown_key", /Did you mean "domain"/],
-  ["what the API gives", service({ status: "active" }), "config.computed", /"status" is given by the API/],
+  ["what the API gives", service({ status: "active" }), "config.computed", /"status" is set by the API/],
   [
     "unknown parts of a nested object",
     webhook({ secret_output: { flie: "x" } }),
@@ -129,7 +129,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
   ],
   ["depends_on of a module", service({ depends_on: ["module.m"] }), "config.reference", /not the address/],
   // Repetition
-  ["count and for_each", webhook({ count: 1, for_each: {} }), "config.structure", /exclude each other/],
+  ["count and for_each", webhook({ count: 1, for_each: {} }), "config.structure", /cannot be used together/],
   [
     "a count of the account",
     webhook({ count: "${length(hosting_service.a.id)}" }),
@@ -152,12 +152,12 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "config.expression",
     /hosting_service\.a\.id/,
   ],
-  ["for_each without for_each", webhook({ url: "${each.value}" }), "config.reference", /beside `for_each`/],
+  ["for_each without for_each", webhook({ url: "${each.value}" }), "config.reference", /only valid with `for_each`/],
   [
     "count.index without count",
     webhook({ url: "https://x${count.index}.example" }),
     "config.reference",
-    /beside `count`/,
+    /only valid with `count`/,
   ],
   // References
   [
@@ -220,7 +220,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "an import by an unknown id",
     { ...(service({}) as object), import: [{ to: "hosting_service.a", id: "${hosting_service.a.id}" }] },
     "config.expression",
-    /must be a text that is known/,
+    /must be a known string/,
   ],
   ...(
     [
@@ -313,7 +313,7 @@ describe("what a stack may not have", () => {
       },
     });
     expect(diagnostics.map(({ severity, summary }) => [severity, summary])).toEqual([
-      ["warning", expect.stringContaining("`timeouts` is passed over")],
+      ["warning", expect.stringContaining("`timeouts` is ignored")],
     ]);
     expect(desired?.resources).toHaveLength(2);
   });

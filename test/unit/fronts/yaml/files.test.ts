@@ -82,7 +82,7 @@ describe("files of a declaration", () => {
     );
     expect([desired, partial]).toEqual([undefined, undefined]);
     expect(reported(diagnostics)).toEqual([
-      "- config.unreadable: a.hosting.yaml cannot be read: you may not read it",
+      "- config.unreadable: a.hosting.yaml cannot be read: permission denied",
       '2:7 config.unknown_key: A service has no attribute "domian". Did you mean "domain"?',
     ]);
   });
@@ -101,9 +101,9 @@ describe("files of a declaration", () => {
     [
       "Latin-1",
       [...new TextEncoder().encode("project: p\nx-a: caf"), 0xe9, 0x0a],
-      "2:9 config.syntax: hosting.yaml is not a text in UTF-8",
+      "2:9 config.syntax: hosting.yaml is not valid UTF-8",
     ],
-    ["UTF-16", [0xff, 0xfe, 0x70, 0x00], "1:1 config.syntax: hosting.yaml is not a text in UTF-8, but in UTF-16"],
+    ["UTF-16", [0xff, 0xfe, 0x70, 0x00], "1:1 config.syntax: hosting.yaml is not valid UTF-8, but in UTF-16"],
   ])("in %s are refused", async (_, bytes, expected) => {
     expect(reported((await read(folder({ "hosting.yaml": Uint8Array.from(bytes) }))).diagnostics)).toEqual([expected]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declare, declareFiles, reported } from "./fakes.ts";
 
-const AMOUNT = "expected a whole number, in the unit in which the API gives amounts (`hostform plans` shows them)";
+const AMOUNT = "expected a whole number, in the unit of the API (`hostform plans` shows amounts in it)";
 
 describe("guards", () => {
   it("are limits, each with its place", () => {
@@ -38,7 +38,7 @@ describe("guards", () => {
       expect(diagnostics).toMatchObject([
         { severity: "warning", code: "config.structure", range: { line: 2, column: 1 } },
       ]);
-      expect(diagnostics[0]?.summary).toBe("`guards` has no limit in it, so it limits nothing");
+      expect(diagnostics[0]?.summary).toBe("`guards` sets no limit");
       // Beside mistakes it stays a warning.
       expect(declare(`${text}nonsense: 1\n`).diagnostics.map(({ severity }) => severity)).toEqual(["error", "warning"]);
     },
@@ -49,7 +49,7 @@ describe("guards", () => {
     [
       "a misspelt limit would limit nothing",
       "guards: {max_order: 3}",
-      ['2:10 config.unknown_key: `guards` has no limit "max_order". Did you mean "max_orders"?'],
+      ['2:10 config.unknown_key: `guards` has no setting "max_order". Did you mean "max_orders"?'],
     ],
     ["less than nothing", "guards: {max_orders: -1}", ["2:22 config.invalid_value: max_orders: at least 0"]],
     [
@@ -110,7 +110,7 @@ describe("guards", () => {
     [
       "a name of JavaScript's own",
       "guards: {constructor: 1}",
-      ['2:10 config.unknown_key: `guards` has no limit "constructor".'],
+      ['2:10 config.unknown_key: `guards` has no setting "constructor".'],
     ],
   ])("refuse %s", (_, text, expected) => {
     const { desired, diagnostics } = declare(`${text}\n`);

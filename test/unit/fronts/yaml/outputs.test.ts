@@ -152,7 +152,7 @@ describe("outputs in YAML", () => {
     [
       "o: {value: '${env.HOSTING_TOKEN}', sensitive: true}",
       15,
-      'config.secret: The output "o" would write a secret into the state: the environment variable HOSTING_TOKEN',
+      'config.secret: The output "o" would write a secret to the state: the environment variable HOSTING_TOKEN',
     ],
     ["o: {value: ['x ${env.WWW_PASSWORD}'], sensitive: true}", 18, /would write a secret.*WWW_PASSWORD$/],
     ["o: {value: '${env.OTHER_TOKEN}', sensitive: true}", 15, /would write a secret.*OTHER_TOKEN$/],
@@ -170,6 +170,20 @@ describe("outputs in YAML", () => {
     const words = found[0]?.slice(found[0].indexOf(" ") + 1) ?? "";
     if (typeof expected === "string") expect(words).toBe(expected);
     else expect(words).toMatch(expected);
+  });
+
+  it.each([
+    "HOSTING_OTHER_TOKEN",
+    "HOSTFORM_STATE_OLD_KEY",
+    "HOSTFORM_STATE_NEW_PASSPHRASE",
+    "TF_HTTP_PASSWORD",
+    "PGPASSWORD",
+    "PG_CONN_STR",
+  ])("never record the credentials in %s", (name) => {
+    const text = `outputs: {o: {value: "\${env.${name}}", sensitive: true}}\n`;
+    expect(reported(declare(text, { ...SECRETS, [name]: "x" }).diagnostics)).toEqual([
+      expect.stringMatching(`config.secret: .*environment variable ${name}$`),
+    ]);
   });
 
   it("must not be declared twice, in whatever document", () => {
@@ -200,6 +214,6 @@ describe("outputs in YAML", () => {
       ],
       { kinds, env: {} },
     );
-    expect(diagnostics.at(-1)?.summary).toMatch(/is not kept/);
+    expect(diagnostics.at(-1)?.summary).toMatch(/is not stored/);
   });
 });

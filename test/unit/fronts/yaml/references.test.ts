@@ -30,7 +30,7 @@ describe("references", () => {
     [
       "${hosting_grant.b.id}",
       13,
-      'config.reference: hosting_grant.b has several instances; one has to be named. Did you mean "hosting_grant.b["x@b.example"]"?',
+      'config.reference: hosting_grant.b has several instances; name one of them. Did you mean "hosting_grant.b["x@b.example"]"?',
     ],
     [
       "${hosting_service.b.domian}",
@@ -41,7 +41,7 @@ describe("references", () => {
     [
       "${hosting_service.b.password}",
       13,
-      "config.reference: hosting_service.b.password is write-only: it is sent, never kept, and cannot be referred to",
+      "config.reference: hosting_service.b.password is write-only: it is sent but not stored, and cannot be referenced",
     ],
     ["${env.UNSET}", 13, "config.environment: The environment variable UNSET is not set"],
     ["${env.toString}", 13, "config.environment: The environment variable toString is not set"],

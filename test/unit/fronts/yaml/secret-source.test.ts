@@ -75,9 +75,9 @@ describe("a mistake in the source of a secret", () => {
     [
       "another way",
       "{files: b}",
-      '5:5 config.unknown_key: `password` cannot be taken from "files". Did you mean "file"?',
+      '5:5 config.unknown_key: `password` cannot be read from "files". Did you mean "file"?',
     ],
-    ["the password as a way", `{value: ${SECRET}}`, '5:5 config.unknown_key: `password` cannot be taken from "value".'],
+    ["the password as a way", `{value: ${SECRET}}`, '5:5 config.unknown_key: `password` cannot be read from "value".'],
     [
       "the password in place of the variable's name",
       `\n      env: ${SECRET}`,
@@ -93,7 +93,7 @@ describe("a mistake in the source of a secret", () => {
     [
       "a path that depends on a resource",
       '{file: "${hosting_service.a.id}"}',
-      "5:23 config.reference: Where a secret is read cannot depend on a resource",
+      "5:23 config.reference: The source of a secret cannot depend on a resource",
     ],
     [
       "a variable that is not set",
@@ -110,7 +110,7 @@ describe("a mistake in the source of a secret", () => {
   it("names the three ways", () => {
     const { diagnostics } = declare(service(SECRET));
     expect(fixOf(diagnostics[0])).toBe(
-      "Say where it is read when it is needed: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",
+      "Declare where to read it: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",
     );
     expect(diagnostics[0]).toMatchObject({ address: "hosting_service.a", attribute: ["password"] });
   });

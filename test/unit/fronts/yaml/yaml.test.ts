@@ -61,32 +61,28 @@ describe("aliases and merges", () => {
   });
 
   it.each([
-    [
-      "an alias without an anchor",
-      "x-c: *nobody",
-      "2:6 config.structure: There is no anchor &nobody before this alias",
-    ],
+    ["an alias without an anchor", "x-c: *nobody", "2:6 config.structure: No anchor &nobody precedes this alias"],
     [
       "an anchor of another document",
       "x-c: &c 1\n---\nx-d: *c",
-      "4:6 config.structure: There is no anchor &c before this alias",
+      "4:6 config.structure: No anchor &c precedes this alias",
     ],
     [
       "an alias inside its own anchor",
       "x-c: &c {d: *c}",
-      "2:13 config.structure: The alias *c stands inside what it repeats",
+      "2:13 config.structure: The alias *c is inside its own anchor",
     ],
     [
       "a merge of a text",
       "x-c: {<<: text}",
-      "2:11 config.structure: A merge key (<<) takes a map, an alias of one, or a list of them",
+      "2:11 config.structure: A merge key (<<) needs a map, an alias of one, or a list of them",
     ],
     [
       "a merge of nothing",
       "x-c: {<<: }",
-      "2:11 config.structure: A merge key (<<) takes a map, an alias of one, or a list of them",
+      "2:11 config.structure: A merge key (<<) needs a map, an alias of one, or a list of them",
     ],
-    ["a map as a key", "x-c: {{a: 1}: 2}", "2:7 config.structure: A key has to be a word or a text"],
+    ["a map as a key", "x-c: {{a: 1}: 2}", "2:7 config.structure: A key must be a string"],
   ])("%s is a mistake", (_, yaml, expected) => {
     expect(reported(declare(`${yaml}\n`).diagnostics)).toEqual([expected]);
   });
@@ -100,11 +96,11 @@ describe("refused by size", () => {
   const wide = Array.from({ length: 1000 }, (_, i) => `k${i}: 1`).join(", ");
 
   it.each([
-    ["a billion laughs", `x-a: &a [ha]\n${laughs}\n`, "has more than 250000 values when its aliases are written out"],
+    ["a billion laughs", `x-a: &a [ha]\n${laughs}\n`, "has more than 250000 values when its aliases are expanded"],
     [
       "merges that copy a wide map",
       `x-a: &a {${wide}}\nx-b: [${Array(400).fill("{<<: *a}").join(", ")}]\n`,
-      "has more than 250000 values when its merges are written out",
+      "has more than 250000 values when its merge keys are expanded",
     ],
     ["brackets", `x-a: ${"[".repeat(100_000)}`, "is nested more than 50 levels deep"],
     ["dashes", `x-a:\n  ${"- ".repeat(100_000)}`, "is nested more than 50 levels deep"],
@@ -114,7 +110,7 @@ describe("refused by size", () => {
       "is nested more than 50 levels deep",
     ],
     ["documents", "---\n".repeat(2000), "has more than 1000 documents"],
-    ["signs", `x-a: [${"1,".repeat(300_000)}]`, "has more than 500000 words and signs"],
+    ["signs", `x-a: [${"1,".repeat(300_000)}]`, "has more than 500000 words and punctuation marks"],
     ["anchors", "&a ".repeat(20_000), "has more than 10000 anchors and tags"],
     ["characters", `x-a: ${"a".repeat(1024 * 1024)}`, "is larger than 1 MiB"],
   ])("%s", (_, text, summary) => {
