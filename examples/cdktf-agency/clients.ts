@@ -1,6 +1,6 @@
-/** A client of the agency. A mistake in the list below is a mistake in TypeScript. */
+/** A client of the agency. TypeScript checks the list below. */
 export interface Client {
-  /** Part of addresses and of the names of orders: it stays. */
+  /** Part of addresses and of the names of orders: do not change it. */
   readonly id: string;
   readonly name: string;
   readonly companyNumber?: string;
@@ -16,9 +16,9 @@ export interface Site {
   readonly kind: "site" | "shop" | "server";
   /** Whether there is a copy of it in staging. */
   readonly staged?: boolean;
-  /** What it is moved from. */
+  /** The platform that it moves from. */
   readonly from?: "cpanel" | "plesk" | "wordpress";
-  /** Given for a site whose password the agency sets; raised to set another. */
+  /** Set it for a site whose password the agency sets; raise it to set another. */
   readonly passwordVersion?: number;
 }
 

@@ -19,7 +19,7 @@ export class DevelopmentStack extends HostingStack {
       planId: 11,
       currency: Currency.USD,
       domain: "sandbox.agency.example",
-      // Nothing of worth is on it: destroying suspends it.
+      // It holds nothing of value: destroy suspends it.
       deletionPolicy: "suspend",
       grants: { "interns@agency.example": Permission.MANAGE },
     });

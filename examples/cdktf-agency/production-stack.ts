@@ -53,7 +53,7 @@ export class ProductionStack extends HostingStack {
     }
   }
 
-  /** Those that the agency sets are in TF_VAR_nino_password and the like, and in no file. */
+  /** Passwords that the agency sets come from TF_VAR_nino_password and the like, and are in no file. */
   private passwordOf(client: Client, site: Site): Password | undefined {
     return site.passwordVersion === undefined ? undefined : Password.fromVariable(this, `${client.id}_password`);
   }

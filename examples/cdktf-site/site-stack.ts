@@ -7,7 +7,7 @@ export class SiteStack extends TerraformStack {
   constructor(scope: Construct, id: string) {
     super(scope, id);
     // The address and the token come from HOSTING_BASE_URL and HOSTING_TOKEN. The project is part of the name of every
-    // order: it does not change.
+    // order: do not change it later.
     new HostingProvider(this, "hosting", { project: "acme" });
 
     const www = new HostedSite(this, "www", {

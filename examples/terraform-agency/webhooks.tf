@@ -2,7 +2,7 @@ resource "hosting_webhook" "operations" {
   url    = "${var.hooks}/operations"
   events = ["service.provisioned", "service.suspended", "service.terminated"]
 
-  # The new subscription is made before the old one is deleted: no event falls between.
+  # The new subscription is created before the old one is deleted, so no event is lost.
   lifecycle {
     create_before_destroy = true
   }

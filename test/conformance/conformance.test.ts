@@ -183,7 +183,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     });
   }
 
-  it("notices what was changed elsewhere, and repairs it or says that it cannot", async () => {
+  it("detects drift, and corrects it or reports that it cannot", async () => {
     const { project, sample, id, attributes, declare } = await created(kind);
     const { drift } = sample;
     if (drift === undefined) {
@@ -209,7 +209,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await project.expectNoChanges();
   });
 
-  it("that was removed elsewhere is created again only where that costs nothing", async () => {
+  it("that was removed outside is created again only where that costs nothing", async () => {
     const { project, sample, id, count } = await created(kind);
     project.control.remove(sample.collection, id);
     const change = await project.changeOf(sample.address);
@@ -352,7 +352,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
   });
 
   if (kind.removal === "delete") {
-    it("is deleted when its block is removed, and that it is gone already is fine", async () => {
+    it("is deleted when its block is removed, also where it is gone already", async () => {
       const { project, sample, declare, count } = await created(kind);
       await declare(null);
       project.control.addFault({ method: "DELETE", path: "/*", phase: "after", drop: true });
@@ -363,7 +363,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       await project.expectNoChanges();
     });
 
-    it("is deleted although somebody else did so between plan and apply", async () => {
+    it("is destroyed although somebody deleted it between plan and apply", async () => {
       const { project, sample, declare, id } = await created(kind);
       await declare(null);
       project.answer = () => {
@@ -395,7 +395,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(count()).toBe(1);
     });
 
-    it("is kept by destroy, with a word, while its deletion_policy prevents it", async () => {
+    it("is kept by destroy, with a warning, while its deletion_policy prevents it", async () => {
       const { project, sample } = await created(kind);
       const ran = await project.run("destroy", "--auto-approve");
       expect(ran.code).toBe(0);
@@ -424,8 +424,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
   }
 });
 
-describe("a kind that was just made", () => {
-  it("gets a sentence that names what it lacks here", async () => {
+describe("a new kind", () => {
+  it("fails with a message that names what it lacks here", async () => {
     const [kind] = kinds.values();
     if (kind === undefined) throw new Error("no kinds");
     await expect(sampleOf({ ...kind, type: "hosting_novelty" })).rejects.toThrow(

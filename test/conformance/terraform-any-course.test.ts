@@ -154,7 +154,7 @@ class Agency {
 }
 
 describe("any course of events behind Terraform", () => {
-  it("makes nothing twice, and comes to what is declared", { timeout: 3_600_000 }, async () => {
+  it("creates nothing twice, and converges to the declaration", { timeout: 3_600_000 }, async () => {
     const numRuns = Number(process.env.HOSTFORM_COURSES ?? 40);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), fc.boolean(), async (steps, autoPay) => {

@@ -90,7 +90,7 @@ async function check(drawn: Case): Promise<void> {
 }
 
 describe("Terraform, stopped at any request of an apply", () => {
-  it("sends nothing new, records what was in flight, taints nothing, and makes nothing twice afterwards", async () => {
+  it("sends no further request, records what is in flight, taints nothing; the next apply creates nothing twice", async () => {
     await fc.assert(fc.asyncProperty(cases, check), { numRuns: Number(process.env.HOSTFORM_RUNS ?? 30) });
   }, 600_000);
 });

@@ -150,7 +150,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     });
   }
 
-  it("notices what was changed elsewhere, and repairs it or says that it cannot", async () => {
+  it("detects drift, and corrects it or reports that it cannot", async () => {
     const subject = await created();
     const { drift, collection } = subject.sample;
     if (drift === undefined) {
@@ -175,7 +175,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await subject.expectNoChanges(declared);
   });
 
-  it("that was removed elsewhere is created again only where that costs nothing", async () => {
+  it("that was removed outside is created again only where that costs nothing", async () => {
     const subject = await created();
     const { control } = subject.machine.sandbox;
     control.remove(subject.sample.collection, subject.id);

@@ -50,7 +50,7 @@ function script(folder: string, name: string): void {
   execFileSync("bash", ["-c", block?.text ?? "exit 9"], { cwd: path.join(base, folder), env, stdio: "pipe" });
 }
 
-it("bring to the next job what a run left: a journal alone, both files, and no journal that is gone", () => {
+it("bring to the next job what a run left: a journal alone, or both files, but no journal that was removed", () => {
   const first = job("first");
   expect([existsSync(first(STATE)), existsSync(first(JOURNAL))]).toEqual([false, false]);
   // Killed in its first apply: there is no state yet.

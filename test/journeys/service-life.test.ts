@@ -89,7 +89,7 @@ describe("suspended", () => {
     await project.expectNoChanges();
   });
 
-  it("is not acted upon when the status word is not understood", async () => {
+  it("is not acted upon when the status word is unknown", async () => {
     const project = await startProject({ declare: www({ suspended: true }) });
     await project.apply();
     // The sandbox has no such word; the host that has it is one that hostform does not know.
@@ -111,7 +111,7 @@ describe("suspended", () => {
     expect((await project.recorded("hosting_service.www"))?.attributes).toMatchObject({ deletion_policy: "forget" });
   });
 
-  it("is acted upon when the user says what the word means", async () => {
+  it("is acted upon when status_words maps the word", async () => {
     // The user names the word that the server uses.
     const project = await startProject({ declare: www(), pinned: { status: ["lower", "capitalised", "upper_snake"] } });
     await project.apply();
@@ -249,7 +249,7 @@ describe("a service that is gone", () => {
   });
 });
 
-describe("a state that was lost", () => {
+describe("a lost state", () => {
   it("does not order a service of the same domain again", async () => {
     const project = await startProject({ declare: www({ domain: "WWW.Acme.example" }) });
     await project.apply();

@@ -219,7 +219,7 @@ describe("stacks", () => {
     expect(flat(named.err)).toContain("Terraform would take it for a part of the stack");
   });
 
-  it("are run by an app, whose constructs may complain", async () => {
+  it("are synthesized by an app, whose constructs may report errors", async () => {
     const project = await startProject();
     project.onShell = async () => {
       const complaint = { constructPath: "a_team/dev", level: "@cdktf/error", message: "Who is that?" };

@@ -122,14 +122,14 @@ describe("a status that is not understood", () => {
     await project.expectNoChanges();
   });
 
-  it("of which nothing is declared is nothing to speak of", async () => {
+  it("of a service that declares nothing about it is not reported", async () => {
     const words = { active: "OK_FINE" };
     const project = await hosted(() => words);
     expect((await project.run("plan", "--detailed-exitcode")).code).toBe(0);
     await project.apply();
   });
 
-  it("is no reason for a watch to look less often: somebody has to say what it means", async () => {
+  it("does not slow a watch down: waiting does not fix it", async () => {
     const project = await hosted(() => ({ active: "OK_FINE" }));
     await project.declare(www({ suspended: false }));
     const before = project.clock.now();
@@ -139,7 +139,7 @@ describe("a status that is not understood", () => {
     expect(project.clock.now() - before).toBeLessThan(16 * MINUTE_MS);
   });
 
-  it("without anything that hostform did leaves open what it means", async () => {
+  it("that hostform did not cause leaves open what it means", async () => {
     const words = { active: "OK_FINE" };
     const project = await hosted(() => words);
     await project.declare(www({ suspended: false }));

@@ -203,7 +203,7 @@ function same(text: string, body: object): boolean {
 }
 
 describe("Ctrl-C at any request of any plan, once or twice", () => {
-  it("nothing leaves that was not on a socket; the next run makes nothing twice and asks about nothing that was not sent", async () => {
+  it("sends nothing that was not on a socket; the next run creates nothing twice and asks about nothing that was not sent", async () => {
     await fc.assert(fc.asyncProperty(cases, check), { numRuns: Number(process.env.HOSTFORM_RUNS ?? 25) });
   }, 600_000);
 });

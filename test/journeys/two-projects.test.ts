@@ -29,7 +29,7 @@ async function bothPlan(second: object): Promise<{ readonly one: Project; readon
 const ordered = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
 
 describe("two projects that declare a server of one plan", () => {
-  it("order one: the second waits until the list must show it, and asks whether it is the same", async () => {
+  it("order one: the second waits until the list must show it, and then asks", async () => {
     const { one, two } = await bothPlan(project("two"));
     const { slept } = one.clock;
     const ran = await two.run("apply", "--auto-approve");

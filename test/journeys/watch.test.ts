@@ -143,7 +143,7 @@ it("converges sooner with events, and reads only what they name", async () => {
   expect(sent.length).toBeLessThan(8);
 });
 
-it("looks at everything when what an event names cannot be put right in place", async () => {
+it("looks at everything when what an event names cannot be corrected in place", async () => {
   const made = await applied();
   const watching = await listening(made, "--auto-approve", "--interval", "1h");
   // What was created less than a minute ago is there, whatever a list shows.
@@ -155,7 +155,7 @@ it("looks at everything when what an event names cannot be put right in place", 
   expect(standing(made)).toEqual(AS_DECLARED);
 });
 
-it("does not take turns with somebody who changes it back", async () => {
+it("does not fight somebody who changes it back", async () => {
   const made = await applied();
   const watching = await listening(made, "--auto-approve", "--interval", "1h");
   for (const look of [2, 3, 4]) {
@@ -224,7 +224,7 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   expect(watching.text).not.toContain(SECRET);
 });
 
-it("makes no look for what is not in the state", async () => {
+it("does not look for an event about what is not in the state", async () => {
   const made = await applied();
   const watching = await listening(made, "--interval", "1h");
   made.clock.advance(10_000);

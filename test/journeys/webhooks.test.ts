@@ -71,7 +71,7 @@ class Program {
   }
 }
 
-it("takes every event exactly once to the application, through a rotation of the secret, and nothing forged", async () => {
+it("forwards every event exactly once, through a rotation of the secret, and nothing forged", async () => {
   const dir = await mkdtemp(quickFolder("webhooks"));
   ends.push(() => rm(dir, { recursive: true, force: true }));
   const now = Date.parse("2026-11-22T08:00:00Z");

@@ -145,7 +145,7 @@ describe("the client through a validating proxy", () => {
     expect(proxy.operations.get("listServices")).toBeGreaterThanOrEqual(3);
   });
 
-  it("finds out about a server with requests that are documented, but for those that ask what a wrong one gets", async () => {
+  it("probes a server with documented requests, except for those that are wrong on purpose", async () => {
     const { project, proxy } = await proxied({});
     const ran = await project.run("contract", "--base-url", proxy.url);
     expect([ran.code, ran.err]).toEqual([0, ran.err]);

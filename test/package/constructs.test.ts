@@ -100,7 +100,7 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
     }
   });
 
-  it("are no burden where neither is installed: hostform/client compiles and runs", () => {
+  it("are not needed: hostform/client compiles and runs where neither library is installed", () => {
     const none = make("none", []);
     const text = 'import { HostingClient } from "hostform/client";\nconsole.log(typeof HostingClient);\n';
     writeFileSync(path.join(none, "program.ts"), text);

@@ -23,7 +23,7 @@ describe("the package", () => {
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("holds what it should and nothing of the workshop", () => {
+  it("holds what it should and no development files", () => {
     const files = run("find", [".", "-type", "f"], installed()).split("\n");
     expect(files).toContain("./dist/hostform.js");
     expect(files).toContain("./schemas/hosting.schema.json");

@@ -60,7 +60,7 @@ const lockOf = (state: string) => {
 };
 
 describe("two processes that start at the same moment", { timeout: 600_000 }, () => {
-  it("never hold the lock both; it is free the moment that its holder was killed", async () => {
+  it("never both hold the lock; it is free as soon as its holder is killed", async () => {
     const [state, log] = [path.join(folder, "hosting.tfstate"), path.join(folder, "log")];
     writeFileSync(log, "");
     const freed: number[] = [];
@@ -95,7 +95,7 @@ describe("two processes that start at the same moment", { timeout: 600_000 }, ()
     expect(freed).toHaveLength(ROUNDS / 2);
   });
 
-  it("are distinguished by the check of the log", () => {
+  it("are detected by the check of the log", () => {
     expect(overlaps("enter 1\nleave 1\nenter 2\nkill 2\nenter 3\nleave 3\n")).toEqual([]);
     expect(overlaps("enter 1\nenter 2\nleave 1\n")).toEqual(["2 entered while 1 held it"]);
   });

@@ -93,7 +93,7 @@ function made({ control }: Sandbox, before: Record<string, number> = {}): Record
 const ONCE = { webhooks: 1, accounts: 1, migration_requests: 1, services: 2, domains: 1 };
 
 describe("two applies at once on one machine, with one token and no shared state", () => {
-  it("make everything once; the one that comes second says what is there", async () => {
+  it("create everything once; the second one names what exists", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const home = mkdtempSync(path.join(tmpdir(), "hostform-home-"));
       ends.push(() => rmSync(home, { recursive: true, force: true }));
@@ -111,7 +111,7 @@ describe("two applies at once on one machine, with one token and no shared state
     }
   }, 120_000);
 
-  it("make it twice without turns, as on two machines: the barrier is real", async () => {
+  it("create it twice without turns, as on two machines: the barrier is real", async () => {
     const sandbox = await startHost(2);
     const before = made(sandbox);
     const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { HOSTFORM_LEDGER: "memory" })));

@@ -46,7 +46,7 @@ function having(value: unknown, names: readonly string[]): Body | undefined {
 const OFFSET = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 const INVOICE = ["id", "invoice_number", "status", "currency", "subtotal", "total", "due_date", "paid_at", "order_id"];
 
-describe("a server that was drawn", () => {
+describe("a random server", () => {
   it("follows from its seed", () => {
     expect(drawServer(7)).toEqual(drawServer("7"));
     expect(drawServer(7)).not.toEqual(drawServer(8));

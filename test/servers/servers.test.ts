@@ -5,7 +5,7 @@ import { live, verdictText } from "./life.ts";
 
 const SEEDS = Array.from({ length: 20 }, (_, at) => String(at + 1));
 
-describe("a life with a server that was put together by chance", () => {
+describe("a life with a random server", () => {
   it.each(SEEDS)("is fine (seed %s)", { timeout: 60_000 }, async (seed) => {
     const deviations = drawServer(seed);
     const verdict = await live(deviations, seed);

@@ -64,7 +64,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     expect(orders(terraform)).toMatchObject([{ id: 1003, status: "suspended" }]);
   });
 
-  it("that was changed elsewhere is put right where it is declared, and not fought over where it is not", async () => {
+  it("that drifted is corrected where it is declared, and left as it is where it is not", async () => {
     const terraform = await startSite("suspended = false");
     await terraform.applied();
     terraform.control.change("services", 1003, { status: "suspended" });
@@ -97,7 +97,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     expect(terraform.changesSent()).toEqual([]);
   });
 
-  it("is suspended with a word that nobody knows: an error each time, the word, what it should mean, and no taint", async () => {
+  it("is suspended with an unknown status word: each time an error that names the word and its mapping, and no taint", async () => {
     const terraform = await startSite(
       'suspended = false\ndeletion_policy = "suspend"',
       inWords({ active: "ACTIVE", suspended: "HALTED_BY_OWNER" }),
@@ -129,7 +129,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     await terraform.expectNoChanges();
   });
 
-  it("is suspended at its end with a word that nobody knows: it stays in the state until the word is mapped", async () => {
+  it("is suspended on destroy with an unknown status word: it stays in the state until the word is mapped", async () => {
     const terraform = await startSite('deletion_policy = "suspend"', inWords({ active: "ACTIVE", suspended: 7 }));
     await terraform.applied();
     terraform.sent();

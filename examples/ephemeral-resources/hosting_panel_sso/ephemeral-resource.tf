@@ -7,7 +7,7 @@ ephemeral "hosting_panel_sso" "www" {
   service_id = data.hosting_service.www.id
 }
 
-# Handed to a program that signs on: once, when this is made.
+# Passed to a program that signs on: once, when this resource is created.
 resource "terraform_data" "sign_on" {
   provisioner "local-exec" {
     command     = "curl --fail --silent --location --output /dev/null \"$SIGN_ON_URL\""

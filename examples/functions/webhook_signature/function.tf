@@ -11,7 +11,7 @@ locals {
   })
 }
 
-# What the receiver of this delivery has to find in X-Service-Signature.
+# What the receiver of this delivery must find in X-Service-Signature.
 output "signature" {
   value     = provider::hosting::webhook_signature(local.delivery, hosting_webhook.billing.secret)
   sensitive = true

@@ -14,7 +14,7 @@ variable "shop_password" {
   ephemeral = true
 }
 
-# A site with a control-panel password, which stands in no plan and no state.
+# A site with a control-panel password, which is in no plan and no state.
 resource "hosting_service" "shop" {
   plan_id  = 21
   currency = "USD"

@@ -2,7 +2,7 @@ resource "hosting_webhook" "billing" {
   url    = "https://hooks.acme.example/billing"
   events = ["invoice.created", "invoice.paid"]
 
-  # A change makes another subscription. The new one first, so that no event falls between.
+  # A change replaces the subscription. The new one first, so that no event is lost.
   lifecycle {
     create_before_destroy = true
   }

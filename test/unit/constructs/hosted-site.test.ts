@@ -192,7 +192,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     }
   });
 
-  it("takes a number that Terraform computes, as the page says it: in TypeScript a sum is lost and cannot be noticed", () => {
+  it("takes a number that Terraform computes; a sum in TypeScript is lost without an error, as the page says", () => {
     const { cdk } = library();
     const { site: made, stack, synth } = site();
     const number = new cdk.TerraformVariable(stack, "plan", { type: "number" }).numberValue;
@@ -222,7 +222,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     });
   });
 
-  it("waits for what it depends on, and goes by the provider that it is given, as what belongs to it does", () => {
+  it("depends on what it is given, and uses its provider, as do its own resources", () => {
     const { HostedSite, HostingProvider, EventSubscription } = library().hostform;
     const stack = newStack(library());
     const own = new HostingProvider(stack, "own", { project: "acme", alias: "own", tokenEnv: "OWN_TOKEN" });

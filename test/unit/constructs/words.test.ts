@@ -114,7 +114,7 @@ describe("the name of an order", () => {
     );
   });
 
-  it("is another for another path, also where only what a name cannot hold differs, or the end of a long one", () => {
+  it("differs for another path, also where only characters that a name cannot hold differ, or the end of a long one", () => {
     const pairs = [
       ["a b", "a_b"],
       ["a b", "a%b"],

@@ -98,7 +98,7 @@ describe("the harmless writes", () => {
   });
 });
 
-it("more webhooks than anybody has, or a list that never ends, are not read to the end: none is registered", async () => {
+it("an excessive or endless list of webhooks is not read to the end: none is registered", async () => {
   const endless = (asked: Asked): MadeUp | undefined => {
     if (!asked.line.startsWith("GET /webhooks?")) return undefined;
     const page = Number(new URL(asked.line.slice(4), "http://x").searchParams.get("page"));

@@ -27,7 +27,7 @@ resource "hosting_service" "site" {
 }
 
 locals {
-  # "www/dev@agency.example" -> the grant. The client's own wishes go before the team's.
+  # "www/dev@agency.example" -> the grant. The client's own entries override the team's.
   grants = merge([
     for site, wanted in var.client.sites : {
       for email, permission in merge(var.team, wanted.access) : "${site}/${email}" => {

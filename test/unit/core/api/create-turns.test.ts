@@ -441,7 +441,7 @@ describe("the turn", () => {
     expect(said.map((time) => time - began)).toEqual([5_000]);
   });
 
-  it("is said to be waited for at once when another process took it while this one was at its own twenty", async () => {
+  it("reports the wait at once when another process took the turn during its own twenty creates", async () => {
     const file = newFile();
     const clock = testClock();
     const said: number[] = [];
@@ -516,7 +516,7 @@ describe("processes that create with one token", () => {
     expect(existsSync(`${file}.lock`)).toBe(true);
   });
 
-  it("are let in when the one whose turn it is is killed, and learn that its create may have been carried out", async () => {
+  it("get the turn when its holder is killed, and learn that its create may have been carried out", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");

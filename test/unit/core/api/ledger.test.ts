@@ -91,7 +91,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
   });
 
-  it("never books more than the limit in any window, however many processes want how much, and serves all", async () => {
+  it("never books more than the limit in any window, however many processes ask, and serves all", async () => {
     const processes = fc.array(fc.record({ count: fc.nat({ max: 90 }), from: fc.nat({ max: 90_000 }) }), {
       minLength: 1,
       maxLength: 5,

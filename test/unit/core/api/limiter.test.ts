@@ -231,7 +231,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
   });
 });
 
-describe("what an answer says of the limit: no header is specified (§8), so what makes no sense is left out", () => {
+describe("the limit as an answer reports it: no header is specified (§8), so values that make no sense are ignored", () => {
   const NOW = Date.UTC(2026, 10, 21, 10, 0, 0);
   const AT_NOW = "Sat, 21 Nov 2026 10:00:00 GMT";
   const reset = (value: string | number) => ({ "x-ratelimit-reset": String(value) });
