@@ -99,7 +99,7 @@ class Agency {
       for (const count of resource.count(control)) expect(count, `objects of ${name}`).toBeLessThanOrEqual(1);
     }
     expect([...this.core.state.current].filter(([, { tainted }]) => tainted)).toEqual([]);
-    expect(said.filter(({ summary }) => /mistake of its own|The provider failed/.test(summary))).toEqual([]);
+    expect(said.filter(({ summary }) => /The provider has a defect/.test(summary))).toEqual([]);
   }
 
   /** Everything declared as it is to be, nothing goes wrong any more, and the user does what is said. */

@@ -128,7 +128,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const edited = { ...subject.otherwise(name), ...subject.sample.orderedWith?.[name], replace_on_change: true };
       const sameThing = kind.creation === "blind" && kind.naturalKey(edited) === kind.naturalKey(before);
       const held = await subject.core.run(subject.declared(edited));
-      const refusal = sameThing ? "cannot be changed" : "may not be replaced";
+      const refusal = sameThing ? "cannot be changed" : "cannot be replaced";
       expect(held.errors.map(({ summary }) => summary)).toContainEqual(expect.stringContaining(refusal));
       expect(subject.changesSent()).toEqual([]);
       // What is registered under a name cannot be registered under it once more.

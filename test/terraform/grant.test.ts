@@ -67,7 +67,7 @@ describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { time
     await terraform.write(team('{ "dev@acme.example" = "view" }'));
     const planned = await terraform.planned();
     expect(planned.changes).toEqual({ [DEV]: "create" });
-    const warning = "The API shows no grants of service 1003 until that is live";
+    const warning = "The API lists no grants of service 1003 until it is live";
     expect(planned.diagnostics.map(({ summary }) => summary)).toEqual([warning]);
     terraform.sent();
     expect((await terraform.apply("tfplan")).code).toBe(1);

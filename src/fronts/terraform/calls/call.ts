@@ -17,14 +17,14 @@ import {
   escapeLine,
   escapeText,
   fail,
-  HostformError,
   isCiLog,
   type RemedyText,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
+import { failureOf } from "../resource/notices.ts";
 import type { ProcessEnvironment } from "../wire/handshake.ts";
-import { describeDefect, type Log, logError } from "../wire/log.ts";
+import type { Log } from "../wire/log.ts";
 import {
   AttributePathSchema,
   DiagnosticSchema,
@@ -160,19 +160,4 @@ export async function diagnosed(
     found = failureOf(error);
   }
   return toDiagnostics([...noticed.splice(0), ...found], terraformRemedies(kind));
-}
-
-/** The diagnostics of a failure. A defect is reported without any value; the log has the place where it was thrown. */
-export function failureOf(error: unknown): Diagnostic[] {
-  if (error instanceof HostformError) return [...error.diagnostics];
-  logError("a call failed", error);
-  return [
-    {
-      severity: "error",
-      code: "internal",
-      summary: "The provider met a mistake of its own",
-      detail: describeDefect(error).summary,
-      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
-    },
-  ];
 }

@@ -8,9 +8,9 @@ import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
 import { type DataSource, type EphemeralResource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
-import { refersToPending } from "../resource/notices.ts";
+import { failureOf, refersToPending } from "../resource/notices.ts";
 import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, diagnosed, failureOf, requireSession, rpcs, unary } from "./call.ts";
+import { type Calls, type Connection, diagnosed, requireSession, rpcs, unary } from "./call.ts";
 
 export const calls: Calls = {
   ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, async ({ typeName, config }) => ({

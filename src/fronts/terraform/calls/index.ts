@@ -6,20 +6,12 @@ import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../index.ts";
 import { validateProviderConfig } from "../provider/config.ts";
+import { failureOf } from "../resource/notices.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
 import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
-import {
-  type Calls,
-  type Connection,
-  diagnosed,
-  failureOf,
-  newConnection,
-  rpcs,
-  toDiagnostics,
-  unary,
-} from "./call.ts";
+import { type Calls, type Connection, diagnosed, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
 

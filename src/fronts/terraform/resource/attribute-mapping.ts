@@ -1,6 +1,5 @@
 /**
- * How the values that Terraform has of a resource, its attributes and its private mark, and those of the lifecycle become each
- * other.
+ * Maps Terraform's values of a resource, its attributes and its private mark, to those of the lifecycle, and back.
  */
 import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
@@ -20,8 +19,8 @@ import type { ProviderSession } from "../index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**
- * A kind as Terraform's users meet it. Terraform sends no address: an order is named by its `reference` or, without one,
- * by what distinguishes it from others (the domain); what has neither needs one.
+ * A kind for Terraform, which sends no address: the name of an order is its `reference` or, without one, its domain. An order
+ * that has neither needs a `reference`.
  */
 export function terraformKind(type: string): Kind {
   return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
@@ -29,7 +28,7 @@ export function terraformKind(type: string): Kind {
 
 const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
 
-/** What the object is called in messages: Terraform itself adds the address. */
+/** The name of the object in messages, to which Terraform adds the address. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {
   const name = ["domain", "reference", "email", "url", "name", "id"].find(
     (each) => typeof attributes[each] === "string",
@@ -44,13 +43,13 @@ export function nameOf(kind: Kind, attributes: ValueObject): string | undefined 
   return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
 }
 
-/** The declared attributes of the kind: those that are given, without what only Terraform has (`timeouts`). */
+/** The declared attributes of the kind, without those that only the provider has (`timeouts`). */
 export function declaredIn(kind: Kind, config: ValueObject): ValueObject {
   const given = attributesOf(kind).filter(([name]) => config[name] !== null && config[name] !== undefined);
   return Object.fromEntries(given.map(([name]) => [name, config[name] as Value]));
 }
 
-/** A recorded object as the lifecycle takes it. */
+/** A recorded object for the lifecycle. */
 export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): ResourceState {
   return {
     address: labelOf(kind, state),
@@ -63,15 +62,15 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
   };
 }
 
-/** Attributes of the kind, with those that only Terraform has taken from `source`. */
+/** Attributes of the kind, with those that only the provider has from `source`. */
 export function withProviderAttributes(kind: Kind, attributes: ValueObject, source: ValueObject): ValueObject {
   const own = new Set(attributesOf(kind).map(([name]) => name));
   return { ...Object.fromEntries(Object.entries(source).filter(([name]) => !own.has(name))), ...attributes };
 }
 
 /**
- * Planned values as Terraform accepts them: what is declared stands in the plan as it is declared, or as it was before
- * where that means the same. @returns the names of attributes that had to be put back to the declaration.
+ * Planned values as Terraform accepts them: a declared value as it is declared, or as it was before where both mean the same.
+ * @returns also the names of attributes that had to be set back to the declared value.
  */
 export function conform(
   kind: Kind,
@@ -90,7 +89,7 @@ export function conform(
       values[name] = declared;
       if (!hasUnknown(declared)) overruled.push(name);
     } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
-      // What was declared once, and what nothing but a declaration gives: the coupon of an order that was placed with it.
+      // An attribute that only a declaration sets, and that is no longer declared: the coupon of a placed order.
       values[name] = null;
     }
   }
@@ -98,8 +97,8 @@ export function conform(
 }
 
 /**
- * Attributes whose values no message repeats: secrets, and what is free in its form. What the user has marked as sensitive
- * Terraform keeps out of its own output, but not out of diagnostics, and the provider does not learn of it.
+ * Attributes whose values no message repeats: secrets, and free maps. Terraform hides values that the user marked as sensitive
+ * in its own output, but not in diagnostics, and does not send the mark to the provider.
  */
 export function hiddenNames(kind: Kind): string[] {
   const { attributes } = schemaOf(kind);
@@ -113,12 +112,12 @@ export function shownValue(kind: Kind, name: string, value: Value): string {
   return hiddenNames(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
 }
 
-/** An object in whose place another is to be made. */
+/** An object that another one replaces. */
 export interface Replaced {
   readonly id: string;
   /** The name of its order. */
   readonly name?: string;
-  /** Its deletion_policy does not let go of it. */
+  /** Its deletion_policy is `prevent`. */
   readonly prevented?: true;
 }
 
@@ -127,17 +126,17 @@ export interface Replaced {
  * hostform's own state has it, so that a state passes from one to the other.
  */
 export interface Mark extends PrivateMark {
-  /** Of what the provider has made: the name that it was made under (of an order, that of its Idempotency-Key). */
+  /** The name under which the provider created it (of an order, that of its Idempotency-Key). */
   readonly made?: string;
-  /** The host whose ids are meant ({@link ProviderSession.host}). */
+  /** The host that the id belongs to ({@link ProviderSession.host}). */
   readonly host?: string;
-  /** Its one-time secret did not come with its creation: Terraform has it marked as tainted, unless its user took that back. */
+  /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
   readonly lost?: true;
-  /** In a plan only: the object that a create would take the place of, if this becomes a replacement. */
+  /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
 }
 
-/** Attributes as the core takes them: a pending create has no id. */
+/** Attributes for the core: a pending create has no id. */
 export const withoutPendingId = <T extends ValueObject>(attributes: T): T =>
   attributes.id === PENDING_CREATE ? { ...attributes, id: null } : attributes;
 
@@ -151,12 +150,12 @@ export function decodeMark(bytes: Uint8Array): Mark {
     const mark: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (isObject(mark)) return mark as Mark;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  return fail("state.unreadable", "What the provider keeps of this resource in the state is damaged", {
+  return fail("state.unreadable", "The private data of this resource in the state is damaged", {
     detail: "The field `private` of the instance should be a JSON object that the provider wrote.",
     remedies: [
-      "Restore the state from a backup, or take the resource out with `terraform state rm` and import it again.",
+      "Restore the state from a backup, or remove the resource with `terraform state rm` and import it again.",
     ],
   });
 }

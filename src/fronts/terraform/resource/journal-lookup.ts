@@ -1,5 +1,5 @@
 /**
- * What the journal has of a thing that is to be made, and what becomes of it: it is adopted, refused, or merged into the state.
+ * What the journal has of an object that a plan creates, and what the provider does with it: adopt, refuse, or merge into the state.
  */
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -29,16 +29,15 @@ import type { Note, ProviderSession } from "../index.ts";
 import { type Mark, shownValue } from "./attribute-mapping.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
-/** What the journal has of a thing that is to be made. */
+/** What the journal has under a name. */
 interface ActiveEntry {
   readonly note?: Note;
-  /** It was made, or begun, for another state (folder, workspace, backend): it is not this one's. */
+  /** It was created, or begun, for another state (folder, workspace, backend). */
   readonly elsewhere?: Diagnostic;
 }
 
 /**
- * What the journal has under a name. A note of another state's object that has ended since stands in nobody's way, and is
- * removed.
+ * What the journal has under a name. An entry of another state whose object has ended is removed.
  * @throws ApiError when the account cannot be read.
  */
 export async function activeEntry(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<ActiveEntry> {
@@ -53,7 +52,7 @@ export async function activeEntry(kind: Kind, name: string | undefined, scope: P
   return {};
 }
 
-/** Why a note may not be used here and now. */
+/** Why this run may not use an entry. */
 function refusalOf(kind: Kind, note: Note, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = note;
   if (answered || (note.place !== undefined && note.place !== place)) return foreign(kind, note);
@@ -61,8 +60,8 @@ function refusalOf(kind: Kind, note: Note, { place, self }: ProviderSession): Di
 }
 
 /**
- * The object of a note as the account shows it. What is not shown has not ended for that: the API may have no way to read
- * the kind, and a list may not show yet what was created a moment ago.
+ * The object of an entry as the account shows it. One that it does not show may still exist: the API may have no way to read
+ * the kind, and a list may not have a new object yet.
  * @throws ApiError when the account cannot be read.
  */
 async function findEntryObject(
@@ -76,17 +75,22 @@ async function findEntryObject(
   return { found, hasEnded: isReadable && !isJustCreated(mark, session.settings, account.hostNow()) };
 }
 
-/** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */
+/** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
 export function busy({ address }: Note): Diagnostic {
   return {
     severity: "error",
     code: "config.duplicate",
-    summary: `${address} is being made by another process at this moment`,
-    detail: "Another apply of this configuration is under way, or another provider block of it means the same account.",
-    remedies: ["Wait until the other apply has ended. Use one provider block for one account."],
+    summary: `Another process is creating ${address} now`,
+    detail: "Another apply of this configuration is running, or another of its provider blocks is the same account.",
+    remedies: ["Wait until the other apply has ended. Use one provider block for each account."],
     address,
   };
 }
+
+const OTHERWISE =
+  "If this is the same configuration in another folder, set HOSTFORM_PLACE to the same word in both. If you want two, set another `project`, or other attributes, here.";
+
+const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
 
 function foreign(kind: Kind, note: Note): Diagnostic {
   const common = { severity: "error" as const, address: note.address };
@@ -94,10 +98,10 @@ function foreign(kind: Kind, note: Note): Diagnostic {
     return {
       ...common,
       code: "plan.pending",
-      summary: `${note.address} was begun by Terraform for another state, or this one has lost it, and is not settled`,
-      detail: "The project, and what tells one object from another, are the same there and here.",
+      summary: `A create of ${note.address} is pending for another state, or this state has lost it`,
+      detail: "The project and the natural key are the same there and here.",
       remedies: [
-        "Apply there first. If that state is lost: import what was made; if nothing was, `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+        `Apply there first. If that state is lost: import what was created; if nothing was, \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
       ],
     };
   }
@@ -105,17 +109,14 @@ function foreign(kind: Kind, note: Note): Diagnostic {
   return {
     ...common,
     code: "plan.exists",
-    summary: `${note.address} exists already as ${kind.noun} ${id}, which Terraform has made`,
-    detail:
-      "It was made for another state (another folder, workspace or backend), or this state has lost it. Two states must not manage one object: what one of them removes, the other one loses.",
+    summary: `${note.address} already exists as ${kind.noun} ${id}, which Terraform created`,
+    detail: `It belongs to another state (another folder, workspace or backend), or this state has lost it. ${ONE_MANAGER}`,
     object: importIdOf(kind, id, note.attributes),
-    remedies: [
-      "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
-    ],
+    remedies: [`If it belongs to this state: import it. ${OTHERWISE}`],
   };
 }
 
-/** What neither a later read nor a declaration shows: the values that came with an answer, and how far that has come. */
+/** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
 export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
   const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
     return unreadable && (change === undefined || change === "in-place");
@@ -124,8 +125,8 @@ export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
 }
 
 /**
- * The recorded attributes with what a note adds, which Terraform did not come to record: a secret that was shown only once.
- * Where the state has gone on since the note was begun, it is newer.
+ * The recorded attributes, with the one-time secrets of an entry that Terraform could not record. A state that has changed since
+ * the entry was begun is newer, and stays as it is.
  */
 export function mergeEntry(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
   if (note === undefined || typeof state.id !== "string" || note.attributes.id !== state.id) return state;
@@ -135,8 +136,8 @@ export function mergeEntry(kind: Kind, state: JsonObject, note: Note | undefined
 }
 
 /**
- * Whether Terraform's state holds all that a note is kept for, or is newer. A note of a create that is about another object
- * than the recorded one (which it was to replace) is kept for that create.
+ * Whether Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
+ * recorded object is kept for that create.
  */
 export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note): boolean {
   const { attributes, private: recorded } = note;
@@ -149,9 +150,9 @@ export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note
 }
 
 /**
- * An object that an earlier process made and that Terraform did not come to record: it is the one that is wanted now.
- * @returns undefined when it is gone and may be made again. @throws HostformError when something else is declared by now,
- *   when it is paid for and gone, or when something else of this state has it.
+ * Adopts the object that an earlier process created and Terraform could not record.
+ * @returns undefined when it is gone and may be created again. @throws HostformError when the declaration has changed since,
+ *   when it is paid for and gone, or when another resource of this state has it.
  */
 export async function adoptEntry(
   resource: Owner,
@@ -174,18 +175,17 @@ export async function adoptEntry(
   if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
   const owner = scope.claimObject(resource, kind, noted.attributes);
   if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
-  const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
+  const summary = `Adopted ${kind.noun} ${id}, which an interrupted run created; nothing new was created`;
   return {
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
-    // A job that the run was cut off in may have ended since.
+    // A job of the interrupted run may have ended since.
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };
 }
 
 /**
- * An order without known outcome: what the account certainly shows of it by now is what it has come to. Anything else is left
- * to the lifecycle.
+ * An order without known outcome: what the account certainly shows of it by now. Anything else is left to the lifecycle.
  */
 export async function settledByNow(
   kind: Kind,
@@ -204,12 +204,12 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
   const [has, back] =
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
-      : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Put \`${name}\` back and apply, then change it`];
+      : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
   return {
     severity: "error",
     code: "plan.exists",
-    summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
-    detail: `${has} Terraform did not come to record it, and nothing is made beside it.`,
+    summary: `An interrupted run created ${kind.noun} ${id} with another ${name}`,
+    detail: `${has} Terraform could not record it, and the provider creates no second one.`,
     remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
     attribute: [name],
   };
@@ -219,11 +219,9 @@ function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
   return {
     severity: "error",
     code: "plan.exists",
-    summary: `${kind.noun} ${id}, which a run that was cut off had made, is ${owner}`,
-    detail: "Two resources must not manage one object: what one of them removes, the other one loses.",
-    remedies: [
-      "Remove one of the two from the configuration. If there are to be two objects, give this one other attributes.",
-    ],
+    summary: `${kind.noun} ${id}, which an interrupted run created, is ${owner}`,
+    detail: ONE_MANAGER,
+    remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
   };
 }
 
@@ -231,9 +229,9 @@ function goneSince(kind: Kind, id: string): Diagnostic {
   return {
     severity: "error",
     code: "plan.gone",
-    summary: `${kind.noun} ${id}, which a run that was cut off had made, no longer exists`,
-    detail: "It is not ordered again automatically: that would raise another invoice.",
-    remedies: ["Order another on purpose, with another `reference`."],
+    summary: `${kind.noun} ${id}, which an interrupted run created, no longer exists`,
+    detail: "The provider does not order it again automatically: that would raise another invoice.",
+    remedies: ["Set another `reference` to order another one."],
     attribute: ["reference"],
   };
 }

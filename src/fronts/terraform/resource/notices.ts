@@ -1,10 +1,11 @@
-/** What Terraform's users are shown of a plan and of an apply beside the lifecycle's own diagnostics: one function for each. */
+/** The provider's own diagnostics, beside those of the lifecycle: one function for each. */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { type Applied, isPendingCreate, unknownPhase } from "../../../core/lifecycle/index.ts";
+import { type Applied, isPendingCreate, lookalike, unknownPhase, unreadable } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
   effectOf,
+  HostformError,
   type JsonObject,
   PENDING_CREATE,
   type ResourceState,
@@ -12,12 +13,13 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Note } from "../index.ts";
+import { describeDefect, logError } from "../wire/log.ts";
 import { labelOf, type Mark, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 /**
- * What a successful change has to say. An error of an update saves what is known, and fails the run; one of a create would
- * have Terraform create the object again.
+ * The diagnostics of a successful change. An error of an update saves what is known, and fails the run; after an error of a
+ * create Terraform would create the object again.
  */
 export function notices(
   kind: Kind,
@@ -31,7 +33,7 @@ export function notices(
       severity: "warning",
       code: "apply.waiting",
       summary: `A job of the ${kind.noun} is queued and not done yet`,
-      remedies: ["The next plan shows whether it is. `timeouts` says how long it is waited for."],
+      remedies: ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."],
     });
   }
   if (awaiting === "payment") {
@@ -47,35 +49,41 @@ export function notices(
   return reported;
 }
 
-export function defect(error: unknown): Diagnostic {
-  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { severity: "error", code: "internal", summary: "The provider failed", detail };
+/** The diagnostics of a failure. A defect is reported without any value; the log has the place where it was thrown. */
+export function failureOf(error: unknown): readonly Diagnostic[] {
+  if (error instanceof HostformError) return error.diagnostics;
+  logError("a call failed", error);
+  return [
+    {
+      severity: "error",
+      code: "internal",
+      summary: "The provider has a defect",
+      detail: describeDefect(error).summary,
+      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
+    },
+  ];
 }
 
 export function notKnown(kind: Kind): Diagnostic {
   return {
     severity: "warning",
     code: "plan.pending",
-    summary: `It is not known whether the ${kind.noun} was made`,
+    summary: `It is not known whether the ${kind.noun} was created`,
     detail:
-      "A request to make it left and its answer was lost. It is in the state without an id, with a note of that request.",
-    remedies: [
-      kind.creation === "blind"
-        ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
-        : "Apply again: what was made is adopted, and what was not is made. Nothing is ordered twice.",
-    ],
+      "The provider sent a create request and its answer was lost. The state has the resource without an id, and the request.",
+    remedies: [{ do: "resolve" }],
   };
 }
 
-/** A one-time secret did not come. @param isTainted whether Terraform marks the object, as it does one whose creation fails. */
+/** A one-time secret is lost. @param isTainted whether Terraform marks the object, as it does when a create fails. */
 export function secretLost(said: Diagnostic, isTainted: boolean): Diagnostic {
   const again = isTainted
-    ? "Apply again: Terraform has marked it as tainted and replaces it."
-    : "`terraform apply -replace=ADDRESS` makes another one, with a secret.";
-  const keep = isTainted ? "`terraform untaint ADDRESS`, and give" : "give";
+    ? "Apply again: Terraform has marked it as tainted, and replaces it."
+    : "`terraform apply -replace=ADDRESS` replaces it with one that has a secret.";
+  const untaint = isTainted ? "`terraform untaint ADDRESS`, and " : "";
   return {
     ...said,
-    remedies: [`${again} If the dashboard shows its secret or rotates it: ${keep} that to the receiver.`],
+    remedies: [`${again} If the dashboard can show or rotate its secret: ${untaint}give that secret to the receiver.`],
   };
 }
 
@@ -83,36 +91,29 @@ export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnosti
   return {
     severity: "warning",
     code: "apply.skipped",
-    summary: `${kind.noun} ${String(attributes.id)} was made, but not everything that was to follow was done`,
-    detail: "It is in the state as far as it has come; an error here would have Terraform make it anew.",
+    summary: `${kind.noun} ${String(attributes.id)} was created, but a step after it failed`,
+    detail:
+      "The state has what was done. This is a warning because Terraform would recreate the object after an error.",
     remedies: ["Apply again: the next plan shows what is missing."],
   };
 }
 
-/** The API gives something else than was asked for. The next plan shows it; an error now would recreate it. */
+/** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
 export function different(kind: Kind, name: string, attributes: JsonObject): Diagnostic {
   return {
     severity: "warning",
     code: "apply.drifted",
-    summary: `The ${kind.noun} has another ${name} than was asked for`,
-    detail: `The API answered with ${shownValue(kind, name, attributes[name] ?? null)}.`,
+    summary: `The API returned another ${name} for the ${kind.noun} than was sent`,
+    detail: `It returned ${shownValue(kind, name, attributes[name] ?? null)}.`,
     remedies: ["The next plan shows the difference."],
     attribute: [name],
   };
 }
 
-/** Two declarations came to the same thing. */
-export function twice(kind: Kind, other: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `Another resource is the same ${kind.noun}: ${other}`,
-    detail: "Both have the same natural key. No request was sent for this one.",
-    remedies: ["Remove one of the two, or correct what it refers to."],
-  };
-}
+/** What messages call a resource beside its own label: Terraform sends no address, and adds it to the message. */
+export const THIS = "This resource";
 
-/** The same, where the status does not show whether the object is live: nobody waits for that in vain. */
+/** What waits for a status word that is not known: it may never become live, so that this is not reported as waiting. */
 export function notUnderstood(
   kind: Kind,
   attributes: JsonObject,
@@ -125,75 +126,72 @@ export function notUnderstood(
   return [operation === "create" ? said : { ...said, severity: "error" }];
 }
 
-/** What is declared and recorded, because Terraform insists on that, and not done. What a queued job is about is said of the job. */
+/** What is declared and not done; Terraform demands that the state has it all the same. A queued job is reported as such. */
 export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
   const names = waiting.filter((name) => job === undefined || name !== "suspended");
   if (names.length === 0) return [];
-  const they = names.length === 1 ? "it" : "them";
-  const when = isLive ? "Apply again: the next plan" : `Apply again when the ${kind.noun} is live: the plan`;
   return [
     {
       severity: "warning",
       code: "apply.waiting",
-      summary: isLive
-        ? `Declared, and not done yet: ${names.join(", ")} of the ${kind.noun}`
-        : notPossibleYet(kind, names),
-      detail: "The state has what is declared, as Terraform demands it; that it is not done is noted.",
-      remedies: [`${when} shows ${they}${isLive ? "" : " then"}.`],
+      summary: isLive ? `Not done yet: ${names.join(", ")} of the ${kind.noun}` : deferredUntilLive(kind, names),
+      detail: "The state has the declared value, as Terraform requires, with a mark that it is not done.",
+      remedies: [isLive ? "Apply again: the next plan shows it." : `Apply again when the ${kind.noun} is live.`],
     },
   ];
 }
 
-const notPossibleYet = (kind: Kind, names: readonly string[]) =>
-  `Declared, but not possible yet: ${names.join(", ")} ${names.length === 1 ? "waits" : "wait"} until the ${kind.noun} is live`;
+const deferredUntilLive = (kind: Kind, names: readonly string[]) =>
+  `Deferred until the ${kind.noun} is live: ${names.join(", ")}`;
 
-/** A host may show nothing of what belongs to a service before that is live. */
+/** A host may list nothing that belongs to a service before that is live. */
 export function shownLater(kind: Kind, waitsFor: string): Diagnostic {
   return {
     severity: "warning",
     code: "apply.waiting",
-    summary: `The API shows no ${kind.noun}s of ${waitsFor} until that is live`,
-    detail: "What is recorded of them is taken as it is, and what is new is made then.",
-    remedies: ["Apply again when it is live: it is provisioned when its invoice is paid."],
+    summary: `The API lists no ${kind.noun}s of ${waitsFor} until it is live`,
+    detail: "The provider keeps what the state has of them, and creates new ones when it is live.",
+    remedies: ["Apply again when it is live. It is provisioned when its invoice is paid."],
   };
 }
 
-/** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
+/** Ids mean nothing at another host. A refresh shows whether it is the same object. */
 export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refreshed" | "removed"): Diagnostic {
-  if (prior.id === null) return askedElsewhere(kind, prior);
+  if (prior.id === null) return sentElsewhere(kind, prior);
   return {
     severity: "error",
     code: "state.stranger",
     summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
-    detail: `Nothing is ${what} on an id alone: at another host it is another object.`,
+    detail: `It is not ${what}: at another host the same id is another object.`,
     remedies: [
       what === "refreshed"
         ? "Correct `base_url`. If it is the same host at a new address: `terraform state rm` it and import it."
-        : "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
+        : "Correct `base_url`. If the host has moved: apply once with a refresh, which compares the objects.",
     ],
   };
 }
 
-/** A create without known outcome is a matter of the host that it was sent to. */
-const askedElsewhere = (kind: Kind, prior: JsonObject): Diagnostic => ({
+/** Only the host that a create was sent to can show its outcome. */
+const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic => ({
   severity: "error",
   code: "state.stranger",
-  summary: `The request to make ${labelOf(kind, prior)} was sent to another address of the API`,
-  detail: "Its answer was lost, and only that host shows what it made. Nothing is sent here: there could be two then.",
+  summary: `The create request of ${labelOf(kind, prior)} was sent to another address of the API`,
+  detail:
+    "Its answer was lost, and only that host shows what it created. No request was sent here, because it could create a second one.",
   remedies: [
-    "Correct `base_url`. If the host has moved: look in the dashboard; `terraform state rm` it, and import it if it was made.",
+    "Correct `base_url`. If the host has moved: look in the dashboard, `terraform state rm` it, and import it if it was created.",
   ],
 });
 
-/** The plan shows a create, whatever comes of it. */
+/** Terraform shows a create for what an earlier run began. */
 export function willSettle(kind: Kind, note: Note): Diagnostic {
   const what = isPendingCreate(note)
-    ? `was begun by a run that was cut off: the apply settles it, and makes nothing twice`
-    : `was made by a run that was cut off, as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and makes nothing`;
+    ? `was begun by an interrupted run: the apply finishes it, and creates nothing twice`
+    : `was created by an interrupted run as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and creates nothing`;
   return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
 }
 
-/** One name is one order: a second resource with it would be given the service of the first. */
+/** One name is one order: a second resource with it would get the service of the first. */
 export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope: ProviderScope): Diagnostic[] {
   const blind = kind.creation === "blind";
   const id =
@@ -206,12 +204,12 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope
     {
       severity: "error",
       code: "config.duplicate",
-      summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
+      summary: `The order "${name}" is ${kind.noun} ${id}, which the state already has`,
       detail: blind
-        ? "What is registered cannot be registered once more."
-        : "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
+        ? "A registered domain cannot be registered again."
+        : "The Idempotency-Key is derived from the name: the API would answer a second order with the service of the first.",
       remedies: [
-        `If the resource was renamed, add a \`moved\` block; if Terraform has it marked as tainted, \`terraform untaint\` it.${blind ? "" : " If there are to be two, give the second another `reference`."}`,
+        `If the resource was renamed, add a \`moved\` block. If Terraform has marked it as tainted, \`terraform untaint\` it.${blind ? "" : " If you want two, set another `reference` on the second."}`,
       ],
       ...(!blind && { attribute: ["reference"] }),
     },
@@ -220,7 +218,7 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope
 
 const sameName = (name: string, replacing: Mark["replacing"]) => (replacing?.name === name ? replacing.id : undefined);
 
-/** In place, but not now: the service is not live. */
+/** Changes in place that need a live service. */
 export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
   const [first] = names;
   if (first === undefined) return [];
@@ -228,7 +226,7 @@ export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
     {
       severity: "warning",
       code: "apply.waiting",
-      summary: notPossibleYet(kind, names),
+      summary: deferredUntilLive(kind, names),
       remedies: ["Apply again when it is live."],
       attribute: [first],
     },
@@ -240,7 +238,7 @@ function named(kind: Kind, { id, domain }: JsonObject): string {
   return `${kind.noun} ${String(id)}${typeof domain === "string" && domain !== id ? ` (${domain})` : ""}`;
 }
 
-/** Terraform says "Destruction complete" of whatever leaves its state, and counts a suspension as an update. */
+/** Terraform reports "Destruction complete" for whatever leaves its state, and counts a suspension as an update. */
 export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Diagnostic[] {
   const [what, effect] = [named(kind, prior), effectOf(change)];
   const leaves = change.actions[0] === "forget";
@@ -251,10 +249,10 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
         code: "plan.offline",
         summary: `${what} is suspended: it goes offline`,
         detail: leaves
-          ? `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: by its deletion_policy it is suspended, and stays in the account without being managed.`
+          ? `Terraform calls it "destroy". The API cannot delete a ${kind.noun}. Its deletion_policy suspends it; it stays in the account, and Terraform stops managing it.`
           : 'Terraform calls it "update in-place".',
         remedies: [
-          leaves ? "To end it for good, cancel it in the dashboard." : "Leave `suspended` out if that is not meant.",
+          leaves ? "To end it for good, cancel it in the dashboard." : "Remove `suspended` if you do not want that.",
         ],
       },
     ];
@@ -266,126 +264,97 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
       severity: "warning",
       code: "plan.stays",
       summary: `${what} stays in the account${billed}`,
-      detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: Terraform stops managing it, and nothing else happens.`,
+      detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}, so Terraform only stops managing it.`,
       remedies: ["To end it, cancel it in the dashboard."],
     },
   ];
 }
 
-/** What one address removes, the other one loses. */
+/** Two addresses must not manage one object. */
 export function twoAddresses(kind: Kind, id: string): Diagnostic {
   return {
     severity: "error",
     code: "plan.exists",
-    summary: `${kind.noun} ${id} is imported, and another address of this state has it already`,
+    summary: `Another address of this state already has ${kind.noun} ${id}`,
     detail: "An object can be managed under one address only.",
     remedies: [
-      "If it is to be managed under another address, use a `moved` block or `terraform state mv` instead of the import.",
+      "To manage it under another address, use a `moved` block or `terraform state mv` instead of the import.",
     ],
   };
 }
 
-/** Nothing else is done to it before that is settled. */
+/** A pending create is finished before anything of it changes. */
 export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
   const was: Value = prior[name] ?? null;
   return {
     severity: "error",
     code: "plan.pending",
-    summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
-    detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
-    remedies: [`Put \`${name}\` back to ${shownValue(kind, name, was)}, apply, then change it.`],
+    summary: `${name} cannot change yet: the create of the ${kind.noun} has no known outcome`,
+    detail: "The provider sent the request and its answer was lost. It finishes that request first, unchanged.",
+    remedies: [`Set \`${name}\` back to ${shownValue(kind, name, was)}, apply, then change it.`],
     attribute: [name],
   };
 }
 
-/** What refers to an object whose creation has no known outcome waits until that is settled. @param kind what is planned; absent: nothing is. */
+/** Whatever refers to a pending create waits until that is finished. @param kind of the planned resource; absent: none is planned. */
 export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] {
   const names = Object.entries(config).filter(([, value]) => JSON.stringify(value)?.includes(PENDING_CREATE));
   return names.map(([name]) => ({
     severity: "error",
     code: "plan.pending",
-    summary: `${name} refers to something of which it is not known whether it was made`,
-    ...(kind && { detail: `The ${kind.noun} is not made or changed before that is settled.` }),
-    remedies: ["Apply what it refers to again: that is settled first."],
+    summary: `${name} refers to a resource whose create has no known outcome`,
+    ...(kind && { detail: `The ${kind.noun} is not created or changed until that create is finished.` }),
+    remedies: ["Apply the resource that it refers to again: that finishes its create."],
     attribute: [name],
   }));
 }
 
-/** Terraform would recreate it, and the provider could not know what became of the first request. */
+/** Terraform would recreate it, and the provider would not know the outcome of the first request. */
 export function settleFirst(what: string): Diagnostic {
   return {
     severity: "error",
     code: "plan.pending",
-    summary: `${what} cannot be made anew: it is not known whether it was made`,
-    detail: "A request to make it left and its answer was lost. Made anew, it could be there, and be paid for, twice.",
-    remedies: [
-      "Settle it first: without `-replace`, and after `terraform untaint ADDRESS` if it is marked as tainted, apply.",
-    ],
+    summary: `${what} cannot be replaced: its create has no known outcome`,
+    detail: "The provider sent the request and its answer was lost. A replacement could create it, and bill it, twice.",
+    remedies: ["Apply without `-replace` first; if it is marked as tainted, `terraform untaint ADDRESS` before."],
   };
 }
 
-/** Servers that look like the declared one are nothing unusual; with a state that holds none, it may be lost. */
-export function strangers(
+/** Servers may look like the declared one although they are others. Only where the state has none it may have been lost. */
+export function lookalikes(
   kind: Kind,
+  declared: ValueObject,
   { alike = [] }: { readonly alike?: readonly Remote[] },
   scope: ProviderScope,
 ): Diagnostic[] {
-  const ids = alike.filter(({ phase }) => phase !== "gone").map(({ id }) => id);
-  if (ids.length === 0 || scope.hasRecorded(kind)) return [];
-  const which = ids.length === 1 ? `${kind.noun} ${ids[0]} is` : `The ${kind.noun}s ${ids.slice(0, 10).join(", ")} are`;
-  return [
-    {
-      severity: "warning",
-      code: "plan.lookalike",
-      summary: `${which} of the same plan, and this state holds no ${kind.noun}`,
-      detail: "Without a domain nothing tells one from the other. Was the state lost?",
-      remedies: ["If it is the declared one, import it. Else another one is ordered."],
-    },
-  ];
+  const live = alike.filter(({ phase }) => phase !== "gone");
+  if (live.length === 0 || scope.hasRecorded(kind)) return [];
+  const found = lookalike({ kind, address: labelOf(kind, declared) }, live);
+  const [adopt = ""] = found.remedies ?? [];
+  return [{ ...found, severity: "warning", remedies: [adopt, "If it is not, the apply orders another one."] }];
 }
 
-/** Objects that may be the declared one, of which the API shows too little to be sure. Which are other instances' is not known. */
-export function hiddenOnes(
+/** Objects that may be the declared one, of which the API shows too little. Other resources of the state may have them. */
+export function unreadableOnes(
   kind: Kind,
-  { unreadable = [] }: { readonly unreadable?: readonly Remote[] },
+  declared: ValueObject,
+  objects: readonly Remote[],
   scope: ProviderScope,
 ): Diagnostic[] {
-  const ids = unreadable.flatMap(({ id, attributes }) =>
-    scope.ownerOf(kind, { ...attributes, id }) === undefined ? [id] : [],
-  );
-  if (ids.length === 0) return [];
-  const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
-  return [
-    {
-      severity: "warning",
-      code: "plan.unreadable",
-      summary: `This ${kind.noun} may exist already as ${which}: the API shows too little to be sure`,
-      detail: `If it is in this state under another address, nothing is wrong. If it is not, another ${kind.noun} is created beside it.`,
-      remedies: ["If it is the declared one, import it."],
-    },
-  ];
+  const others = objects.filter(({ id, attributes }) => scope.ownerOf(kind, { ...attributes, id }) === undefined);
+  if (others.length === 0) return [];
+  const detail = `If another resource of this state has it, ignore this. If none has it, the apply creates a second ${kind.noun}.`;
+  return [{ ...unreadable({ kind, address: labelOf(kind, declared) }, declared, others), severity: "warning", detail }];
 }
 
-/** Refused by the apply, unless this state holds what is in the way and it is to be replaced. */
+/** The apply refuses the order, unless this state has the object and replaces it. */
 export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnostic[] {
   return inTheWay.map(({ id }) => ({
     severity: "warning",
     code: "plan.exists",
-    summary: `${kind.noun} ${id} exists already, and is not known to be the one that is to be replaced`,
-    detail: "If it is not in this state, the apply orders nothing.",
+    summary: `${kind.noun} ${id} already exists, and may not be the one that this replaces`,
+    detail: "If this state does not have it, the apply orders nothing.",
     object: id,
     remedies: ["If the state was lost, import it."],
   }));
-}
-
-/** Two new resources of one plan that are the same order: the apply would make one, and fail at the other. */
-export function twicePlanned(
-  kind: Kind,
-  name: string | undefined,
-  declared: ValueObject,
-  scope: ProviderScope,
-): Diagnostic[] {
-  if (kind.creation === "listable" || name === undefined) return [];
-  const other = scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
-  return other === undefined ? [] : [twice(kind, other)];
 }

@@ -2,6 +2,7 @@ import { kinds } from "../../../core/kinds/index.ts";
 import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
+  duplicate,
   fileOutputIn,
   isPendingCreate,
   type Observation,
@@ -38,20 +39,21 @@ import {
   deferred,
   effectNotices,
   heldByOther,
-  hiddenOnes,
   laterRefused,
+  lookalikes,
   refersToPending,
   settleFirst,
   shownLater,
   stillPending,
-  strangers,
-  twicePlanned,
+  THIS,
   twoAddresses,
+  unreadableOnes,
   willSettle,
 } from "./notices.ts";
-import { checkOrder } from "./order-name.ts";
 import type { ProviderScope } from "./provider-scope.ts";
+import { asRecorded } from "./read.ts";
 import {
+  checkOrder,
   immutableSinceCreate,
   isToReplace,
   noteReplacing,
@@ -70,7 +72,7 @@ interface PlanAnswer {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What Terraform asks to have planned. */
+/** What Terraform plans. */
 interface PlanQuestion {
   /** Null: nothing is recorded. */
   readonly prior: JsonObject | null;
@@ -80,8 +82,8 @@ interface PlanQuestion {
 }
 
 /**
- * Plans one declared resource, through the same function as hostform's own plan. For what is recorded nothing is read:
- * Terraform has just had it refreshed, or wants it not to be (`-refresh=false`).
+ * Plans one declared resource, with the same function as hostform's own plan. A recorded resource is not read: Terraform has
+ * just refreshed it, or must not (`-refresh=false`).
  * @throws ApiError when the account cannot be read.
  */
 export async function planDeclared(kind: Kind, question: PlanQuestion, scope: ProviderScope): Promise<PlanAnswer> {
@@ -110,7 +112,7 @@ function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
     declared: {},
     dependsOn: [],
     reorder: false,
-    // Which objects other instances hold is not known here: something like it may well be one of those. The name decides.
+    // The provider does not know which objects other instances have: a lookalike may be one of those. The name decides.
     orderAnyway: true,
     secretByReference: hiddenNames(kind),
     now: account.hostNow(),
@@ -121,17 +123,17 @@ function inputOf(kind: Kind, own: Own, { account }: ProviderScope): PlanInput {
 async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: ProviderScope): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const name = nameOf(kind, declared);
-  // Terraform does not show a tainted object to the plan of what takes its place.
+  // Terraform does not send the tainted object with the plan of its replacement.
   const lost = scope.lostId(kind, name);
   const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
   const { note, elsewhere } = await activeEntry(kind, name, scope);
-  // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
+  // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
   const known = note !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
   const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
-  // With create_before_destroy the apply plans the new one while the old one stands, and does not know of it.
+  // With create_before_destroy the apply plans the new object while the old one exists, and does not know of that.
   const replaces = config.replace_on_change === true;
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
@@ -139,6 +141,11 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, scope);
   const { result, change, diagnostics } = planResource(input);
   const isPending = mark.pending !== undefined || scope.hasPending(kind, name);
+  // Of two new resources that are one order, the apply would create one and fail at the other.
+  const twin =
+    kind.creation === "listable" || name === undefined
+      ? undefined
+      : scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name);
   const found = [
     ...(isPending ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
@@ -149,26 +156,26 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...checkOrder(kind, declared, mark, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
-    ...twicePlanned(kind, name, declared, scope),
+    ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
   ];
-  // A grant that expired is not made; Terraform has no way to leave it out.
+  // An expired grant is not created; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
   if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, scope.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
 
-/** What could be the declared object although it does not certainly show. */
+/** Objects that may be the declared one, without being certainly it. */
 function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope: ProviderScope): Diagnostic[] {
   if (observed.status !== "absent") return [];
   return [
-    ...(kind.naturalKey(declared) === undefined ? strangers(kind, observed, scope) : []),
-    ...hiddenOnes(kind, observed, scope),
+    ...(kind.naturalKey(declared) === undefined ? lookalikes(kind, declared, observed, scope) : []),
+    ...unreadableOnes(kind, declared, observed.unreadable ?? [], scope),
     ...(observed.waitsFor === undefined ? [] : [shownLater(kind, observed.waitsFor)]),
   ];
 }
 
-/** What the account shows that could be the declared object. What it takes the place of does not count. */
+/** What the account shows that could be the declared object. The object that it replaces does not count. */
 async function observeNew(
   kind: Kind,
   declared: ValueObject,
@@ -198,8 +205,8 @@ async function planRecorded(
   const pending = isPendingCreate(recorded);
   const observed = pending
     ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
-    : asRecorded(kind, recorded.attributes, scope);
-  // The list of plans shows whether what is recorded of an adopted object by this plan fits it.
+    : asRecorded(kind, recorded.attributes, scope.session.settings);
+  // The list of plans shows whether the declared plan fits an imported object.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
@@ -215,7 +222,7 @@ async function planRecorded(
     ...effectNotices(kind, prior, planned.change),
   ];
   const replacement = planReplacement(kind, { prior, config, mark, diagnostics, session: scope.session });
-  // What is gone and not recreated stays as it is recorded.
+  // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   unmarkReleased(kind, recorded.attributes, scope.session);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
@@ -231,15 +238,7 @@ async function planRecorded(
   };
 }
 
-/** The object as Terraform has it recorded, in the phase that its attributes show. */
-function asRecorded(kind: Kind, attributes: JsonObject, { session }: ProviderScope): Observation {
-  const phase = kind.phase?.(attributes, session.settings) ?? "live";
-  return phase === "gone"
-    ? { status: "gone", how: `is ${JSON.stringify(attributes.status ?? "gone")}`, matches: [] }
-    : { status: "present", attributes, phase };
-}
-
-/** If it is recreated, the next question of the same plan, for the create, gets this to know what it replaces. */
+/** For the create of a replacement, which the same plan asks for next: what it replaces. */
 function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: ReadSettings): Mark {
   const { id } = attributes;
   return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, mark, settings) } : {};
@@ -254,8 +253,8 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
 }
 
 /**
- * What a plan says of the place of a one-time secret: that no secret may be written there, and, when the object is made,
- * where a link or a path that leaves the project leads.
+ * What a plan reports about the place of a one-time secret: that no secret may be written there, and, for a new object, where a
+ * symbolic link or a path outside of the project leads.
  */
 async function secretPlaceNotices(
   kind: Kind,

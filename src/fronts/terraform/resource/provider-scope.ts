@@ -21,7 +21,7 @@ export interface Owner {
 const IN_STATE: Owner = { label: "another resource of this state" };
 
 /** What Terraform has destroyed or forgotten in this process: a create may take its place. */
-const RELEASED: Owner = { label: "what was to make room for it" };
+const RELEASED: Owner = { label: "the object that it replaces" };
 
 /** The account of a provider configuration has no alias here. */
 const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object);
@@ -49,10 +49,9 @@ export class ProviderScope {
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
 
-  /** @param coalesce false: every object is read on its own (for comparison). */
-  constructor(session: ProviderSession, coalesce = true) {
+  constructor(session: ProviderSession, env?: Env) {
     this.session = session;
-    this.collections = beginCollections(session, coalesce);
+    this.collections = collectionsOf(session, env);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
   }
 
@@ -60,7 +59,7 @@ export class ProviderScope {
     return this.session.account;
   }
 
-  /** Whether what there is to say of something is said for the first time in this process. */
+  /** Whether this process asks for the first time about something that is reported once. */
   isFirst(thing: string): boolean {
     if (this.#said.has(thing)) return false;
     this.#said.add(thing);
@@ -124,12 +123,12 @@ export class ProviderScope {
     return this.#recordedIds.get(nameKey(kind, name));
   }
 
-  /** Whether the state has, under this name, something of which it is not known whether it was made. */
+  /** Whether the state has a pending create under this name. */
   hasPending(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#pending.has(nameKey(kind, name));
   }
 
-  /** The secret of a recorded object is lost: of what is tainted, Terraform plans nothing but a create. */
+  /** The secret of a recorded object is lost: Terraform sends only a create for what is tainted. */
   noteLost(kind: Kind, attributes: JsonObject): void {
     this.#lost.set(nameKey(kind, nameOf(kind, attributes)), String(attributes.id));
   }
@@ -163,16 +162,13 @@ export class ProviderScope {
   }
 }
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
-/** The scope of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read on its own, for comparison. */
-export function scopeOf(
-  session: ProviderSession,
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ProviderScope {
-  const known = scopes.get(session);
-  if (known !== undefined) return known;
-  const scope = new ProviderScope(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+/** The scope of a session. */
+export function scopeOf(session: ProviderSession, env: Env): ProviderScope {
+  const scope = scopes.get(session) ?? new ProviderScope(session, env);
   scopes.set(session, scope);
   return scope;
 }
@@ -180,25 +176,25 @@ export function scopeOf(
 /** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
 const GATHER_MS = 25;
 
-/** Up to so many objects of a collection are read one by one: a listing may be many pages. */
+/** Up to this many objects of a collection are read individually: a list may have many pages. */
 const FEW = 2;
 
-/** The collections of an account, as those who read them side by side share them. */
+/** The collections of an account, shared by concurrent readers. */
 class Collections {
-  readonly #session: Pick<DataSession, "account" | "clock">;
+  readonly #session: CollectionSession;
   readonly #coalesce: boolean;
   readonly #stale = new Set<string>();
   readonly #asked = new Map<string, number>();
 
   /** @param coalesce false: every object is read on its own (for comparison). */
-  constructor(session: Pick<DataSession, "account" | "clock">, coalesce = true) {
+  constructor(session: CollectionSession, coalesce: boolean) {
     this.#session = session;
     this.#coalesce = coalesce;
   }
 
   /**
-   * Whether an object is one of so few that are asked for that it is cheaper to read it on its own. Waits a moment for
-   * others: Terraform reads many instances side by side.
+   * Whether so few objects of the collection are read that it is cheaper to read this one individually. Waits a moment for
+   * others: Terraform reads many instances concurrently.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
     if (!this.#coalesce) return true;
@@ -209,12 +205,12 @@ class Collections {
     return (this.#asked.get(key) ?? 0) <= FEW;
   }
 
-  /** A collection was changed here. What was listed of it is still good for resources: what they made is claimed. */
+  /** This process changed a collection. Resources go on with the list that was read: what they created is claimed. */
   changed(kind: Kind, parent: string | undefined): void {
     this.#stale.add(collectionKey(kind, parent));
   }
 
-  /** For callers that show a collection as it is (data sources, after what they depend on): lists it again if it was changed. */
+  /** For data sources, which show a collection as it is after what they depend on: lists it again if it was changed. */
   upToDate(kind: Kind, parent: string | undefined): void {
     if (this.#stale.delete(collectionKey(kind, parent))) this.#session.account.forget(kind, parent);
   }
@@ -222,16 +218,13 @@ class Collections {
 
 const collectionKey = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent ?? ""}`;
 
-const known = new WeakMap<object, Collections>();
+type CollectionSession = Pick<DataSession, "account" | "clock">;
 
-/** New collections for a session: anyone who asks for them from now on gets these. */
-function beginCollections(session: Pick<DataSession, "account" | "clock">, coalesce: boolean): Collections {
-  const collections = new Collections(session, coalesce);
-  known.set(session, collections);
-  return collections;
-}
+const known = new WeakMap<CollectionSession, Collections>();
 
 /** The collections of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read on its own, for comparison. */
-export function collectionsOf(session: Pick<DataSession, "account" | "clock">): Collections {
-  return known.get(session) ?? beginCollections(session, process.env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+export function collectionsOf(session: CollectionSession, env: Env = process.env): Collections {
+  const collections = known.get(session) ?? new Collections(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+  known.set(session, collections);
+  return collections;
 }

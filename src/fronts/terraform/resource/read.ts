@@ -1,9 +1,10 @@
 import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind } from "../../../core/kinds/kind.ts";
+import type { Kind, ReadSettings } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   billedTwice,
   isPendingCreate,
+  type Observation,
   observedMark,
   type PendingCreate,
   parentOf,
@@ -38,9 +39,17 @@ interface ReadAnswer {
 /** The status that is recorded of a paid object which the API no longer knows. */
 export const GONE = "gone";
 
+/** The object as Terraform has it recorded, in the phase that its attributes show. */
+export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSettings): Observation {
+  const phase = kind.phase?.(attributes, settings) ?? "live";
+  return phase === "gone"
+    ? { status: "gone", how: `is ${JSON.stringify(attributes.status ?? "gone")}`, matches: [] }
+    : { status: "present", attributes, phase };
+}
+
 /**
- * Refreshes one recorded object. Sends GETs only. A paid object that is gone stays in the state: dropped, Terraform would
- * order it again automatically. A create without known outcome is adopted where the account certainly shows what it made.
+ * Refreshes one recorded object. Sends only GETs. A paid object that is gone stays in the state: otherwise Terraform would
+ * order it again. A pending create is adopted where the account certainly shows what it created.
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(
@@ -84,7 +93,7 @@ export async function readResource(
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
-    // What was noted of it is gone with it; a note of another object, which was to replace it, stays.
+    // Its entry goes with it; the entry of an object that replaces it stays.
     if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
       journal.remove(kind.type, name);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
@@ -98,8 +107,8 @@ export async function readResource(
 }
 
 /**
- * Why an object that is gone is not to be made again: it ended on its own, or what it belongs to is gone too. It stays in the
- * state then; out of it, Terraform would plan just that, and the API would refuse it, with every plan from now on.
+ * Why an object that is gone is not created again: it has expired, or its parent is gone too. It stays in the state; otherwise
+ * every plan would create it, and the API would refuse that.
  */
 async function notAgain(
   kind: Kind,
@@ -112,8 +121,8 @@ async function notAgain(
     return {
       severity: "warning",
       code: "plan.expired",
-      summary: `${what} is gone and is not made again: ${expired}`,
-      remedies: ["Remove it, or give a later `expires_at`."],
+      summary: `${what} is gone and is not created again: ${expired}`,
+      remedies: ["Remove it, or set a later `expires_at`."],
     };
   }
   const parent = parentOf(kind, recorded);
@@ -124,8 +133,8 @@ async function notAgain(
   return {
     severity: "warning",
     code: "apply.skipped",
-    summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
-    remedies: [`Remove both, or settle the ${holder.noun} first.`],
+    summary: `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`,
+    remedies: [`Remove both, or restore the ${holder.noun} first.`],
   };
 }
 
@@ -143,37 +152,37 @@ async function doublesOf(
   });
 }
 
-/** At another address of the API an id is believed only if all that distinguishes objects is equal. */
+/** At another address of the API the same id is the same object only if natural key and creation time are equal, too. */
 function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
   const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
   return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);
 }
 
-/** hostform made a new one first and did not come to delete the old one. */
+/** A replacement by hostform created the new object and could not delete the old one. */
 function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
   return {
     severity: "warning",
     code: "plan.prevented",
-    summary: `${kind.noun} ${String(id)}, which this one replaced, is still there`,
-    detail: "A run of hostform made the new one and could not delete the old one.",
-    remedies: [`It is deleted with the next change of this ${kind.noun}; or delete it yourself.`],
+    summary: `${kind.noun} ${String(id)}, which this one replaced, still exists`,
+    detail: "A run of hostform created the new one and could not delete the old one.",
+    remedies: [`The next change of this ${kind.noun} deletes it; or delete it in the dashboard.`],
   };
 }
 
-/** Terraform says "No changes" of it, too. It shows warnings with one summary as one: so many objects are no noise. */
+/** Terraform shows warnings that have the same summary as one: many objects make one warning. */
 function notListed(kind: Kind, what: string, created: string): Diagnostic {
   return {
     severity: "warning",
     code: "account.unlisted",
-    summary: `A ${kind.noun} was created just now, and no list shows it yet`,
-    detail: `${what} was created at ${created}. It is taken as recorded.`,
-    remedies: ["Nothing to do. Once `list_lag` is over, a plan shows what the account has."],
+    summary: `No list shows a new ${kind.noun} yet`,
+    detail: `${what} was created at ${created}. The provider keeps what the state has.`,
+    remedies: ["Nothing to do. When `list_lag` is over, a plan shows what the account has."],
   };
 }
 
 /**
- * Once the object is live, what waited for that shows as not done. What a status that is not understood does not show is
- * not known: what is declared of it is planned, and the apply says why it cannot be done.
+ * What waited for a live object is null once it is live, so that the plan shows it. So is what an unknown status does not show:
+ * the plan has it, and the apply reports why it cannot be done.
  */
 function withoutWaiting(
   kind: Kind,
@@ -190,7 +199,7 @@ function withoutWaiting(
   return { values: { ...attributes, ...unknown }, mark };
 }
 
-/** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
+/** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
 async function readPending(
   kind: Kind,
   state: JsonObject,
@@ -203,7 +212,7 @@ async function readPending(
   const settled = await settledByAccount(account, kind, prior);
   if (settled === undefined) return left;
   const { attributes } = settled;
-  const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${String(attributes.id)}`;
+  const summary = `Adopted ${kind.noun} ${String(attributes.id)}, which the create of ${prior.address} made; its answer was lost`;
   return {
     state: withProviderAttributes(kind, attributes, state) as JsonObject,
     mark: { ...settled.private, host: session.host },
@@ -212,15 +221,15 @@ async function readPending(
 }
 
 /**
- * Reads the object that is to be adopted. What the API never returns stays null, and the next plan records what is declared
- * of it without a request; what has a default gets it.
+ * Reads the object to import. What the API never returns stays null, and the next plan records its declared value without a
+ * request; attributes with a default get it.
  * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
  */
 export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
   const parsed = kind.parseImportId?.(id);
   if (kind.parent !== undefined && parsed === undefined) {
-    fail("usage", `A ${kind.noun} is imported by two ids: ${kind.parent}/ID`, {
-      detail: `The id is ${JSON.stringify(id)}.`,
+    fail("usage", `The import id of a ${kind.noun} is ${kind.parent}/ID`, {
+      detail: `It was ${JSON.stringify(id)}.`,
       remedies: [
         `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
       ],
@@ -231,9 +240,9 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
   if (seen.status !== "present") {
     const how = seen.status === "gone" ? seen.how : "does not exist";
     fail("plan.gone", `${kind.noun} ${id} ${how}`, {
-      detail: `The account of this provider configuration does not show it.${kind.parent === undefined ? ` A ${kind.noun} is imported by its id, nothing else.` : ""}`,
+      detail: `The account of this provider configuration does not have it.${kind.parent === undefined ? ` The import id of a ${kind.noun} is its id alone.` : ""}`,
       remedies: [
-        `Correct the id: \`data "${kind.type}s"\` shows those that there are. Or use the provider configuration (token) of the account that has it.`,
+        `Correct the id; the data source \`${kind.type}s\` lists the existing ones. Or use the provider configuration (token) of the account that has it.`,
       ],
     });
   }

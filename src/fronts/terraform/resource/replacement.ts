@@ -1,14 +1,15 @@
 /**
- * A change that the API has no call for: it is refused, or the object is replaced, as `replace_on_change` says. And what a
- * replacement takes the place of: Terraform does not pass that to its create.
+ * A change that the API has no call for: refused, or a replacement, as `replace_on_change` says. Also which object a create
+ * replaces, which Terraform does not send with the create; and the names of orders.
  */
 import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
-import { attributesOf, policyOf } from "../../../core/lifecycle/index.ts";
+import { attributesOf, orderNameErrors, policyOf } from "../../../core/lifecycle/index.ts";
 import {
   type AttributePath,
   type Diagnostic,
   hasUnknown,
   type JsonObject,
+  type PrivateMark,
   type ResourceState,
   UNKNOWN,
   type Value,
@@ -16,7 +17,6 @@ import {
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
-import { checkOrder } from "./order-name.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
 interface PlannedReplacement {
@@ -27,8 +27,8 @@ interface PlannedReplacement {
 }
 
 /**
- * An immutable change refuses the plan, unless `replace_on_change` says that the object is to be recreated: a new order
- * with an invoice of its own, under a name of its own, while deletion_policy says what becomes of the old one.
+ * An immutable change is an error of the plan, unless `replace_on_change` is set: then it is a new order, with its own invoice
+ * and its own name, and deletion_policy decides what happens to the old one.
  */
 export function planReplacement(
   kind: Kind,
@@ -43,7 +43,7 @@ export function planReplacement(
   const { prior, config, mark, diagnostics, session } = question;
   const refused = diagnostics.filter(({ code }) => code === "plan.immutable");
   const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));
-  // A domain that is registered cannot be registered once more with other years.
+  // A registered domain cannot be registered again with other years.
   if (refused.length === 0 || config.replace_on_change !== true || sameThing) {
     return { requiresReplace: [], diagnostics };
   }
@@ -55,12 +55,12 @@ export function planReplacement(
   return {
     requiresReplace: refused.flatMap(({ attribute }) => (attribute === undefined ? [] : [attribute])),
     diagnostics: [...others, ...order, ...kept, ...(prior.deletion_policy === "suspend" ? [suspendedFirst(kind)] : [])],
-    result: anewAs(kind, declared),
+    result: recreated(kind, declared),
   };
 }
 
-/** Everything as declared; what the API gives is unknown. */
-function anewAs(kind: Kind, declared: ValueObject): ValueObject {
+/** The values of a new object: as declared; what the API sets is unknown. */
+function recreated(kind: Kind, declared: ValueObject): ValueObject {
   const values = attributesOf(kind).map(([name, , meta]): [string, Value] => [
     name,
     declared[name] ?? meta.default ?? (meta.computed ? UNKNOWN : null),
@@ -68,7 +68,7 @@ function anewAs(kind: Kind, declared: ValueObject): ValueObject {
   return Object.fromEntries(values);
 }
 
-/** What a create needs to know of the object that it takes the place of. */
+/** What a create needs to know of the object that it replaces. */
 export function replacedObject(
   kind: Kind,
   prior: JsonObject & { readonly id: string },
@@ -85,8 +85,8 @@ export function prevented(kind: Kind, id: string): Diagnostic {
   return {
     severity: "error",
     code: "plan.prevented",
-    summary: `${kind.noun} ${id} may not be replaced: its deletion_policy is "prevent"`,
-    detail: `The API cannot delete a ${kind.noun}: Terraform would no longer manage the old one, and it would go on.`,
+    summary: `${kind.noun} ${id} cannot be replaced: its deletion_policy is "prevent"`,
+    detail: `The API cannot delete a ${kind.noun}: the old one would stay in the account, and Terraform would stop managing it.`,
     remedies: [
       `Set \`deletion_policy = "forget"\`${kind.suspendSteps === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
     ],
@@ -94,26 +94,26 @@ export function prevented(kind: Kind, id: string): Diagnostic {
   };
 }
 
-/** Terraform destroys first, and no host sells the same name twice at a time. */
+/** Terraform destroys first: no host sells the same name twice. */
 function suspendedFirst(kind: Kind): Diagnostic {
   return {
     severity: "warning",
     code: "plan.prevented",
     summary: `The old ${kind.noun} is suspended before the new one is ordered`,
-    detail: `Should the order be refused (a coupon that is not valid, a plan that is not sold), nothing stands in its place until an order goes through.`,
-    remedies: ['With `deletion_policy = "forget"` the old one goes on until you end it in the dashboard.'],
+    detail: `If the API refuses the order (an invalid coupon, a plan that is not sold), the old one stays suspended and nothing replaces it until an order succeeds.`,
+    remedies: ['With `deletion_policy = "forget"` the old one runs until you cancel it in the dashboard.'],
   };
 }
 
 /**
- * Which live objects a create may take the place of although they look like it: the create of a replacement does not
- * learn from Terraform what it replaces. Noted in the journal, under types of their own, for the place that Terraform works on.
+ * Which live objects a create may replace although they look like it: Terraform does not send the create what it replaces. The
+ * journal has them under types of their own, for the place that Terraform works on.
  */
 
 const released = (kind: Kind) => `${kind.type} released`;
 const replacing = (kind: Kind) => `${kind.type} replacing`;
 
-/** Terraform let go of an object: should the order that follows be refused, a later run may repeat it. */
+/** Terraform has destroyed or forgotten an object: if the order that replaces it is refused, a later run may repeat that order. */
 export function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): void {
   const { journal, place } = scope.session;
   const { id } = object.attributes;
@@ -121,7 +121,7 @@ export function markReleased(kind: Kind, object: ResourceState, scope: ProviderS
   if (kind.creation === "keyed" && typeof id === "string") journal.put(released(kind), id, { ...object, place });
 }
 
-/** Whether this configuration let go of a live object, be it in an earlier run, and the declared one has another name. */
+/** Whether this configuration released a live object, in this run or an earlier one, and the declared one has another name. */
 export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, scope: ProviderScope): boolean {
   if (scope.isReleased(kind, { ...remote.attributes, id: remote.id })) return true;
   if (config.replace_on_change !== true) return false;
@@ -131,8 +131,8 @@ export function wasReleased(kind: Kind, config: ValueObject, remote: Remote, sco
 }
 
 /**
- * A create is planned in the place of an object: with create_before_destroy it is applied, by a process of its own, while
- * the old one stands. What is noted holds for this run of Terraform alone.
+ * A planned create replaces an object: with create_before_destroy another process applies it while the old object exists. The
+ * entry is valid for this run of Terraform alone.
  */
 export function noteReplacing(
   kind: Kind,
@@ -141,33 +141,33 @@ export function noteReplacing(
   session: ProviderSession,
 ): void {
   if (name === undefined || old === undefined) return;
-  // One name is one order; of what can be deleted there may be two of a name for a moment.
+  // One name is one order; deletable objects may exist twice for a moment.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
   const { journal, place, self } = session;
   journal.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
 }
 
-/** Whether a live object is the one in whose place the create of this name was planned, by the same run of Terraform. */
+/** Whether the same run of Terraform planned the create of this name as the replacement of a live object. */
 export function isToReplace(kind: Kind, name: string | undefined, remote: Remote, { session }: ProviderScope): boolean {
   const note = name === undefined ? undefined : session.journal.get(replacing(kind), name);
   return note?.attributes.id === remote.id && note.place === session.place && note.owner === session.self.parent;
 }
 
-/** It is there. */
+/** The replacement exists. */
 export function dropReplacing(kind: Kind, name: string | undefined, session: ProviderSession): void {
   if (name !== undefined) session.journal.remove(replacing(kind), name);
 }
 
-/** What the state has again (by an import) was not let go of. */
+/** An object that the state has again (by an import) is not released. */
 export function unmarkReleased(kind: Kind, { id }: JsonObject, session: ProviderSession): void {
   if (kind.creation === "keyed" && typeof id === "string") session.journal.remove(released(kind), id);
 }
 
 /**
- * What cannot be said of an object any more that this provider has made, because it is known what it was made with: an order
- * keeps its name, by which the API knows it (§4), and what was not given then is not given by writing it down now. Of an
- * object that was imported neither is known, and the declaration is believed.
+ * Changes of an object that this provider created which it must refuse, because it knows what the create request had: an order
+ * keeps its name, by which the API knows it (§4), and an attribute that was not sent then cannot be added now. Of an imported
+ * object neither is known, so that the declared values are recorded.
  */
 export function immutableSinceCreate(
   kind: Kind,
@@ -187,15 +187,15 @@ export function immutableSinceCreate(
         severity: "error",
         code: "plan.immutable",
         summary: `${name} of ${what} cannot be changed`,
-        detail: `It was made without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
-        remedies: ["Take it out of the configuration."],
+        detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
+        remedies: ["Remove it from the configuration."],
         attribute: [name],
       }),
     ),
   ];
 }
 
-/** While the name of the order is not known it may yet be the same. */
+/** An unknown name may still be the same. */
 function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueObject): boolean {
   if ((declared.reference ?? null) === (prior.reference ?? null)) return false;
   const name = nameOf(kind, declared);
@@ -207,8 +207,56 @@ function renamed(what: string, made: string): Diagnostic {
     severity: "error",
     code: "plan.immutable",
     summary: `reference of ${what} cannot be changed`,
-    detail: `It was ordered under the name ${JSON.stringify(made)}, and the API knows the order by it. A second order with that name would be answered with this one.`,
-    remedies: ["Put the old one back into the configuration."],
+    detail: `It was ordered under the name ${JSON.stringify(made)}, by which the API knows the order.`,
+    remedies: ["Set the old one again in the configuration."],
     attribute: ["reference"],
   };
+}
+
+/** What an order needs beside its attributes: a project and a unique name; a replacement, another name than the old one. */
+export function checkOrder(
+  kind: Kind,
+  declared: ValueObject,
+  { replacing }: Mark,
+  session: ProviderSession,
+): Diagnostic[] {
+  if (kind.creation !== "keyed") return [];
+  const found = orderNameErrors(kind, declared, session.project);
+  const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
+  const name = nameOf(kind, declared);
+  if (replacing !== undefined && name === undefined && open) {
+    found.push({
+      severity: "error",
+      code: "terraform.reference",
+      summary: "The `reference` of a replacement must be known at plan time",
+      detail: `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`,
+      remedies: ["Set a value that is known at plan time."],
+      attribute: ["reference"],
+    });
+  }
+  if (replacing?.name !== undefined && replacing.name === name) {
+    found.push({
+      severity: "error",
+      code: "terraform.reference",
+      summary: "A replacement needs a new `reference`",
+      detail: `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`,
+      remedies: [`Set \`reference\` to another name, for example "${name}-2".`],
+      attribute: ["reference"],
+    });
+  }
+  return found;
+}
+
+/** The type of these entries in the journal; any resource that orders under the project and name reads them. */
+const refused = (kind: Kind) => `${kind.type} refused`;
+
+/** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). */
+export function noteRefused(kind: Kind, name: string, order: ResourceState, { journal, place }: ProviderSession): void {
+  journal.put(refused(kind), name, { ...order, place });
+}
+
+/** The generation of the next order of this name, for its mark; none where no order was refused. */
+export function generationOf(kind: Kind, name: string | undefined, { journal }: ProviderSession): PrivateMark {
+  const note = name === undefined ? undefined : journal.get(refused(kind), name);
+  return { generation: note?.private.generation };
 }

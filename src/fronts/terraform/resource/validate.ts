@@ -1,11 +1,10 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
-import type { Diagnostic, ValueObject } from "../../../core/model/index.ts";
+import { type Diagnostic, isObject, type ValueObject } from "../../../core/model/index.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
-import { checkTimeouts } from "./timeouts.ts";
 
 /**
- * Checks the declaration of one resource; unknown values pass, Terraform asks again when they are known.
+ * Checks the configuration of one resource. Unknown values pass: Terraform asks again when they are known.
  * @param writeOnlyAllowed whether this Terraform keeps write-only attributes out of plan and state.
  */
 export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllowed: boolean): Diagnostic[] {
@@ -20,17 +19,44 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
       code: "terraform.too_old",
       summary: `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
       detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
-      remedies: [`Use a newer Terraform; or leave ${name} out, and set it in the dashboard.`],
+      remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
       attribute: [name],
     }),
   );
   return [...found, ...tooOld, ...checkTimeouts(config)];
 }
 
-/** What the configuration lacks, with what Terraform's users need to know of the attribute. */
+/** A missing attribute, with its description for Terraform. */
 function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   const { code, attribute: [name, ...deeper] = [] } = diagnostic;
   const [, , meta] = attributesOf(kind).find((one) => one[0] === name) ?? [];
   const isMissing = code === "config.missing_attribute" && deeper.length === 0;
   return isMissing && meta?.hcl !== undefined ? { ...diagnostic, detail: meta.hcl } : diagnostic;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+
+/** A duration as Terraform's users write it (`90s`, `1h30m`), in milliseconds; undefined for anything else. */
+export function durationMs(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
+  return [...parts].reduce((sum, [, number = "0", unit = "s"]) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
+}
+
+/** Checks the `timeouts` of a configuration. */
+export function checkTimeouts({ timeouts }: ValueObject): Diagnostic[] {
+  if (!isObject(timeouts)) return [];
+  return Object.entries(timeouts).flatMap(([name, value]): Diagnostic[] => {
+    if (typeof value !== "string" || durationMs(value) !== undefined) return [];
+    return [
+      {
+        severity: "error",
+        code: "config.invalid_value",
+        summary: `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`,
+        detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
+        attribute: ["timeouts", name],
+      },
+    ];
+  });
 }

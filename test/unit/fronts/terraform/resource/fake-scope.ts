@@ -60,7 +60,7 @@ export function fakeScope(type: string, { objects = [], answer, session, coalesc
     close: async () => undefined,
     ...session,
   };
-  const front = new ProviderScope(whole, coalesce);
+  const front = new ProviderScope(whole, { HOSTFORM_TERRAFORM_COALESCE: coalesce === false ? "0" : undefined });
   return { front, session: whole, kind: fake.kind, fake, clock, journal, sent: writer.sent };
 }
 

@@ -66,8 +66,8 @@ describe("an import", () => {
     const { kind, front } = fakeScope("hosting_service", { objects: [remote(liveService)] });
     const refusal = await refusalOf(importResource(kind, "www.acme.example", front));
     expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });
-    expect(refusal.detail).toContain("imported by its id");
-    expect(fixOf(refusal)).toContain('`data "hosting_services"`');
+    expect(refusal.detail).toContain("its id alone");
+    expect(fixOf(refusal)).toContain("data source `hosting_services`");
   });
 
   it("of what has ended says so", async () => {
@@ -79,7 +79,7 @@ describe("an import", () => {
   it.each(readable.map(({ type }) => type))("of a %s names a data source that there is", async (type) => {
     const { kind, front } = fakeScope(type);
     const fix = fixOf(await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front)));
-    const [, named] = /`data "(\w+)"`/.exec(fix ?? "") ?? [];
+    const [, named] = /data source `(\w+)`/.exec(fix ?? "") ?? [];
     expect(dataSources.map(({ name }) => name)).toContain(named);
   });
 

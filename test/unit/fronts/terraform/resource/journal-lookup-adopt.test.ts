@@ -133,14 +133,14 @@ describe("what was made before Terraform recorded it", () => {
       "what it is",
       { type: account, planned: { vat_number: "GE2" } },
       'Its vat_number is "GE1".',
-      /^Put `vat_number` back/,
+      /^Set `vat_number` back/,
     ],
     ["that it is without", { planned: { coupon_code: "HUSH" } }, "It has no coupon_code.", /^Remove `coupon_code` /],
     [
       "no coupon",
       { noted: { coupon_code: "HUSH" }, planned: { coupon_code: "A" } },
       "Its coupon_code is (not shown).",
-      /^Put/,
+      /^Set/,
     ],
     [
       "how it is imported",
@@ -161,7 +161,11 @@ describe("what was made before Terraform recorded it", () => {
       ({ front, kind, note }) => front.addRecorded(kind, note.attributes),
       "another resource",
     ],
-    ["was released for this one", ({ front, kind }) => front.markReleased(kind, { id: "1001" }), "make room"],
+    [
+      "was released for this one",
+      ({ front, kind }) => front.markReleased(kind, { id: "1001" }),
+      "the object that it replaces",
+    ],
     ["another declaration has just adopted", (place) => adopt(place), "www.acme.example"],
   ])("and %s is not adopted: two resources must not manage one object", async (_, before, owner) => {
     const place = noteOf({});

@@ -1,5 +1,6 @@
 /** The words of messages: whatever the lifecycle says reads as Terraform's users speak. */
 import { describe, expect, it } from "vitest";
+import { duplicate } from "../../../../../src/core/lifecycle/index.ts";
 import type { Diagnostic } from "../../../../../src/core/model/index.ts";
 import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/call.ts";
 import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
@@ -11,7 +12,7 @@ import {
   otherHost,
   settleFirst,
   stillPending,
-  twice,
+  THIS,
   twoAddresses,
   waits,
 } from "../../../../../src/fronts/terraform/resource/notices.ts";
@@ -109,7 +110,7 @@ describe("what is to be done", () => {
 describe("what is in this front's own words", () => {
   const prior = asHeld(service, { id: "1001", domain: "www.acme.example" });
   const own: readonly Diagnostic[] = [
-    twice(service, "service x"),
+    duplicate(service, THIS, "service x"),
     notKnown(service),
     incomplete(service, recorded("hosting_service.x", { id: "1001" })),
     different(service, "domain", { domain: "x" }),

@@ -35,14 +35,18 @@ describe("what an apply has to say", () => {
 
   it("counts what waits", () => {
     expect(waits(service, {}, false)).toEqual([]);
-    expect(waits(service, { waiting: ["suspended"] }, false)[0]?.summary).toContain("suspended waits");
-    expect(waits(service, { waiting: ["suspended", "password_version"] }, false)[0]?.summary).toContain("wait until");
+    expect(waits(service, { waiting: ["suspended"] }, false)[0]?.summary).toBe(
+      "Deferred until the service is live: suspended",
+    );
+    expect(waits(service, { waiting: ["suspended", "password_version"] }, false)[0]?.summary).toBe(
+      "Deferred until the service is live: suspended, password_version",
+    );
     expect(deferred(service, [])).toEqual([]);
   });
 
   it("says of a live service that something is not done, and not that it waits for that", () => {
     const [said] = waits(service, { waiting: ["password_version"] }, true);
-    expect(said?.summary).toBe("Declared, and not done yet: password_version of the service");
+    expect(said?.summary).toBe("Not done yet: password_version of the service");
   });
 
   it("leaves what a queued job is about to the sentence of the job", () => {

@@ -35,7 +35,7 @@ describe("reading side by side", () => {
   });
 
   it("reads every object individually when that is switched off, and is one for a session", async () => {
-    const { kind, session } = fakeScope("hosting_webhook");
+    const { kind, session } = fakeScope("hosting_webhook", { coalesce: false });
     const front = scopeOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
     expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(scopeOf(session, {})).toBe(front);
@@ -128,7 +128,7 @@ describe("an object that an answer names", () => {
     front.addRecorded(kind, { reference: "box", id: "1002" });
     front.markReleased(kind, { id: "1002" });
     expect(front.claimObject(owner, kind, { id: "1001" })).toContain("this state");
-    expect(front.claimObject(owner, kind, { id: "1002" })).toContain("make room");
+    expect(front.claimObject(owner, kind, { id: "1002" })).toContain("the object that it replaces");
   });
 });
 

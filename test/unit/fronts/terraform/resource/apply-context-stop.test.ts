@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation, MutationName, Writer } from "../../../../../src/core/api/index.ts";
 import { ApiError, type Reached } from "../../../../../src/core/model/index.ts";
-import { stoppable } from "../../../../../src/fronts/terraform/resource/timeouts.ts";
+import { stoppable } from "../../../../../src/fronts/terraform/resource/apply-context.ts";
 
 const refusing = (reached: Reached): Writer => ({
   perform: async ({ endpoint }) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
-import { checkOrder } from "../../../../../src/fronts/terraform/resource/order-name.ts";
+import { checkOrder } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { fixOf } from "../../../../support/remedies.ts";
 import { fakeScope } from "./fake-scope.ts";
 

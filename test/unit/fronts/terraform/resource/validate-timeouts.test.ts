@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
-import { checkTimeouts, durationMs, timeoutOf } from "../../../../../src/fronts/terraform/resource/timeouts.ts";
+import { timeoutOf } from "../../../../../src/fronts/terraform/resource/apply-context.ts";
+import { checkTimeouts, durationMs } from "../../../../../src/fronts/terraform/resource/validate.ts";
 import fc from "../../../../support/fc.ts";
 
 describe("a duration", () => {

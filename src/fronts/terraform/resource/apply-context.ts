@@ -1,0 +1,151 @@
+/**
+ * What applying one change needs of the provider: a journal that has each result before the next request leaves, and a writer
+ * that sends nothing after a stop, or when the `timeouts` of the resource are over.
+ */
+import { endpoints } from "../../../core/api/endpoints.ts";
+import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
+import { kinds } from "../../../core/kinds/index.ts";
+import type { Kind } from "../../../core/kinds/kind.ts";
+import { type ApplyContext, refuseStopped } from "../../../core/lifecycle/index.ts";
+import {
+  ApiError,
+  HostformError,
+  isObject,
+  type JsonObject,
+  type ResourceState,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import { busy, shownOnce } from "./journal-lookup.ts";
+import type { Owner, ProviderScope } from "./provider-scope.ts";
+import { isToReplace, noteRefused, wasReleased } from "./replacement.ts";
+import { durationMs } from "./validate.ts";
+
+interface ApplyOptions {
+  /** The name of the object in the journal. */
+  readonly name: string | undefined;
+  /** The attributes that have `timeouts`. */
+  readonly config: ValueObject;
+  /** The journal has no entry of the object: the first one must find none. */
+  readonly isFirst?: boolean;
+  /** What Terraform has recorded. */
+  readonly prior: JsonObject | null;
+  readonly operation: "create" | "update" | "delete";
+  readonly owner: Owner;
+  readonly scope: ProviderScope;
+  /** Aborted when Terraform gives up the call. */
+  readonly cancelled?: AbortSignal | undefined;
+}
+
+/** What was last recorded of the object while a change was applied. */
+export interface Latest {
+  resource: ResourceState | undefined;
+  /** Without a resource: the change came to nothing. Absent: none was begun. */
+  isDropped?: boolean;
+}
+
+/**
+ * What the lifecycle needs to apply one change. The journal gets each record at once, because Terraform writes its state only
+ * after the answer; the answer is made from `latest`.
+ */
+export function applyContext(
+  kind: Kind,
+  { name, config, prior, operation, owner, scope, cancelled, isFirst }: ApplyOptions,
+): { readonly context: ApplyContext; readonly latest: Latest } {
+  const { session, account, jobs } = scope;
+  const { client, clock, project, journal, place, secretOutputs, self } = session;
+  const stop = cancelled === undefined ? session.stop : AbortSignal.any([session.stop, cancelled]);
+  const base = shownOnce(kind, prior ?? {});
+  const latest: Latest = { resource: undefined };
+  const limit = timeoutOf(config, operation);
+  let first = isFirst;
+  const context: ApplyContext = {
+    account,
+    writer:
+      limit === undefined
+        ? stoppable(client, stop)
+        : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
+    // Orders without a project are refused before.
+    project: project ?? "",
+    pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
+    stop,
+    parentKind: kinds.get(kind.nested?.in ?? ""),
+    owner: () => place,
+    isOthers: (ofKind, { id, attributes }) => scope.ownerOf(ofKind, { ...attributes, id }, owner) !== undefined,
+    claimId: (ofKind, id, attributes) => scope.claimObject(owner, ofKind, { ...attributes, id }),
+    replaces: (remote) => wasReleased(kind, config, remote, scope) || isToReplace(kind, name, remote, scope),
+    // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
+    adoptsOrders: false,
+    save: async (resource) => {
+      const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
+      if (isNothing && name !== undefined) {
+        noteRefused(kind, name, resource, session);
+        return context.drop(resource.address);
+      }
+      if (name !== undefined && operation !== "delete") {
+        const note = { ...resource, place, owner: self.mark, base };
+        // Two processes may have found nothing at the same time.
+        const other = first ? journal.insert(kind.type, name, note) : journal.put(kind.type, name, note);
+        if (other) throw new HostformError([busy(other)]);
+      }
+      first = false;
+      latest.resource = resource;
+    },
+    drop: async () => {
+      latest.resource = undefined;
+      latest.isDropped = true;
+      if (name !== undefined) journal.remove(kind.type, name);
+    },
+    secretOutputs,
+    wait: (ofKind, address, id, parent, done) =>
+      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit, stop }, parent),
+  };
+  return { context, latest };
+}
+
+/** The limit that `timeouts` sets for an operation, in milliseconds; undefined when it sets none. */
+export function timeoutOf(attributes: ValueObject, operation: "create" | "update" | "delete"): number | undefined {
+  const { timeouts } = attributes;
+  const text = isObject(timeouts) ? timeouts[operation] : undefined;
+  return typeof text === "string" ? durationMs(text) : undefined;
+}
+
+/** The limit that `timeouts` sets for an operation. */
+interface Limit {
+  /** No request leaves after it, in milliseconds since the epoch. */
+  readonly until: number;
+  /** `timeouts.create`. */
+  readonly name: string;
+}
+
+/** A writer that sends nothing new after Ctrl-C or after the limit, and waits for what it has sent. */
+export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Writer {
+  return {
+    perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
+      if (stop.aborted) {
+        const summary = "Terraform was stopped before the request was sent";
+        const { endpoint } = mutation;
+        throw new ApiError({ code: "api.cancelled", summary, endpoint, reached: "no", remedies: ["Apply again."] });
+      }
+      const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
+      const notAfter = moments.length > 0 ? { notAfter: Math.min(...moments) } : {};
+      const sending = writer.perform(mutation, { ...options, stop, ...notAfter });
+      return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, mutation, limit));
+    },
+  };
+}
+
+/** The limit ran out while the request waited for the request budget; unless it was that of a key, which `timeouts` does not extend. */
+function ranOut(error: unknown, { endpoint }: Mutation<MutationName>, { name }: Limit): never {
+  if (!(error instanceof ApiError) || error.diagnostics[0]?.code !== "api.too_late") throw error;
+  if (endpoints[endpoint].repeat === "keyed" && error.reached === "maybe") throw error;
+  throw new ApiError(
+    {
+      code: "api.too_late",
+      summary: `\`${name}\` ran out while the request waited for the request budget (60 a minute for a token)`,
+      endpoint: error.endpoint,
+      reached: error.reached,
+      remedies: [`Apply again, or raise \`${name}\`.`],
+    },
+    { cause: error },
+  );
+}
