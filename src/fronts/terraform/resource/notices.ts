@@ -71,7 +71,11 @@ export function notKnown(kind: Kind): Diagnostic {
     summary: `It is not known whether the ${kind.noun} was created`,
     detail:
       "The provider sent a create request and its answer was lost. The state has the resource without an id, and the request.",
-    remedies: [{ do: "resolve" }],
+    remedies: [
+      kind.creation === "blind"
+        ? { do: "resolve" }
+        : "Apply again: the provider adopts what was created, or creates it. It orders nothing twice.",
+    ],
   };
 }
 
