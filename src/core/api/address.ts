@@ -2,7 +2,7 @@
 import { type Diagnostic, fail } from "../model/index.ts";
 import { FailedAttempt } from "./errors.ts";
 
-const FIX = "Give the address that the host names, such as https://api.example.com; /api/v1 may be left out.";
+const FIX = "Set the address that the host gives, such as https://api.example.com; /api/v1 may be left out.";
 
 /**
  * The URL that all paths are appended to, always ending in `/api/v1`. Accepts it with or without trailing slash and
@@ -10,26 +10,15 @@ const FIX = "Give the address that the host names, such as https://api.example.c
  * Throws provider.base_url; credentials that were in the URL are not repeated.
  */
 export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
-  let url: URL;
-  try {
-    url = new URL(text.trim());
-  } catch {
-    fail("provider.base_url", "The base URL is not a URL", { remedies: [FIX] });
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
-    fail("provider.base_url", `The base URL must begin with https://, not ${url.protocol}//`, { remedies: [FIX] });
-  }
-  if (url.username !== "" || url.password !== "") {
-    fail("provider.base_url", "The base URL contains a user name or password", {
-      remedies: ["Remove it from the URL. The API token is set on its own."],
-    });
-  }
-  if (url.search !== "" || url.hash !== "") {
-    fail("provider.base_url", "The base URL contains a query or a fragment", { remedies: [FIX] });
-  }
+  const url = URL.parse(text.trim()) ?? refuse("The base URL is not a URL");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    refuse(`The base URL must begin with https://, not ${url.protocol}//`);
+  if (url.username !== "" || url.password !== "")
+    refuse("The base URL contains a user name or password", "Remove it from the URL. The API token is set separately.");
+  if (url.search !== "" || url.hash !== "") refuse("The base URL contains a query or a fragment");
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     fail("provider.base_url", `Plain http to ${url.hostname} would show the API token to everyone on the way`, {
-      detail: "http is accepted for loopback addresses only.",
+      detail: "Plain http is accepted for loopback addresses only.",
       remedies: [
         "Use https.",
         { do: "allow", limits: [{ limit: "insecure_http" }], when: "the way to the server is protected otherwise" },
@@ -37,13 +26,13 @@ export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
     });
   }
   const prefix = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/i, "");
-  if (/\/api\/v\d+$/i.test(prefix)) {
-    fail("provider.base_url", "The base URL names another version of the API than /api/v1", {
-      remedies: [FIX],
-    });
-  }
+  if (/\/api\/v\d+$/i.test(prefix)) refuse("The base URL names another version of the API than /api/v1");
   url.pathname = `${prefix.replace(/\/+$/, "")}/api/v1`;
   return url;
+}
+
+function refuse(summary: string, remedy = FIX): never {
+  fail("provider.base_url", summary, { remedies: [remedy] });
 }
 
 /** True for `localhost`, 127.0.0.0/8 and [::1]. */
@@ -61,28 +50,22 @@ interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
 }
 
 const VARIABLE = "HOSTFORM_ALLOWED_ORIGINS";
-const FORM = `Give origins with commas between, such as \`${VARIABLE}=https://api.example.com,https://gitlab.example\`; or unset it.`;
+const FORM = `List origins, separated by commas, such as \`${VARIABLE}=https://api.example.com,https://gitlab.example\`; or unset it.`;
 
 /**
  * The one check before a credential goes anywhere: where HOSTFORM_ALLOWED_ORIGINS is set, an address must have one of its
- * origins. An address that is none is left to the one who uses it.
- * @throws HostformError `trust.origin`; also for a list that is empty or not readable: a pin that was lost must not hold for nothing.
+ * origins. What is not an address passes: its user refuses it.
+ * @throws HostformError `trust.origin`; also for a list that is empty or unreadable, which would otherwise allow everything.
  */
 export function requireAllowedOrigin(address: string | URL, env: Variables, { of, ...place }: AddressUse): void {
   const origin = originOf(String(address));
   const allowed = allowedOrigins(env);
   if (allowed === undefined || origin === undefined || allowed.includes(origin)) return;
   fail("trust.origin", `${of} leads to ${origin}, where no credentials may go`, {
-    detail: `${VARIABLE} allows ${allowed.join(", ")}. Nothing was sent.`,
+    detail: `${VARIABLE} allows ${allowed.join(", ")}. No request was sent.`,
     remedies: [`Correct the address, or add it to ${VARIABLE}.`],
     ...place,
   });
-}
-
-/** Whether HOSTFORM_ALLOWED_ORIGINS is set and names the origin of this address. @throws HostformError as above. */
-function isNamedOrigin(address: string, env: Variables): boolean {
-  const origin = originOf(address);
-  return origin !== undefined && (allowedOrigins(env)?.includes(origin) ?? false);
 }
 
 function allowedOrigins(env: Variables): readonly string[] | undefined {
@@ -90,16 +73,17 @@ function allowedOrigins(env: Variables): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   const origins = words.map(
-    (word) => originOf(word) ?? fail("trust.origin", `${VARIABLE} holds what is no origin`, { remedies: [FORM] }),
+    (word) =>
+      originOf(word) ?? fail("trust.origin", `${VARIABLE} names something that is not an origin`, { remedies: [FORM] }),
   );
-  if (origins.length === 0) fail("trust.origin", `${VARIABLE} is set and empty`, { remedies: [FORM] });
+  if (origins.length === 0) fail("trust.origin", `${VARIABLE} is set, but empty`, { remedies: [FORM] });
   return origins;
 }
 
 /** `https://api.example.com`, `postgres://db.example:5432`: the scheme, the host, and the port where it is not the usual one. */
 function originOf(text: string): string | undefined {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  return url === undefined || url.host === "" ? undefined : `${url.protocol}//${url.host.toLowerCase()}`;
+  const url = URL.parse(text.trim());
+  return url === null || url.host === "" ? undefined : `${url.protocol}//${url.host.toLowerCase()}`;
 }
 
 /** A declaration that sends the token elsewhere than HOSTING_BASE_URL says: a warning, unless that place is allowed by name. */
@@ -111,25 +95,27 @@ export function overrideWarnings(
   const { HOSTING_BASE_URL: usual } = env;
   if (!usual || address === undefined) return [];
   const [there, here] = [originOf(address), originOf(usual)];
-  if (there === undefined || there === here || isNamedOrigin(address, env)) return [];
+  if (there === undefined || there === here || allowedOrigins(env)?.includes(there)) return [];
   return [
     {
       severity: "warning",
       code: "trust.override",
       summary: `${of} sends its token to ${there}, not to HOSTING_BASE_URL`,
       detail: "The provider's settings name that address.",
-      remedies: [`Remove \`base_url\` if that is not meant. Where it is, set ${VARIABLE} to the origins that are.`],
+      remedies: [
+        `Remove \`base_url\` if you do not want that. If you do, set ${VARIABLE} to the origins that you trust.`,
+      ],
       ...place,
     },
   ];
 }
 
 /**
- * A sign-on URL that may be printed, handed on or opened: it comes from the server, and a browser opens other things than
- * web addresses. @throws ApiError `api.malformed`, without the URL in it.
+ * A sign-on URL that may be printed or opened: it comes from the server, and a browser opens other things than web addresses.
+ * @throws ApiError `api.malformed`, without the URL in it.
  */
 export function webAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
   throw new FailedAttempt("panelSso", {
     code: "api.malformed",
@@ -139,9 +125,9 @@ export function webAddress(text: string): string {
   });
 }
 
-/** Servers rewrite addresses: with or without the slash at the end, names in lower case. */
+/** Whether two addresses are the same: servers add or remove the slash at the end, and write names in lower case. */
 export function sameAddress(one: string, other: string | null): boolean {
   if (other === null) return false;
-  const plain = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, "") : text);
+  const plain = (text: string) => URL.parse(text)?.href.replace(/\/$/, "") ?? text;
   return plain(one) === plain(other);
 }

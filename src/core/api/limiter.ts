@@ -1,14 +1,14 @@
-/** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
+/** The rate limit (§8): each request waits for its turn, and each answer may say something about the budget. */
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
-import { type ApiReply, beforeLeaving, type ChainHandler } from "./exchange.ts";
+import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import { type Ledger, WINDOW_MS } from "./ledger.ts";
 
-/** A server that asks for a longer pause than this is reported rather than waited for. */
+/** A longer pause than this is reported, not waited for. */
 export const LONGEST_WAIT_MS = 120_000;
 
-/** The server wants a pause that is too long to sit out. */
+/** The server asks for a longer pause than {@link LONGEST_WAIT_MS}. */
 export class PauseTooLong extends Error {
   readonly waitMs: number;
   constructor(waitMs: number) {
@@ -28,10 +28,11 @@ export class Limiter {
   readonly #ledger: Ledger;
   readonly #most: number;
   #limit: number;
-  /** Refusals in a row, and the end of the pause that the last one caused. */
+  /** Refusals in a row: those of requests that left after the pause of the one before. */
   #refusals = 0;
-  /** The end of the pause that the last of them asked for, as it was counted: what is refused after it is refused again. */
+  /** The end of the pause that the last of them caused. */
   #refusedUntil = 0;
+  /** The end of the longest pause that any refusal caused. */
   #pauseEnd = 0;
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
@@ -54,14 +55,11 @@ export class Limiter {
   }
 
   /** Waits until a request may be sent, and books it. Rejects with the signal's reason, or {@link PauseTooLong}. */
-  async acquire(signal?: AbortSignal): Promise<{ readonly waitedMs: number; readonly left: number }> {
+  async acquire(signal?: AbortSignal): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
     const started = this.#clock.now();
     const before = this.#tail;
-    let done = () => {};
-    const mine = new Promise<void>((resolve) => {
-      done = resolve;
-    });
-    this.#tail = before.then(() => mine);
+    const mine = Promise.withResolvers<void>();
+    this.#tail = before.then(() => mine.promise);
     try {
       await orAborted(before, signal);
       for (;;) {
@@ -74,7 +72,7 @@ export class Limiter {
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {
-      done();
+      mine.resolve();
     }
   }
 
@@ -91,7 +89,7 @@ export class Limiter {
       const again = sentAt >= this.#refusedUntil;
       if (again) this.#refusals += 1;
       const asked = retryAfterMs ?? resetMs;
-      // Repeated refusals: what was asked for did not suffice, so the pause grows from 5 s to a whole window.
+      // After repeated refusals the pause grows from 5 s to a whole window: what the server asked for did not suffice.
       const grown = Math.min(WINDOW_MS, 5_000 * 2 ** Math.max(0, this.#refusals - 1));
       const pause = asked === undefined ? grown : Math.max(asked, this.#refusals > 1 ? grown / 2 : 1_000);
       // Servers round to seconds: arrive a little late rather than a little early.
@@ -101,7 +99,7 @@ export class Limiter {
       await this.#ledger.pause(this.#pauseEnd);
       return;
     }
-    // What left before the refusal says nothing of the time after it.
+    // The answer to a request that left before the refusal says nothing of the time after it.
     if (sentAt >= this.#refusedUntil) this.#refusals = 0;
     if (remaining !== undefined) {
       const until = now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS);
@@ -130,7 +128,7 @@ export function limit(
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiReply> {
   return async (request) => {
-    let turn: { waitedMs: number; left: number };
+    let turn: Pick<ApiRequest, "waitedMs" | "left">;
     try {
       turn = await limiter.acquire(beforeLeaving(request));
     } catch (error) {
@@ -150,7 +148,7 @@ export function limit(
     if (request.notAfter !== undefined && sentAt > request.notAfter) throw tooLate(request.endpoint);
     request.onLeave?.();
     const reply = await next({ ...request, ...turn });
-    // An answer that came is never lost to a failure of the book-keeping, which the next request meets anyway.
+    // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
     await limiter.learn(reply, sentAt).catch(() => {});
     return reply;
   };
@@ -159,13 +157,13 @@ export function limit(
 /** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
 interface RateHints {
   /** Requests per minute that the server allows. */
-  readonly limit?: number;
+  readonly limit: number | undefined;
   /** Requests left in the server's window. */
-  readonly remaining?: number;
+  readonly remaining: number | undefined;
   /** How long until the server's window starts again, in ms. */
-  readonly resetMs?: number;
+  readonly resetMs: number | undefined;
   /** How long the server asks to wait, in ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number | undefined;
 }
 
 /** A reset further away than this is not that of a one-minute window: ignored. */
@@ -173,15 +171,11 @@ const LONGEST_RESET_MS = 3_600_000;
 
 /** Reads Retry-After (seconds or HTTP date) and the X-RateLimit headers; what makes no sense is left out. */
 export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
-  const limit = count(headers["x-ratelimit-limit"]);
-  const remaining = count(headers["x-ratelimit-remaining"]);
-  const resetMs = reset(headers["x-ratelimit-reset"], serverNow(headers, now));
-  const retryAfterMs = retryAfter(headers, now);
   return {
-    ...(limit !== undefined && limit > 0 && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(resetMs !== undefined && { resetMs }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    limit: count(headers["x-ratelimit-limit"]) || undefined,
+    remaining: count(headers["x-ratelimit-remaining"]),
+    resetMs: reset(headers["x-ratelimit-reset"], serverNow(headers, now)),
+    retryAfterMs: retryAfter(headers, now),
   };
 }
 

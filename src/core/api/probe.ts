@@ -1,8 +1,15 @@
-import type { ApiError, JsonObject } from "../model/index.ts";
+import type { ApiError } from "../model/index.ts";
 import { buildChain, type ClientOptions, type RequestEvent, resolveOptions } from "./chain.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { FailedAttempt, refuseArgument } from "./errors.ts";
-import { type ApiAnswer, type ApiReply, buildRequest, type ChainHandler, parseJson } from "./exchange.ts";
+import {
+  type ApiAnswer,
+  type ApiReply,
+  buildRequest,
+  type ChainHandler,
+  parseJson,
+  type RequestParts,
+} from "./exchange.ts";
 import { parseResponse } from "./parse-response.ts";
 import { tokenForms } from "./token.ts";
 import { send } from "./transport.ts";
@@ -31,27 +38,17 @@ export const PROBE_ENDPOINTS = [
 
 export type ProbeEndpoint = (typeof PROBE_ENDPOINTS)[number];
 
-/** Whose request it is: that of the token, one without any token, one with a token that is nobody's. */
+/** What a request carries: the owner's token, none, or one that nobody has. */
 export type Credentials = "owner" | "none" | "unknown";
 
-export interface ProbeRequest {
+export interface ProbeRequest extends Pick<RequestParts, "params" | "query" | "body" | "signal" | "stop"> {
   readonly endpoint: ProbeEndpoint;
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: readonly (readonly [name: string, value: string])[];
-  readonly body?: JsonObject;
   /** Default: the owner's. */
   readonly as?: Credentials;
-  readonly signal?: AbortSignal | undefined;
-  /** Aborted: what has not left does not leave any more. What has left is waited for. */
-  readonly stop?: AbortSignal | undefined;
 }
 
 /** An answer as it came, with what the client makes of it. The token is in none of it, whatever the server echoes. */
-export interface Probed {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly text: string;
+export interface Probed extends Omit<ApiReply, "cut"> {
   /** The body as JSON, whatever the status; undefined when it is none. */
   readonly json: unknown;
   /** Why the client does not take it for an answer; undefined when it does. */
@@ -70,9 +67,9 @@ interface Seen extends ApiAnswer {
 }
 
 /**
- * Sends single requests and hands out raw answers, for who wants to know how a server answers rather than what. It goes the
- * way of the client's requests: within the rate limit (those without the token too), bounded, no redirects, repeated by the
- * same rules. An answer that a repetition may better is repeated; then the failure is thrown as an ApiError.
+ * Sends single requests and returns raw answers: how a server answers, not what. Its requests go down the client's chain:
+ * within the rate limit (those without the token too), bounded, no redirects, repeated by the same rules. A failure that may
+ * pass is repeated, and thrown as an ApiError in the end.
  */
 export class Prober {
   readonly #chains: Readonly<Record<Credentials, ChainHandler<ApiAnswer>>>;
@@ -116,15 +113,15 @@ export class Prober {
     return this.#repeated;
   }
 
-  /** The last refusal by the rate limit that was met in passing; what it refused was sent again. */
+  /** The last refusal by the rate limit; the request was sent again. */
   get limited(): Probed | undefined {
     return this.#limited;
   }
 
-  /** @throws ApiError when no answer came, or none but failures that may pass. */
+  /** @throws ApiError when no answer came, or only failures that may pass. */
   async probe({ endpoint, as = "owner", ...parts }: ProbeRequest): Promise<Probed> {
     // Callers without types are held to the list as well.
-    if (!PROBE_ENDPOINTS.includes(endpoint)) refuseArgument(endpoint, "This endpoint is not for probes");
+    if (!PROBE_ENDPOINTS.includes(endpoint)) refuseArgument(endpoint, "A probe cannot use this endpoint");
     const answer = await this.#chains[as](buildRequest(endpoint, parts));
     // A removal that was done by an attempt whose answer was lost has no answer of its own.
     return isSeen(answer)
@@ -132,7 +129,7 @@ export class Prober {
       : this.#probed({ status: answer.status, headers: {}, text: "" }, undefined);
   }
 
-  /** What may leave: the token is taken out of it. */
+  /** What callers get: the token is taken out of it. */
   #probed(reply: ApiReply, refusal: ApiError | undefined): Probed {
     const text = this.#hide(reply.text);
     const headers = Object.entries(reply.headers).map(([name, value]) => [name, value && this.#hide(value)]);
@@ -163,7 +160,7 @@ function isSeen(answer: ApiAnswer): answer is Seen {
 }
 
 /**
- * Parses replies as the client does, and keeps each beside what came of it. Only a failure that a repetition may better is thrown.
+ * Parses replies as the client does, and keeps each beside its result. Only a failure that may pass is thrown.
  * @param onLimited called with each refusal by the rate limit.
  */
 function keepingReply(onLimited: (reply: ApiReply) => void) {
@@ -182,7 +179,7 @@ function keepingReply(onLimited: (reply: ApiReply) => void) {
     };
 }
 
-/** What a stranger's answer says of its window is not learnt for the token's. A 429 is: then everybody waits. */
+/** Drops what the answer to a stranger says of its window, which is not the token's. A 429 counts: then everybody waits. */
 function ofStranger(next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
   return async (request) => {
     const reply = await next(request);
