@@ -8,33 +8,30 @@ import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { type LedgerOptions, removeUnused } from "./shared-ledger.ts";
 import { accountDigest } from "./token.ts";
 
-/** What is known of a create: it left and has no answer yet, its object was made, or its answer was lost. */
-type CreateResult = "begun" | "made" | "unknown";
-
 /** A create that another process of this machine began. */
 export interface EarlierCreate {
   /** When it left, in milliseconds since the epoch. */
   readonly at: number;
   readonly outcome: "made" | "unknown";
-  /** Whether it was begun for the state that is asked about. */
+  /** Whether it was begun for the same state. */
   readonly isOwn: boolean;
-  /** Whether it came after the count that was asked about. */
+  /** Whether it came after the count that the caller knows. */
   readonly isNew: boolean;
 }
 
-/** What a create is known by. Kept as digests. */
+/** By what a create is recognized. Kept as digests. */
 export interface CreateNote {
-  /** What is made; empty when nothing distinguishes one from another. */
+  /** What is created; empty when nothing distinguishes one from another. */
   readonly thing: string;
-  /** What it has in common with others of its kind, where only that shows in a list which one it may be. */
+  /** What it has in common with others of its kind, where a list shows only that. */
   readonly likeness?: string | undefined;
-  /** The state that it is made for; empty when that is not known. */
+  /** The state that it is created for; empty when that is not known. */
   readonly owner: string;
 }
 
-/** What other processes of this machine did since a count. */
+/** What other processes of this machine have done since a count. */
 export interface OtherCreates {
-  /** They made something, or may have: a list that was read before is out of date. */
+  /** They created something, or may have: a list that was read before is out of date. */
   readonly changed: boolean;
   /** When the last create for another state left that has no answer, in milliseconds since the epoch. */
   readonly unknownAt: number | undefined;
@@ -42,18 +39,15 @@ export interface OtherCreates {
 
 /** One create, while no other process of this machine makes anything with the token. */
 export interface CreateTurn {
-  /** @param owner the state that is written: what is unknown of its own creates it knows itself. */
+  /** @param owner the state that is written, which knows of its own creates. */
   others(since: number, owner: string): OtherCreates;
-  /** The last create of this thing by another process that made it, or may have. @param of as {@link CreateTurn.begin} was given it there. */
+  /** The last create of this thing by another process. @param of as that process gave it to {@link CreateTurn.begin}. */
   earlier(of: CreateNote, since: number): EarlierCreate | undefined;
-  /**
-   * When the last create of this likeness for another state left, in milliseconds since the epoch, of those that other
-   * processes made after the count, or may have.
-   */
+  /** When the last create of this likeness for another state left, in milliseconds since the epoch, if that was after the count. */
   alikeAt(of: CreateNote, since: number): number | undefined;
-  /** Notes that the create leaves now, or again: the others see what is killed from here on. */
+  /** Notes that the create leaves now, or again. From here on the others see it, even if this process is killed. */
   begin(of: CreateNote, at: number): void;
-  /** How it ended. `nothing`: it certainly made nothing. Without a call of it the outcome is unknown to the others. */
+  /** How it ended. `nothing`: it certainly created nothing. Until then the result is unknown to the others. */
   end(outcome: "made" | "nothing"): void;
 }
 
@@ -62,13 +56,13 @@ export interface CreateTurn {
  * otherwise find the same thing missing at the same time, and both make it.
  */
 export interface CreateTurns {
-  /** The server is a sandbox, which can be reset: what a run made that had ended before this one began may not exist any more. */
+  /** The server is a sandbox, which can be reset: what an earlier run created may no longer exist. */
   readonly isResettable?: boolean;
-  /** Where the count of all processes' creates stands. To be kept before a list is read. */
+  /** The count of all processes' creates. Take it before you read a list. */
   count(): number;
   /**
    * Does `work` while no other process creates anything with the token. Creates of this process go side by side.
-   * @param signal ends the wait. @throws its reason; nothing was done then.
+   * @param signal ends the wait. @throws its reason; `work` was not begun then.
    */
   run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T>;
   close(): void;
@@ -80,16 +74,19 @@ const ASK_AGAIN_MS = 50;
 const CREATES_IN_A_ROW = 20;
 /** Longer than it takes them to ask. */
 const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
-/** From then on it is said that there is something to wait for. */
+/** A longer wait is reported. */
 const SAY_AFTER_MS = 5_000;
 const DAY_MS = 86_400_000;
-/** A create that is older than this, nobody asks about any more. */
+/** Nobody asks about a create that is older. */
 const KEPT_MS = 30 * DAY_MS;
 const KEPT_OF_SANDBOXES_MS = DAY_MS;
 
 /** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
 const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
-/** A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness. */
+/**
+ * A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness.
+ * Outcome `begun`: it left and has no answer yet; `made`: the object exists; `unknown`: the answer was lost.
+ */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL, thing TEXT NOT NULL,
   at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`;
@@ -117,17 +114,17 @@ type Statements = ReturnType<typeof prepare>;
 export interface CreateTurnsOptions {
   readonly clock: Clock;
   readonly isResettable?: boolean;
-  /** Files beside it that nobody has used for so long go when it is made. */
+  /** A new file removes those beside it that nobody has used for so long. */
   readonly unusedMs?: number | undefined;
-  /** Called once with what went wrong, when this process has to go without the others. */
+  /** Called once, with what went wrong, when this process has to go on without turns. */
   onAlone(reason: unknown): void;
-  /** Called once, when another process keeps this one waiting. */
+  /** Called once for each wait, when another process keeps this one waiting. */
   onWaiting?(): void;
 }
 
 /**
  * Turns by a lock that the system frees when its holder ends, however it ends (`FILE.lock`), and a small database of what was
- * begun (`FILE`). Nothing is judged by a clock. Where the files cannot be used, creates go on without them: that is said once.
+ * begun (`FILE`). No clock decides. Where the files cannot be used, creates go on without them, with one warning.
  */
 export class SharedCreateTurns implements CreateTurns {
   readonly isResettable: boolean | undefined;
@@ -207,7 +204,7 @@ export class SharedCreateTurns implements CreateTurns {
   #leave(): void {
     this.#inside -= 1;
     if (this.#inside > 0) return;
-    this.#lock?.free();
+    this.#shared(undefined, () => this.#lock?.free());
     if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
     this.#entered = 0;
   }
@@ -246,12 +243,12 @@ export class SharedCreateTurns implements CreateTurns {
 
   #others(since: number, own: string): OtherCreates {
     const found = this.#change((statements) => {
-      // This process has the turn: what others began and did not end got no answer, or they did not live to see it.
+      // This process has the turn: what others began and did not end got no answer, or they died before it came.
       for (const { serial, process, owner, thing, at } of statements.left.all(this.#who)) {
         statements.remove.run(Number(serial));
-        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown" satisfies CreateResult);
+        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown");
       }
-      // A count that is smaller than it was is that of another file.
+      // A count smaller than before is that of another file.
       const changed = statements.since.get(since, this.#who) !== undefined || countOf(statements) < since;
       const at = statements.unknownAt.get(this.#who, own)?.at;
       return { changed, unknownAt: typeof at === "number" ? at : undefined };
@@ -276,7 +273,7 @@ export class SharedCreateTurns implements CreateTurns {
     return typeof at === "number" ? at : undefined;
   }
 
-  /** A name that does not say what it is about. */
+  /** A name that does not show what it stands for. */
   #digest(text: string): string {
     if (text === "") return "";
     return createHash("sha256")
@@ -288,7 +285,7 @@ export class SharedCreateTurns implements CreateTurns {
     return this.#shared(undefined, () => this.#file.change(action));
   }
 
-  /** Never in the way: once the files cannot be used, this process goes on alone. */
+  /** Uses the files; once they cannot be used, this process goes on alone. */
   #shared<T>(otherwise: T, action: () => T): T {
     if (this.#alone) return otherwise;
     try {
@@ -309,15 +306,15 @@ interface CreateTurnsPlace extends LedgerOptions {
 }
 
 /**
- * The turns of this token at this address, in the user's state folder. Undefined with `HOSTFORM_LEDGER=memory`, and for a
- * server on this very machine when no folder is known. No file is touched before something is created.
+ * The turns of this token at this address, in the user's state folder. Undefined with `HOSTFORM_LEDGER=memory`, and where no
+ * home folder is known, which the ledger reports. No file is touched before something is created.
  * @throws HostformError provider.base_url.
  */
 export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: CreateTurnsPlace): CreateTurns | undefined {
   const url = normalizeBaseUrl(baseUrl, true);
   const folder = stateFolder(env);
   if (env.HOSTFORM_LEDGER === "memory" || folder === undefined) return undefined;
-  // What is on a loopback address is a sandbox, with a new token each time, of which nobody needs to be warned.
+  // A server on a loopback address is a sandbox, with a new token each time: no warning is needed.
   const sandbox = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
   const place = path.join(folder, ...(sandbox ? ["loopback"] : []), `${accountDigest(url.href, token)}.creates`);
   return new SharedCreateTurns(place, {
@@ -329,7 +326,7 @@ export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: Create
   });
 }
 
-/** Passes on the first warning of each code: that the files cannot be used, both ledger and turns find out. */
+/** Reports the first warning of each code: both ledger and turns find out that files cannot be used. */
 export function oncePerCode(report: ((warning: Diagnostic) => void) | undefined): (warning: Diagnostic) => void {
   const said = new Set<string>();
   return (warning) => {
@@ -343,7 +340,8 @@ const WAITING: Diagnostic = {
   severity: "warning",
   code: "provider.ledger",
   summary: "Waiting for another process on this machine that creates something with this token",
-  detail: "Creates of one token are made in turns, so that two runs do not make the same thing twice.",
+  detail:
+    "The processes of a machine create in turns with one token, so that two runs do not create the same object twice.",
   remedies: ["Wait for it, or end it if it hangs."],
 };
 
@@ -351,8 +349,8 @@ function alone(folder: string, reason: unknown): Diagnostic {
   return {
     severity: "warning",
     code: "provider.ledger",
-    summary: "Creates of this process are not made in turns with those of others",
-    detail: `${folder}: ${reason instanceof Error ? reason.message : String(reason)}. Another run on this machine that uses the token and another state may make the same thing at the same time.`,
+    summary: "This process does not create in turns with others",
+    detail: `${folder}: ${reason instanceof Error ? reason.message : String(reason)}. Another run on this machine with this token and another state may create the same object at the same time.`,
     remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
   };
 }

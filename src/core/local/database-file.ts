@@ -1,4 +1,4 @@
-// Small databases (SQLite) that processes share, and the folder of the user that they are in.
+// Small databases (SQLite) that processes share, and the user's folder that holds them.
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -14,15 +14,15 @@ interface DatabaseForm<S> {
   prepare(database: DatabaseSync): S;
   /** Called when the file was opened; `isNew` when it was made. */
   onOpen?(statements: S, isNew: boolean): void;
-  /** Called when a damaged file was moved out of the way. */
+  /** Called when a damaged file was set aside. */
   onDamaged?(): void;
-  /** How the database is opened; tests make it a small one. */
+  /** How the database is opened. Default: {@link openDatabase}. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
 }
 
 /**
- * What an error of a database means. `busy`: another process is at it, and it was not changed. `damaged`: the file is no
- * database, or not ours. `moved`: it does not stand at its path any more. `other`: it cannot be used (a full disk, say).
+ * What an error of a database means. `busy`: another process holds it, and it was not changed. `damaged`: the file is no
+ * database, or not ours. `moved`: it is no longer at its path. `other`: it cannot be used (a full disk, for example).
  */
 type DatabaseTrouble = "busy" | "damaged" | "moved" | "other";
 
@@ -36,7 +36,7 @@ const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
 };
 /** SQLITE_READONLY_DBMOVED: noticed by SQLite before it writes. */
 const MOVED = 8 | (4 << 8);
-/** Damaged, then moved away by another process: more than this does not happen by chance. */
+/** Damaged, then moved by another process: more than this does not happen by chance. */
 const ATTEMPTS = 3;
 
 export function databaseTrouble(error: unknown): DatabaseTrouble {
@@ -56,22 +56,22 @@ interface Opened<S> {
 
 /**
  * A small database that several processes share, readable by its owner alone (folder 0700, file 0600). It is opened, or
- * made, when it is first needed. One that is damaged, or somebody else's, is moved out of the way (`NAME.damaged`) and
- * created again; one that was moved or deleted under our feet is opened again. Nothing is held between two calls.
+ * created, when it is first needed. One that is damaged, or not ours, is set aside (`NAME.damaged`) and created again; one that
+ * was moved or deleted meanwhile is opened again. Nothing is held between two calls.
  */
 export class DatabaseFile<S> {
   readonly #place: () => string;
   readonly #form: DatabaseForm<S>;
   #opened: Opened<S> | undefined;
 
-  /** @param place returns the path of the file. What it throws, the methods throw. */
+  /** @param place returns the path of the file. The methods throw what it throws. */
   constructor(place: () => string, form: DatabaseForm<S>) {
     this.#place = place;
     this.#form = form;
   }
 
   /**
-   * Does something with the database that a second try does no harm to.
+   * Does something with the database that may be done twice.
    * @throws the system's or SQLite's own error; {@link databaseTrouble} says what it means.
    */
   use<T>(action: (statements: S) => T): T {
@@ -87,7 +87,7 @@ export class DatabaseFile<S> {
 
   /**
    * Does something in one step for all processes.
-   * @param action may be called again, when the first time came to nothing.
+   * @param action may be called again when the first call failed.
    * @throws as {@link use}; nothing was changed then.
    */
   change<T>(action: (statements: S) => T): T {
@@ -130,10 +130,10 @@ export class DatabaseFile<S> {
   }
 
   #setAside(place: string, inode: bigint | undefined): void {
-    // Others may have found the damage, too: what stands there by now may be the new one.
+    // Others may have found the damage, too: the file at the path may be the new one.
     if (inodeOf(place) !== inode) return;
     renameSync(place, `${place}.damaged`);
-    // What a killed process left of a change would be taken for a part of the new file.
+    // SQLite would take the journal of a killed process for that of the new file.
     rmSync(`${place}-journal`, { force: true });
     this.#form.onDamaged?.();
   }
@@ -141,7 +141,7 @@ export class DatabaseFile<S> {
 
 function makeTables<S>(database: DatabaseSync, { applicationId, schema }: DatabaseForm<S>): void {
   if (applicationOf(database) === applicationId) {
-    // Of a damage inside, SQLite may otherwise not say anything, and lose what is written.
+    // Without the check SQLite may miss a damage inside, and lose what is written.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
     return;
@@ -163,7 +163,7 @@ function inTransaction<T>(database: DatabaseSync, action: () => T): T {
     return result;
   } catch (error) {
     try {
-      // SQLite ends some of them itself, and of a damaged file cannot end others.
+      // SQLite ends some transactions itself, and cannot end those of a damaged file.
       if (database.isTransaction) database.exec("ROLLBACK");
     } catch {}
     throw error;
@@ -174,7 +174,7 @@ function applicationOf(database: DatabaseSync): unknown {
   return database.prepare("PRAGMA application_id").get()?.application_id;
 }
 
-/** SQLite would make it readable by all. @returns whether it was not there. */
+/** SQLite would make it readable by all. @returns whether it is new. */
 function createPrivate(file: string): boolean {
   try {
     closeSync(openSync(file, "wx", 0o600));
@@ -217,17 +217,16 @@ export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, 
   }
 }
 
-/** Variables of the environment, as a parameter. */
 /**
- * Where hostform keeps what belongs to the user and this machine, and to no project: the count of requests of each
- * token, and what the Terraform provider notes of creates. `HOSTFORM_STATE_HOME` decides; else it is the place that the
- * platform has for such things. This function does not create it: the first writer does.
+ * The folder of what belongs to the user and this machine, and to no project: the count of requests of each token, and the
+ * Terraform provider's journal of creates. `HOSTFORM_STATE_HOME` decides; else it is the platform's folder for such files. The
+ * first writer creates it.
  * @returns undefined where no home is known, as in some containers.
  */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.platform): string | undefined {
   const places = platform === "win32" ? path.win32 : path.posix;
   if (env.HOSTFORM_STATE_HOME) return places.resolve(env.HOSTFORM_STATE_HOME);
-  // A relative one would be another folder in each place; the XDG specification has it ignored.
+  // The XDG specification says to ignore a relative path.
   if (env.XDG_STATE_HOME && places.isAbsolute(env.XDG_STATE_HOME)) return places.join(env.XDG_STATE_HOME, "hostform");
   if (platform === "win32") return env.LOCALAPPDATA ? places.join(env.LOCALAPPDATA, "hostform") : undefined;
   if (!env.HOME) return undefined;
@@ -237,8 +236,8 @@ export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.p
 }
 
 /**
- * Makes a folder and those above it that are missing, for their owner alone. Unlike `mkdir` with `recursive` it ends where
- * a folder cannot be made although the one above it exists: below `/proc`, Node tries for as long as it lives.
+ * Makes a folder and those above it that are missing, for their owner alone. Unlike `mkdir` with `recursive` it fails where
+ * a folder cannot be made although the one above it exists: below `/proc`, Node tries without end.
  * @throws the system's own error, which names the folder that could not be made.
  */
 export function makeFolder(folder: string): void {
@@ -254,7 +253,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** A root always exists. What may not be looked at does not: making it says why. */
+/** A root always exists. What cannot be looked at does not: the attempt to make it says why. */
 function exists(folder: string): boolean {
   if (path.dirname(folder) === folder) return true;
   try {

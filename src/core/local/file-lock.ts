@@ -1,14 +1,14 @@
-// What ends with a process however it ends: its locks on files, and the mark that distinguishes it from every other.
+// What ends with a process, however it ends: its locks on files, and the mark that distinguishes it from every other.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
-import { openDatabase } from "./database-file.ts";
+import { databaseTrouble, openDatabase } from "./database-file.ts";
 
-/** An exclusive hold on a file, kept by the operating system for as long as this process lives. */
+/** An exclusive lock on a file, which the operating system keeps for as long as this process lives. */
 export interface FileLock {
-  /** False once another file (or none) stands at the path: the hold is then on something nobody else looks at. */
+  /** False once another file, or none, is at the path: nobody else looks at the locked one then. */
   isCurrent(): boolean;
-  /** Lets go and removes the file. */
+  /** Frees the lock and removes the file. */
   free(): void;
 }
 
@@ -18,25 +18,23 @@ export interface FileLock {
  */
 const heldHere = new Set<string>();
 
-const SQLITE_BUSY = 5;
-
-/** What SQLite would play back, or read, beside a database of this name. */
+/** Endings of the files that SQLite would play back, or read, beside a database. */
 const COMPANIONS = ["-journal", "-wal", "-shm"];
 
-/** What stands at the path of a lock, or beside it, was not left there by a lock: the message says what it is. */
+/** No lock made the file at its path, or one beside it: the message says what it is. */
 export class NotALockFile extends Error {}
 
 /**
- * Takes the lock at a path if it is free; undefined when someone has it. Never waits.
+ * Takes the lock at a path if it is free; undefined when another holder has it. Never waits.
  *
  * The lock is SQLite's exclusive lock: the system frees it when the process dies, `kill -9` included. The file is
  * removed by the process that frees it, so a contender may have opened a file that is removed before it gets the lock. That
  * is found by comparing what stands at the path with a descriptor of our own, opened first: while that is open the inode
  * cannot be given to another file, so equality proves that the very file we locked is still the one at the path.
  *
- * A lock file is empty, and nothing lies beside it. Anything else was put there, for example by a stranger's commit: SQLite would
- * play back a journal and delete the file that it names, and with a certain header the lock would exclude nobody. So it is
- * refused before SQLite opens it, and no link is followed.
+ * A lock file is empty, and has no companions. Anything else comes from elsewhere, for example from a stranger's commit: SQLite
+ * would play back a journal and delete the file that it names, and with a certain header the lock would exclude nobody. So it
+ * is refused before SQLite opens it, and no link is followed.
  *
  * @param open how the database is opened; between the descriptor and the lock lies the instant that matters.
  * @throws NotALockFile; the system's own error when the file cannot be made.
@@ -58,9 +56,12 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
       return {
         isCurrent,
         free: () => {
-          if (isCurrent()) removeQuietly(path);
-          heldHere.delete(path);
-          drop();
+          try {
+            if (isCurrent()) removeQuietly(path);
+          } finally {
+            heldHere.delete(path);
+            drop();
+          }
         },
       };
     }
@@ -88,7 +89,7 @@ function openEmpty(path: string): number {
 
 function openNotFollowing(path: string): number {
   try {
-    // Windows has no such flag; what stood there was looked at.
+    // Windows has no such flag; the caller has looked at the file.
     return openSync(path, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600);
   } catch (error) {
     if (errnoOf(error) === "ELOOP") throw new NotALockFile("it is a link");
@@ -98,12 +99,11 @@ function openNotFollowing(path: string): number {
 
 function begin(database: DatabaseSync): boolean {
   try {
-    // Nothing is ever written, so no journal is to lie about beside the file.
+    // Nothing is ever written, so that the file needs no journal.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
-    const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
-    if (code === SQLITE_BUSY) return false;
+    if (databaseTrouble(error) === "busy") return false;
     throw error;
   }
 }
@@ -114,7 +114,7 @@ function sameFile(descriptor: number, path: string): boolean {
   return there !== undefined && there.dev === ours.dev && there.ino === ours.ino;
 }
 
-/** A lock file that stays behind is not a lock: only what holds it is. */
+/** A lock file that remains locks nothing. */
 function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
@@ -122,8 +122,8 @@ function removeQuietly(path: string): void {
 }
 
 /**
- * A word that distinguishes a process from every other of this machine: its number, and where the system says it, when it was
- * started, so that a number that was given out again is not taken for the old process.
+ * A text that distinguishes a process from every other of this machine: its number, and where the system says it, its start,
+ * since numbers are used again.
  */
 export function processMark(pid: number = process.pid): string {
   return `${pid}:${startOf(pid) ?? ""}`;
@@ -136,15 +136,15 @@ export function isRunning(mark: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // It is there, and somebody else's.
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
+    // It exists, and belongs to another user.
+    if (errnoOf(error) !== "EPERM") return false;
   }
   return processMark(pid) === mark;
 }
 
 /**
  * The 22nd field of Linux's record of a process; its name, the second, may hold blanks and parentheses. A process that has
- * ended and that nobody has asked about (state Z) has a record, too.
+ * ended, and whose parent has not collected it (state Z), has a record, too.
  */
 function startOf(pid: number): string | undefined {
   try {

@@ -1,8 +1,8 @@
 /**
  * Small databases in the user's state folder, shared by the processes of this machine; locks on files; and which processes
- * are running. In: a path, a schema and what to do with it; of the environment, where the folder is. Out: one step for all
- * processes at a time, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import
- * anything but `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
+ * are running. In: a path, a schema and what to do with it; from the environment, the folder. Out: one step at a time for all
+ * processes, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import anything but
+ * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
 export { DatabaseFile, databaseTrouble, makeFolder, openDatabase, stateFolder } from "./database-file.ts";
 export { type FileLock, isRunning, NotALockFile, processMark, takeFileLock } from "./file-lock.ts";

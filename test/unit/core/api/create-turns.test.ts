@@ -7,7 +7,9 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -229,6 +231,19 @@ describe("the turns of an account", () => {
     onWarning({ severity: "warning", code: "provider.ledger", summary: "again" });
     expect(warnings).toHaveLength(1);
     expect(JSON.stringify(warnings)).not.toContain(TOKEN);
+  });
+
+  it("never lose what was created, even when the lock cannot be freed", async () => {
+    const file = newFile();
+    const { turns, alone } = turnsOn(file);
+    const made = await turns.run(async () => {
+      rmSync(`${file}.lock`);
+      symlinkSync(`${file}.lock`, `${file}.lock`);
+      return "service 1001";
+    });
+    expect(made).toBe("service 1001");
+    expect(alone.map(String)).toEqual([expect.stringContaining("ELOOP")]);
+    expect(await turns.run(async () => "the next")).toBe("the next");
   });
 
   it("tidy up when they make a file, not each time that it is opened", async () => {

@@ -268,6 +268,17 @@ describe("the lock of a state file", () => {
       expect(existsSync(lockFile())).toBe(false);
     });
 
+    test("made unreadable while it is held: it is free all the same", () => {
+      const lock = takeFileLock(lockFile());
+      rmSync(lockFile());
+      symlinkSync(lockFile(), lockFile());
+      expect(() => lock?.free()).toThrow(/ELOOP/);
+      rmSync(lockFile());
+      const next = takeFileLock(lockFile());
+      expect(next?.isCurrent()).toBe(true);
+      next?.free();
+    });
+
     test("not changed: it has the lock", () => {
       const lock = takeFileLock(
         lockFile(),
