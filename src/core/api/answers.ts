@@ -1,7 +1,7 @@
-/** What each answer holds: the record, and of a mutation (§4) more than it: an invoice, the secret that is shown only once. */
+/** What each answer holds: the record, and of some mutations (§4) more: an invoice, the secret that is shown only once. */
 
 import { isObject, type JsonObject } from "../model/index.ts";
-import { type ApiRecord, type Decoder, findBeside, findOne, findText } from "./decoder.ts";
+import { type ApiRecord, type Decoder, type Fields, findBeside, findOne, findText } from "./decoder.ts";
 import {
   decoderOf,
   type Endpoint,
@@ -27,7 +27,7 @@ export interface DomainOrder {
   readonly raw: JsonObject;
 }
 
-/** A webhook as its registration answers it. */
+/** A webhook as the answer to its registration shows it. */
 export interface Registration extends Omit<WebhookRecord, "id"> {
   readonly id: string | null;
   readonly secret: string | null;
@@ -73,9 +73,7 @@ export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): 
 
 const isSpecial = (endpoint: MutationName): endpoint is keyof SpecialAnswers => endpoint in SPECIAL;
 
-type Fields = { readonly [key: string]: unknown };
-
-/** An invoice in the place of an order (§2 Invoice): its id is not that of what was ordered. */
+/** An invoice in the place of an order (§2 Invoice): its id is not that of the order. */
 const isInvoice = (value: Fields) => "invoice_number" in value || ("order_id" in value && "total" in value);
 
 /** An object that is the order itself, not an invoice of it nor an envelope that merely names it. */
@@ -84,14 +82,20 @@ const isOrder = (value: Fields) =>
   (["status", "plan", "domain", "product_type"].some((name) => name in value) ||
     !("order_id" in value || "service_id" in value));
 
-/** The order that an invoice or an envelope names: `order_id` (§2), `service_id`; undefined when none is named. */
-function namedOrder(json: unknown): { readonly id: unknown } | undefined {
+/** The order in an answer, or the one that an invoice or an envelope names: `order_id` (§2), `service_id`. */
+function orderIn(decoder: Decoder<ServiceRecord>, json: unknown): ServiceRecord | undefined {
+  const order = findOne(decoder, json, isOrder);
+  if (order !== undefined) return order;
   const found = [json, ...(isObject(json) ? Object.values(json) : [])].filter(isObject);
-  const named = found.map((value) => value.service_id ?? value.order_id).find((id) => id !== undefined && id !== null);
-  return named === undefined ? undefined : { id: named };
+  const id = found.map((value) => value.service_id ?? value.order_id).find((named) => named != null);
+  return findOne(decoders.service, { id });
 }
 
-/** The order of a domain, under its names. */
+/** The invoice in the answer of an order, wherever the server put it. */
+const invoiceIn = (json: unknown, { one }: Decoder<ServiceRecord>): InvoiceRecord | null =>
+  findBeside(decoders.invoice, json, one) ?? findOne(decoders.invoice, json, isInvoice) ?? null;
+
+/** The order of a domain, under its own names. */
 const DOMAIN_ORDER: Decoder<ServiceRecord> = {
   ...decoders.service,
   one: ["order", "service", "domain", "registration"],
@@ -103,12 +107,10 @@ const DOMAIN_ORDER: Decoder<ServiceRecord> = {
  */
 const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => SpecialAnswers[E] } = {
   createService: (json) => {
-    const order = findOne(decoders.service, json, isOrder) ?? findOne(decoders.service, namedOrder(json));
-    const invoice =
-      findBeside(decoders.invoice, json, decoders.service.one) ?? findOne(decoders.invoice, json, isInvoice) ?? null;
-    // A job, perhaps, which makes it.
-    if (order === undefined) throw accepted("createService", decoders.service.noun, describeShape(json));
-    return { service: order, invoice };
+    const service = orderIn(decoders.service, json);
+    // The answer may be that of a job, which creates the service later.
+    if (service === undefined) throw accepted("createService", decoders.service.noun, describeShape(json));
+    return { service, invoice: invoiceIn(json, decoders.service) };
   },
   resetPassword: (json) => {
     const password = findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] });
@@ -124,35 +126,34 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
   },
   registerDomain: (json) => {
     if (json === undefined) return null;
-    // `[]` and `null` are not an empty answer: they say something, though nothing of a registration.
+    // `[]` and `null` are answers, though they show nothing of a registration.
     if (!isObject(json)) return { id: null, status: null, invoice: null, raw: {} };
-    const order = findOne(DOMAIN_ORDER, json, isOrder) ?? findOne(decoders.service, namedOrder(json));
+    const order = orderIn(DOMAIN_ORDER, json);
     return {
       id: order?.id ?? null,
       status: order?.status ?? null,
-      invoice:
-        findBeside(decoders.invoice, json, DOMAIN_ORDER.one) ?? findOne(decoders.invoice, json, isInvoice) ?? null,
+      invoice: invoiceIn(json, DOMAIN_ORDER),
       raw: (order?.raw ?? (isObject(json.data) ? json.data : json)) as JsonObject,
     };
   },
 };
 
-/** The names of a one-time secret in an answer: where it is likeliest, and what any name of it looks like. */
+/** How a one-time secret is found in an answer. */
 interface SecretNames {
   readonly likely: readonly string[];
-  /** The objects that it may stand in beside the record. */
+  /** Names of the objects that it may be in, besides the record's. */
   readonly wrappers: readonly string[];
-  /** Holds for any other name, in small letters and without `_` and `-`. */
+  /** Holds for other names of it, in small letters and without `_` and `-`. */
   readonly like: RegExp;
-  /** Names that mean a secret only where nothing else is named like one, and what the text under them is like. */
+  /** Names that mean the secret only where no other name does, and what the text under them looks like. */
   readonly rather: { readonly name: RegExp; readonly text: RegExp };
-  /** The text of a secret under a name that says nothing, or in a sentence. Absent: it is looked for under names alone. */
+  /** The secret in a text under any other name. Absent: it is looked for under the names above alone. */
   readonly unnamed?: (text: string) => string | undefined;
-  /** Holds for what stands in the place of one that is not shown. */
+  /** Holds for the text in place of a secret that is not shown. */
   readonly masked: RegExp;
 }
 
-/** Nothing but signs that hide, a text that is cut, or a word for it: `********`, `abc…`, `[hidden]`. */
+/** A secret that is not shown: `********`, `abc…`, `[hidden]`. */
 const MASKED = /^[*•●·.xX_-]{3,}$|…|^\W?(?:hidden|redacted|masked|filtered|encrypted|secret|none)\W?$/i;
 
 export const WEBHOOK_SECRET = {
@@ -175,7 +176,7 @@ const GENERATED_PASSWORD = {
   masked: MASKED,
 } as const;
 
-/** The end of a sentence that gives a password. Of one that ends in a stop nobody knows whether that is a part of it. */
+/** The end of a sentence that gives a password. Not one that ends in a full stop: it may be a part of the password. */
 const GIVEN =
   /\b(?:password|passwd|pwd)(?:(?:\s+(?:is|was|now|has|been|set|reset|changed|to))+\s*:?|\s*[:=])\s*(?:"(\S+)"|'(\S+)'|`(\S+)`|(\S*[^\s.,;!"'`]))$/i;
 /** Small letters, capitals, digits, signs; ids, dates and names have fewer of them. */
@@ -184,7 +185,7 @@ const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
 /** A sentence of one word: "Success!". */
 const EXCLAMATION = /^[A-Z][a-z]+\W$/;
 
-/** Longer texts are no password, and no sentence that gives one: the patterns take the square of the length. */
+/** Longer texts are not looked at: the patterns take the square of the length. */
 const LONGEST = 1_000;
 
 /** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
@@ -200,10 +201,10 @@ function passwordIn(text: string): string | undefined {
 const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
 /** A name that says that nothing is hidden there. */
 const PLAIN = /plain/;
-/** A name of what is no secret, whatever it looks like. */
+/** A name of something public, whatever it looks like. */
 const PUBLIC =
   /(?:id|uuid|at|date|time|until|status|state|type|object|name|user|login|host|ip|address|email|url|link|href|version|job|task|reference|number|plan|domain|fingerprint|hash|digest)$/;
-/** A secret of another trade, if there is any other. */
+/** A name of another secret, used only where there is no other name. */
 const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
 const NEVER = /(?!)/;
 const ANY = /(?:)/;
@@ -213,8 +214,8 @@ const DEEPEST = 8;
 
 /**
  * A secret that is shown only in this one answer: under a name that says it is plain, then under a likely name in a likely
- * place, otherwise under any name like one, anywhere; at last the only text that can be one. Not to find it costs more than
- * to look too far: nobody can ask again. Null when there is none, or only what stands in its place.
+ * place, then under any name like one, anywhere; at last the only text that can be one. It is looked for this far because no
+ * other answer shows it. Null when there is none, or only a masked one.
  */
 function findOnce(json: unknown, names: SecretNames): string | null {
   const found = candidates(json, names);
@@ -268,7 +269,7 @@ function textOf(value: unknown): string | undefined {
   return typeof inner === "string" && inner !== "" ? inner : undefined;
 }
 
-/** The names in an answer, as paths, without what stands there: `data.id`, `meta.key`. */
+/** The names in an answer, as paths, without their values: `data.id`, `meta.key`. */
 export function namesIn(json: unknown): string {
   const names: string[] = [];
   const walk = (value: unknown, path: string, depth: number): void => {

@@ -1,6 +1,6 @@
 /**
- * The way of a request from the client to the wire, and what a caller may set about it. Each link is a function; the small ones
- * are here, the others in the files that they are named for.
+ * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
+ * ones are here, the others in files of their name.
  */
 import type { Dispatcher } from "undici";
 import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
@@ -16,9 +16,9 @@ import { connectionPool, send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
- * The way of every request, from the outside in; this is the one place that knows the order.
+ * The handlers of every request, from the outside in; this is the one place that knows the order.
  *
- * 1. retry          decides on typed failures, so it stands outside of what makes them; each attempt passes all below.
+ * 1. retry          decides on typed failures, so it is outside of what makes them; each attempt passes all below.
  * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
  * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
  * 4. observe        reports each HTTP request: timed without the wait for the turn, never shown the token.
@@ -26,8 +26,8 @@ import { VERSION } from "./version.ts";
  * 6. authorize      adds the token last.
  * 7. send           the wire: time and size limits.
  *
- * Reading records out of the JSON comes after the chain: it depends on what was asked, and a shape that is not
- * understood does not get better by repetition.
+ * Reading records out of the JSON comes after the chain: it depends on the endpoint, and a repetition does not change a shape
+ * that is not understood.
  */
 export function buildChain(
   options: ChainOptions,
@@ -40,7 +40,7 @@ export function buildChain(
   return retry(options, parse(options, limit(options, observe(options, sent))));
 }
 
-/** What the links are made from. Without a token, nothing is authorized. */
+/** What the handlers are made from. Without a token, no request is authorized. */
 type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { readonly token: string | undefined };
 type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
@@ -73,9 +73,9 @@ export interface ClientOptions {
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
-  /** Aborted: no request leaves any more, as with the `stop` of each call. What has left is awaited, 30 s at most. */
+  /** Aborted: no request leaves any more, as with the `stop` of each call. One that has left is awaited, 30 s at most. */
   readonly stop?: AbortSignal | undefined;
-  /** Aborted: what has left is not awaited either, as with the `signal` of each call. */
+  /** Aborted: one that has left is not awaited either, as with the `signal` of each call. */
   readonly signal?: AbortSignal | undefined;
   /** Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms. */
   readonly onWait?: ((ms: number) => void) | undefined;
@@ -130,7 +130,7 @@ function within(name: string, value: number, least: number, most: number): numbe
   fail("api.argument", `${name} must be a whole number from ${least} to ${most}`);
 }
 
-/** One HTTP request that was made: what `--verbose` prints. No header, no body, nothing secret. */
+/** One HTTP request that was made. No header, no body, nothing secret. */
 export interface RequestEvent {
   readonly endpoint: EndpointName;
   readonly method: string;
@@ -162,7 +162,7 @@ function observe(
       try {
         onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.now() - started, waitedMs, left });
       } catch {
-        // The answer of an order matters more than what watches it.
+        // A failing observer must not lose the answer to an order.
       }
     };
     try {
@@ -171,7 +171,7 @@ function observe(
       return reply;
     } catch (error) {
       const code = (error instanceof ApiError && error.diagnostics[0]?.code) || "internal";
-      // What was stopped before it left was never a request.
+      // A request that was stopped before it left is not reported.
       const isUnsent = code === "api.cancelled" && error instanceof ApiError && error.reached === "no";
       if (!isUnsent) report({ error: code });
       throw error;
@@ -192,12 +192,12 @@ function authorize(
   return (request) => next({ ...request, headers: { ...request.headers, ...common } });
 }
 
-/** A difference larger than this is no difference between clocks but a header without meaning: a year. */
+/** A year: with a larger difference the header makes no sense. */
 const MOST_MS = 366 * 86_400_000;
 
 /**
- * What time it is at the host, by the `Date` header of its latest answer. Times in its records are the host's own, so what is
- * compared with them must be too: the clock of this machine may be hours off. Without a usable header it is the local clock.
+ * The time at the host, by the `Date` header of its latest answer. Times in its records are the host's, so they must be compared
+ * with times of the host: the clock of this machine may be hours off. Without a usable header it is the local time.
  */
 class HostClock {
   readonly #clock: Clock;
@@ -214,8 +214,8 @@ class HostClock {
   }
 
   /**
-   * Learns from an answer to a request that left at `sentAt`. The header has whole seconds and was written at some moment
-   * between sending and receiving: as long as that can be the local time, it is. What a cache hands out (`Age`) has an old one.
+   * Learns from an answer to a request that left at `sentAt`. The header has whole seconds and was written between sending and
+   * receiving: where it can be the local time, it is. An answer from a cache (`Age`) has an old one.
    */
   learn({ status, headers }: Pick<ApiReply, "status" | "headers">, sentAt: number): void {
     const date = httpDate(headers.date);

@@ -49,7 +49,7 @@ export class HostingClient {
     return this.#requests;
   }
 
-  /** What time it is at the host, in milliseconds since the epoch, by the latest answers; the local time before the first. */
+  /** The time at the host, in milliseconds since the epoch, by the `Date` of its answers; before the first, the local time. */
   hostNow(): number {
     return this.#options.hostClock.now();
   }
@@ -76,9 +76,9 @@ export class HostingClient {
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
-      // Callers without types may have left the options out: that is a missing key, not a crash.
+      // A caller without types that leaves the options out gets the error of a missing key.
       this.perform({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
-    /** Queues a suspension; look at the service to see it done. */
+    /** Queues a suspension; the service shows when it is done. */
     suspend: (id: string, options?: CallOptions) =>
       this.perform({ endpoint: "suspendService", params: { id } }, options),
     unsuspend: (id: string, options?: CallOptions) =>
@@ -113,7 +113,7 @@ export class HostingClient {
 
   readonly webhooks = {
     list: (options?: CallOptions) => this.#list("listWebhooks", options),
-    /** The answer holds the signing secret, which is shown this once. */
+    /** The answer holds the signing secret, which no other answer shows. */
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
     delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
   };
@@ -123,7 +123,7 @@ export class HostingClient {
       checkDomains((endpoint, parts) => this.#call(endpoint, parts), names, signal),
     checkByPost: (names: readonly string[], { signal }: CallOptions = {}) =>
       checkDomainsByPost((endpoint, parts) => this.#call(endpoint, parts), names, signal),
-    /** Registers a domain: an invoice is raised at once. Never repeated when its answer was lost. */
+    /** Registers a domain: an invoice is raised at once. Never repeated after a lost answer. */
     register: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "registerDomain", body }, options),
   };
 

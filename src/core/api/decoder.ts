@@ -1,6 +1,6 @@
 /**
- * Reads a record out of an answer, whatever the server's variant: where it stands, by which names its fields go, and what a
- * value of them may look like. Loosely, so that nothing the specification leaves open stops the client; the id alone is required.
+ * Reads a record out of an answer, whatever the server's variant: where it is, which names its fields have, and what their
+ * values may look like. Loosely, so that nothing the specification leaves open stops the client; only the id is required.
  */
 import { isObject, type JsonObject } from "../model/index.ts";
 
@@ -25,17 +25,17 @@ export interface Decoder<T extends ApiRecord> {
   /** Fields that may go by any name of such a form; see {@link likely}. */
   readonly likely?: Readonly<Record<string, Likely>>;
   /** Fields besides the id in which two rows of a list differ: some hosts list a plan once for each of its prices. */
-  readonly tellsApart?: readonly string[];
+  readonly rowKey?: readonly string[];
 }
 
-/** By what a field is recognised whose names nobody can list. */
+/** How a field is recognised whose names nobody can list. */
 export interface Likely {
   /** A part of its name, or of its path. */
   readonly name: RegExp;
   readonly value: RegExp;
 }
 
-type Fields = { readonly [key: string]: unknown };
+export type Fields = { readonly [key: string]: unknown };
 
 /** Reads one record. `problem` says what is missing; nothing of the contents is in it. */
 export function readRecord<T extends ApiRecord>(
@@ -62,7 +62,7 @@ export function readRecord<T extends ApiRecord>(
 /** What any record may be wrapped in, besides its name. */
 const WRAPPERS = ["data", "result", "item", "record", "resource", "payload", "response"];
 
-/** A record, which may be wrapped on its own: under `data` or under its name. */
+/** A record, which may be wrapped: under `data` or under its name. */
 function unwrapped<T extends ApiRecord>(decoder: Decoder<T>, value: Fields): Fields {
   if (hasId(decoder, value)) return value;
   const inner = [...WRAPPERS, ...decoder.one].map((name) => value[name]).find((held) => hasId(decoder, held));
@@ -91,7 +91,7 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Record<s
   return copy;
 }
 
-/** The same with names in snake_case and without leading underscores, where nothing has that name already. */
+/** The same with names in snake_case and without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
   const other = Object.entries(value).flatMap(([name, held]) => {
     const snake = name
@@ -115,19 +115,19 @@ export const WEBSITE = new RegExp(`${DOMAIN.source}|^https?://`, "iu");
 /** What a value under another name must look like, where such names are used for other things too. */
 const FITS: Readonly<Record<string, RegExp>> = { domain: WEBSITE, order_id: /^\d+$/ };
 
-/** An address has no more characters. The patterns of longer texts take the square of the length. */
+/** No address is longer. On longer texts the patterns take the square of the length. */
 const LONGEST = 2_048;
 
 /** A part of a path, whole: `user` of `user.mail` and `user_mail`, not of `username`. */
 export const part = (...words: readonly string[]) => new RegExp(`(?:^|[._])(?:${words.join("|")})(?:$|[._])`);
-/** Who made a record is nobody that it is about; an address of the record itself is no address in it. */
+/** Names of who made a record, and of the record's own address: not of what it is about. */
 const ANOTHERS = part(
   ...["by", "owner", "creator", "grantor", "granter", "inviter", "sender", "from", "self", "links?", "href"],
 );
 
 /**
- * The one value of a record that looks like a field under a name that may mean it; undefined where none does, or several
- * differ: what a record is about is not guessed.
+ * The one value of a record that looks like a field, under a name that may mean it; undefined where there is none, or several
+ * differ: nothing is guessed.
  */
 function likely(value: Fields, sought: Likely | undefined): string | undefined {
   if (sought === undefined) return undefined;
@@ -157,7 +157,7 @@ function places(json: unknown, names: readonly string[]): Fields[] {
     .filter(isObject);
 }
 
-/** The record in an answer, found by structure (gap: several response shapes are not shown) among those that fit; undefined when there is none. */
+/** The first record in an answer that fits, found by structure (gap: several response shapes are not shown). */
 export function findOne<T extends ApiRecord>(
   decoder: Decoder<T>,
   json: unknown,
@@ -168,7 +168,7 @@ export function findOne<T extends ApiRecord>(
   return read !== undefined && "record" in read ? read.record : undefined;
 }
 
-/** The record under one of its names anywhere an answer may put it beside another; undefined when there is none. */
+/** The record under one of its names, wherever an answer may put it beside another. */
 export function findBeside<T extends ApiRecord>(
   decoder: Decoder<T>,
   json: unknown,
@@ -215,7 +215,8 @@ export function word(value: unknown): string | null {
 /** A domain, or that of an address. */
 export function domain(value: unknown): string | null {
   const said = word(value);
-  return said !== null && /^https?:\/\//i.test(said) && URL.canParse(said) ? new URL(said).hostname : said;
+  const url = said !== null && /^https?:\/\//i.test(said) ? URL.parse(said) : null;
+  return url?.hostname ?? said;
 }
 
 /** 1973 in seconds; below it a number is a day, a year or a duration. In milliseconds, 1973 and 9999. */
@@ -232,10 +233,10 @@ export function instant(said: unknown): string | null {
   return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
 }
 
-/** An object of PHP's has the moment and its zone. */
+/** PHP writes an object with the moment and its zone. */
 const momentOf = (said: unknown) => (isObject(said) ? (said.timestamp ?? said.date ?? said.iso ?? said) : said);
 
-/** An instant of SQL's has no zone; it is read as UTC wherever hostform runs. */
+/** SQL writes an instant without a zone; it is read as UTC, wherever hostform runs. */
 const utc = (text: string | null) =>
   text !== null && /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 
@@ -262,7 +263,7 @@ export function prices(said: unknown): Record<string, number> {
 /** Names of events: a list of names or of objects with a name, names in a text, or a map of names to whether they are on. */
 export function eventNames(value: unknown): string[] {
   const entries = isObject(value) ? Object.entries(value) : [];
-  // A list with numbers for names is a list; so is one that was written as JSON in a text.
+  // An object with numbers for names is a list; so is a text with a JSON list in it.
   const isMap = entries.some(([name]) => !/^\d+$/.test(name));
   const list = Array.isArray(value)
     ? value

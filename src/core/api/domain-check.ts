@@ -5,7 +5,7 @@ import type { RequestParts } from "./exchange.ts";
 
 export interface DomainAvailability {
   readonly domain: string;
-  /** null when the answer cannot be understood. */
+  /** null when the answer is not understood. */
   readonly available: boolean | null;
   readonly raw: JsonObject;
 }
@@ -16,7 +16,7 @@ export type SendCall = (endpoint: EndpointName, parts: RequestParts) => Promise<
 /** Names in one request: keeps the address well below 8,000 characters. */
 const NAMES_PER_REQUEST = 25;
 
-/** Answers that mean "not in this form", upon which the other form is tried. */
+/** Statuses that mean "not in this form": the other form is tried. */
 const WRONG_FORM = new Set([400, 404, 405, 422]);
 
 /**

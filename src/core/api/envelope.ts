@@ -1,9 +1,7 @@
 import { isObject } from "../model/index.ts";
-import { type ApiRecord, type Decoder, readRecord, snakeNames } from "./decoder.ts";
+import { type ApiRecord, type Decoder, type Fields, readRecord, snakeNames } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./errors.ts";
-
-type Object = { readonly [key: string]: unknown };
 
 /** One page of a listing, taken out of whatever envelope the server uses, with what the server says about it. */
 export interface ListPage {
@@ -52,14 +50,14 @@ const ENVELOPE_NAMES = new Set<string>([
   ...[...MORE_NAMES, ...NEXT_NAMES, ...PREVIOUS_NAMES, ...FIRST_NAMES],
   ...["to", "path", "count", "last_page_url", "success", "status", "code", "error", "request_id", "object"],
 ]);
-/** Envelopes are looked into this deep for the items. */
+/** How deep the items are looked for. */
 const DEPTH = 3;
 
 /**
  * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
  * `data`, the resource's name, or the only array of records that there is, wherever it stands. A list without items may
  * be null or `{}` in their place or altogether, or leave them out beside the page metadata.
- * @throws FailedAttempt api.malformed: any other answer without items is never taken for an empty list.
+ * @throws FailedAttempt api.malformed for any other answer without items: it is not an empty list.
  */
 export function readPage(endpoint: RecordEndpoint, json: unknown): ListPage {
   const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
@@ -96,9 +94,9 @@ const isPaged = ({ next, previous, number, last, pages, total }: Omit<ListPage, 
   next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
 
 /** The answer and the objects in it that may hold the items or page metadata, outermost first. */
-function holdersIn(json: Object): Object[] {
-  const holders: Object[] = [];
-  const visit = (object: Object, depth: number) => {
+function holdersIn(json: Fields): Fields[] {
+  const holders: Fields[] = [];
+  const visit = (object: Fields, depth: number) => {
     const holder = snakeNames(object);
     holders.push(holder);
     if (depth === DEPTH) return;
@@ -112,7 +110,7 @@ function holdersIn(json: Object): Object[] {
 }
 
 function itemsOf(
-  holders: readonly Object[],
+  holders: readonly Fields[],
   decoder: Decoder<ApiRecord>,
   paged: boolean,
 ): readonly unknown[] | undefined {
@@ -143,13 +141,13 @@ function itemsOf(
   return paged || none ? [] : undefined;
 }
 
-/** Whether an object in the envelope holds anything but page metadata and other objects: it may be a record. */
-const hasContent = (holder: Object): boolean =>
+/** Whether an object in the envelope holds more than page metadata and other objects: it may be a record. */
+const hasContent = (holder: Fields): boolean =>
   Object.entries(holder).some(
     ([name, value]) => !ENVELOPE_NAMES.has(name) && value !== null && typeof value !== "object",
   );
 
-/** What says nothing against an empty list beside it; a message may. */
+/** A field that says nothing against an empty list beside it; a message may. */
 const isHarmless = (name: string, value: unknown) =>
   ENVELOPE_NAMES.has(name) || (typeof value === "string" && /^(?:ok|success)\b/i.test(value));
 
@@ -162,7 +160,7 @@ function byId(decoder: Decoder<ApiRecord>, value: unknown): readonly unknown[] |
 const isItem = (decoder: Decoder<ApiRecord>, value: unknown) => "record" in readRecord(decoder, value);
 
 /** An envelope, and the objects in it that may hold page metadata. */
-function withMeta(object: Object): Object[] {
+function withMeta(object: Fields): Fields[] {
   const inner = META_NAMES.map((name) => object[name])
     .filter(isObject)
     .map(snakeNames);
@@ -170,22 +168,18 @@ function withMeta(object: Object): Object[] {
   return [object, ...inner, ...deeper.map(snakeNames)];
 }
 
-function statementsOf(sources: readonly Object[]): Omit<ListPage, "items"> {
+function statementsOf(sources: readonly Fields[]): Omit<ListPage, "items"> {
   const linked = sources.flatMap((source) => [source, source.links].filter(isObject));
   const counts = Object.entries(COUNTS).map(([name, names]) => [name, firstCount(sources, names)] as const);
   const said = Object.fromEntries(
     counts.filter(([name, value]) => value !== undefined && (name !== "size" || value > 0)),
   );
   const next = [
-    ...sources.flatMap((source) => MORE_NAMES.map((name) => source[name]).filter((more) => typeof more === "boolean")),
-    ...linked.flatMap((source) => NEXT_NAMES.map((name) => leads(source[name])).filter((one) => one !== undefined)),
+    ...valuesOf(sources, MORE_NAMES).filter((more) => typeof more === "boolean"),
+    ...valuesOf(linked, NEXT_NAMES).flatMap((value) => leads(value) ?? []),
   ];
-  const previous = linked
-    .flatMap((source) => PREVIOUS_NAMES.map((name) => leads(source[name])))
-    .filter((one) => one !== undefined);
-  const first = linked
-    .flatMap((source) => FIRST_NAMES.map((name) => pageIn(source[name])))
-    .find((one) => one !== undefined);
+  const previous = valuesOf(linked, PREVIOUS_NAMES).flatMap((value) => leads(value) ?? []);
+  const [first] = valuesOf(linked, FIRST_NAMES).flatMap((value) => pageIn(value) ?? []);
   return {
     ...said,
     next,
@@ -193,6 +187,10 @@ function statementsOf(sources: readonly Object[]): Omit<ListPage, "items"> {
     ...(first !== undefined && { first }),
   };
 }
+
+/** Everything under one of the names in several objects. */
+const valuesOf = (sources: readonly Fields[], names: readonly string[]): unknown[] =>
+  sources.flatMap((source) => names.map((name) => source[name]));
 
 /** Whether a link or a page number leads anywhere; undefined for what is neither. */
 function leads(value: unknown): boolean | undefined {
@@ -206,15 +204,11 @@ function pageIn(value: unknown): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-function firstCount(sources: readonly Object[], names: readonly string[]): number | undefined {
-  for (const source of sources) {
-    for (const name of names) {
-      const value = source[name];
-      const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-      if (typeof number === "number" && Number.isSafeInteger(number) && number >= 0) return number;
-    }
-  }
-  return undefined;
+function firstCount(sources: readonly Fields[], names: readonly string[]): number | undefined {
+  const numbers = valuesOf(sources, names).map((value) =>
+    typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value,
+  );
+  return numbers.find((number): number is number => Number.isSafeInteger(number) && Number(number) >= 0);
 }
 
 /**

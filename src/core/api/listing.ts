@@ -1,7 +1,7 @@
 /** Listings: page by page, to the end and not beyond (§4 Pagination). */
 
 import { ApiError } from "../model/index.ts";
-import type { ApiRecord, Decoder } from "./decoder.ts";
+import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, describeEndpoint, type EndpointName, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
 import { type ListPage, nextOf, nextSigns, readItem, readPage } from "./envelope.ts";
 import { FailedAttempt } from "./errors.ts";
@@ -62,11 +62,11 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
   }
 }
 
-/** What is the same row of a list wherever it stands. */
+/** By what a row of a list is recognized on whatever page. */
 function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
-  const { tellsApart = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
-  const fields: Readonly<Record<string, unknown>> = { ...record };
-  return tellsApart.length === 0 ? record.id : JSON.stringify([record.id, ...tellsApart.map((name) => fields[name])]);
+  const { rowKey = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
+  const fields: Fields = { ...record };
+  return rowKey.length === 0 ? record.id : JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
 }
 
 /** Statuses by which a server says that there is no such page. */
@@ -74,7 +74,7 @@ export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
 /** One reading of a whole list. */
 class Reading {
-  /** Why the list cannot be relied upon, once it was read. */
+  /** Why the list is not reliable, once it was read. */
   problem: FailedAttempt | undefined;
   readonly #options: ListingOptions;
   readonly #numbering: PageNumbering;
@@ -101,7 +101,7 @@ class Reading {
     this.#start = numbering.first ?? 1;
   }
 
-  /** Rows are missing that may have moved to another page while it was read. */
+  /** Rows are missing, which may have moved to another page meanwhile. */
   get mayHaveMoved(): boolean {
     return this.#total > this.#rows.size;
   }
@@ -110,8 +110,8 @@ class Reading {
     yield* this.#readOn();
     if (this.#start === 1) yield* await this.#numbering.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
-      const detail = `The server says that there are ${this.#total}, and its pages hold ${this.#rows.size}.`;
-      this.problem = broken(this.#options.endpoint, "ends before it is whole", detail);
+      const detail = `The server reports ${this.#total} objects, and its pages hold ${this.#rows.size}.`;
+      this.problem = broken(this.#options.endpoint, "is incomplete", detail);
     }
   }
 
@@ -276,16 +276,16 @@ class Reading {
   }
 }
 
-/** Everything that the last page said about a next one says that there is one. */
+/** All signs of the last page say that there is a next one. */
 const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);
 
 const endless = (endpoint: EndpointName, detail: string) => broken(endpoint, "does not end or repeats itself", detail);
 
-/** A page that is missing before the end: what it holds might be ordered again. */
+/** A page is missing before the end: what it holds might be ordered again. */
 function half(endpoint: EndpointName, what: string, received: number): FailedAttempt {
   const count = received === 1 ? "1 object" : `${received} objects`;
-  const detail = `${what}, and the server says that there are more than the ${count} that came.`;
-  return broken(endpoint, "ends before it is whole", detail);
+  const detail = `${what}, but the server reports more than the ${count} that came.`;
+  return broken(endpoint, "is incomplete", detail);
 }
 
 function broken(endpoint: EndpointName, what: string, detail: string): FailedAttempt {
@@ -294,7 +294,7 @@ function broken(endpoint: EndpointName, what: string, detail: string): FailedAtt
     summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
     reached: "answered",
     detail,
-    remedies: ["Report it to the host; nothing is done on half a listing."],
+    remedies: ["Report it to the host. Nothing is changed on the basis of an incomplete listing."],
   });
 }
 

@@ -1,7 +1,7 @@
-/** Whether an answer is one: errors for anything but 2xx, and for a 2xx that holds none; else its JSON. */
+/** What an answer holds: its JSON; an error for anything but 2xx, and for a 2xx that holds an error. */
 import { type Clock, isObject } from "../model/index.ts";
 import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
-import { type ApiRecord, type Decoder, hasId, readRecord } from "./decoder.ts";
+import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
 import { describeShape, FailedAttempt, malformed } from "./errors.ts";
@@ -12,7 +12,6 @@ import type { Redact } from "./token.ts";
 /** Words of pages that mean "later" although their status says otherwise. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
-/** Turns replies into answers: errors for anything but 2xx and for a 2xx that holds an error, else parsed JSON. */
 export function parseResponse(
   options: { redact: Redact; clock: Clock },
   next: ChainHandler<ApiReply>,
@@ -48,10 +47,10 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   if (reply.cut === "too_large") {
     throw new FailedAttempt(endpoint, {
       code: "api.too_large",
-      summary: `The answer to ${describeEndpoint(endpoint)} is larger than is accepted`,
+      summary: `The answer to ${describeEndpoint(endpoint)} is too large`,
       reached: repeat === "safe" ? "answered" : "maybe",
       status: reply.status,
-      remedies: ["Narrow the request, or raise the limit if it is right."],
+      remedies: ["Report it to the host: no answer of the API should be that large."],
     });
   }
   if (reply.cut !== undefined) throw came("an answer that was cut off", true);
@@ -68,8 +67,6 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
   if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
   return json.value;
 }
-
-type Object = { readonly [key: string]: unknown };
 
 const { plan, ...others } = decoders;
 /** The records that an answer may hold without an envelope. Plans only come as a list. */
@@ -112,7 +109,7 @@ function errorBody(
   });
 }
 
-function hintsAtError(json: Object): boolean {
+function hintsAtError(json: Fields): boolean {
   return (
     [json.error, json.errors, json.exception].some(isFilled) ||
     [json.status, json.code].some((value) => typeof value === "number" && value >= 400 && value <= 599) ||
@@ -128,11 +125,11 @@ function isFilled(value: unknown): boolean {
 }
 
 /** A record without an envelope. An id alone does not make one: errors have ids too. */
-function isRecord(json: Object): boolean {
+function isRecord(json: Fields): boolean {
   return SINGLE.some((decoder) => {
     const read = readRecord(decoder, json);
     if ("problem" in read) return false;
-    const { id: _id, raw: _raw, status: _status, ...fields } = read.record as ApiRecord & Object;
+    const { id: _id, raw: _raw, status: _status, ...fields } = read.record as ApiRecord & Fields;
     return Object.values(fields).some(isFilled);
   });
 }

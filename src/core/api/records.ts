@@ -97,7 +97,7 @@ export interface RecordTypes {
 
 export type RecordName = keyof RecordTypes;
 
-/** Where the domain stands, if not under its own name. */
+/** Names of the domain besides its own. */
 const DOMAIN_NAMES = [
   ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
   ...["target_domain", "site", "website", "name"],
@@ -162,7 +162,7 @@ export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } =
       price: ["amount", "list_price", "monthly_price", "cost"],
       billing_cycle: ["cycle", "period", "interval"],
     },
-    tellsApart: ["currency", "billing_cycle"],
+    rowKey: ["currency", "billing_cycle"],
     fields: {
       plan_id: integer,
       name: word,

@@ -13,17 +13,17 @@ export interface RetryOptions {
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
-/** The waits of one call together; those for its turn within the rate limit are not counted. */
+/** All waits of one call together, without those for the rate limit. */
 const LONGEST_WAITS_MS = 300_000;
 const MOST_REFUSALS = 8;
 const MOST_CONFLICTS = 8;
 /**
- * How long a host is trusted to remember an Idempotency-Key, in ms, unless its user says more (§8: not specified). As long as
- * the back-offs of one request last; what is later is sent again only when the list was read.
+ * How long a host certainly remembers an Idempotency-Key, in ms, unless its user sets more (§8: not specified). The back-offs of
+ * one request last as long; later, an order is sent again only after the list was read.
  */
 const REPEAT_WITHIN_MS = 5_000;
 
-/** What a DELETE means when an earlier attempt, whose answer was lost, has already done it. */
+/** The answer to a DELETE that an earlier attempt, whose answer was lost, has carried out. */
 const DONE_BEFORE: ApiAnswer = { status: 204, json: undefined };
 
 interface Tally {
@@ -46,7 +46,7 @@ interface Tally {
  * A request with a key is repeated only as long as the host certainly remembers the key: `repeatWithinMs` after the first
  * attempt whose outcome is open has left.
  *
- * What is reported after an ambiguous attempt says `reached: "maybe"`, whatever the last attempt met.
+ * After an ambiguous attempt the reported failure has `reached: "maybe"`, whatever the last attempt met.
  */
 export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): ChainHandler<ApiAnswer> {
   const { clock } = options;
@@ -92,7 +92,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   if (!error.transient) return undefined;
   if (error.status === 429) {
     tally.refusals += 1;
-    // The limiter makes everyone wait, this call included.
+    // The limiter makes every request wait, this one included.
     return tally.refusals < MOST_REFUSALS ? 0 : undefined;
   }
   if (error.status === 409) {
@@ -108,7 +108,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   return bounded(Math.max(jittered, error.waitMs ?? 0));
 }
 
-/** A server that asks for a longer wait is reported rather than waited for. */
+/** A longer wait is reported, not waited for. */
 function bounded(delay: number): number | undefined {
   return delay <= LONGEST_WAIT_MS ? delay : undefined;
 }

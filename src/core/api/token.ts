@@ -1,4 +1,4 @@
-/** The API token: where it is read, what it may look like, and how it stays out of every text and name. */
+/** The API token: where it is read, its form, and how it stays out of every text and name. */
 
 import { scryptSync } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
@@ -7,14 +7,14 @@ import { type Diagnostic, errnoOf, fail, shorten } from "../model/index.ts";
 /** Where an API token is kept: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
 
-/** What reading a token needs, and how its messages name things. */
+/** What reading a token needs, and the names in its messages. */
 export interface TokenReading {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** "provider beta". */
   readonly of: string;
-  /** What else can be done where a variable is missing, as a part of a sentence. */
+  /** What else can be done about a missing variable, as a part of a sentence. */
   readonly otherwise?: string;
-  /** What a relative `token_file` is relative to: "the declaration". */
+  /** The base of a relative `token_file`: "the declaration". */
   readonly relativeTo: string;
   /** The place that failures point at. */
   readonly place: Pick<Diagnostic, "range" | "attribute">;
@@ -22,7 +22,7 @@ export interface TokenReading {
 
 export interface FoundToken {
   readonly token: string;
-  /** It lies in a file that others on this machine may read. */
+  /** It is in a file that others on this machine may read. */
   readonly readableByOthers: boolean;
 }
 
@@ -67,7 +67,7 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
   }
 }
 
-/** §5.1. @throws HostformError `provider.token` for what cannot stand in a header; the token is not in it. */
+/** §5.1. @throws HostformError `provider.token`, without the token, where a header cannot hold it. */
 export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   fail(
@@ -84,7 +84,7 @@ export type Redact = (text: string, more?: readonly string[]) => string;
 
 const MARK = "[redacted]";
 const LONGEST = 400;
-/** What of a text is looked through for names of secrets: that takes a minute in a long one, and little of it is shown. */
+/** How much of a text is searched for names of secrets: a long one would take a minute, and little of it is shown. */
 const LOOKED_THROUGH = 10_000;
 
 /** Values that follow a name like these in JSON or query text, whole or cut off. */
@@ -113,7 +113,7 @@ export function createRedact(token: string): Redact {
   };
 }
 
-/** The forms in which a token may come back in a text: whole, URL-encoded, as JSON writes it, and the part after `id|`. */
+/** The forms that a server may echo a token in: whole, URL-encoded, as JSON writes it, and the part after `id|`. */
 export function tokenForms(token: string): readonly string[] {
   const parts = token.split("|").filter((part) => part.length >= 8);
   // The whole before its part, or the rest of it would stay.
@@ -121,15 +121,14 @@ export function tokenForms(token: string): readonly string[] {
 }
 
 /**
- * About 1 ms and 1 MiB for each guess. A token of a host's making is too long to be guessed at all; this is for one that
- * is not, should the names of the files get about. No key of our own is mixed in: it would have to lie in the same folder.
+ * About 1 ms and 1 MiB for each guess. A host's token is too long to be guessed; this is for a short one whose file names
+ * became known. A key would not help: it would be in the same folder.
  */
 const COST = { N: 1024, r: 8, p: 1 };
 const BYTES = 16;
 
 /**
- * A name for an account as it is reached with a token, which does not give the token away: always the same for the same
- * two, on every machine.
+ * A name for an account and a token, which does not reveal the token: always the same for the same two, on every machine.
  * @param baseUrl normalised, so that one account has one name.
  * @returns 32 hexadecimal digits.
  */

@@ -17,15 +17,15 @@ interface SendOptions {
   readonly maxResponseBytes: number;
 }
 
-/** How long an answer is awaited once everything is stopped, in ms. */
+/** How long an answer is awaited once the run is stopped, in ms. */
 export const LAST_WAIT_MS = 30_000;
 
 /**
  * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
  * only when no status came; a body that ended early has `cut`.
  *
- * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so undici asks
- * here once more, in the same turn of the event loop as it writes. What was not written is `cancelled` with `reached: "no"`.
+ * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so the gate checks
+ * once more, in the same turn of the event loop as undici writes. What was not written is `cancelled` with `reached: "no"`.
  */
 export function send(options: SendOptions): ChainHandler<ApiReply> {
   const { baseUrl, dispatcher, clock, timeoutMs, maxResponseBytes } = options;
@@ -76,7 +76,7 @@ export function send(options: SendOptions): ChainHandler<ApiReply> {
         bodyTimeout: 0,
       });
       const read = await readBody(body, Number(headers["content-length"] ?? 0), maxResponseBytes);
-      // An answer that came whole is handed out even if the caller has just given up: it may be that of an order.
+      // A whole answer is returned even if the caller has just given up: it may be that of an order.
       if (read.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
       const cut = read.cut === "closed" && timedOut ? "timeout" : read.cut;
       return { status: statusCode, headers: single(headers), text: read.text, ...(cut && { cut }) };
@@ -194,7 +194,7 @@ function setting(env: Variables, name: string): string {
   return env[name] ?? env[name.toUpperCase()] ?? "";
 }
 
-/** A failure below HTTP, in words. */
+/** What a failure below HTTP means. */
 interface NetworkFailure {
   readonly reached: Extract<Reached, "no" | "maybe">;
   /** "connection refused (ECONNREFUSED)" */
@@ -203,7 +203,7 @@ interface NetworkFailure {
   readonly remedies?: readonly Remedy[];
 }
 
-const CHECK_URL = "Check base URL, network and proxy.";
+const CHECK_URL = "Check the base URL, the network and the proxy.";
 
 /** Codes that only occur before a request is sent: looking up the name, connecting. */
 const BEFORE: Readonly<Record<string, string>> = {
@@ -236,8 +236,8 @@ const HANDSHAKE =
   /^(ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS)|UND_ERR_PRX_TLS)/;
 
 /**
- * Says whether a request that failed below HTTP can have reached the server. Anything not known to happen before
- * sending is `maybe`: a reset on a kept-alive connection may come after the server has acted.
+ * Says whether a request that failed below HTTP can have reached the server. `maybe` unless it certainly failed before it was
+ * sent: a reset on a kept-alive connection may come after the server has acted.
  */
 export function networkFailure(error: unknown): NetworkFailure {
   const code = errnoOf(error) ?? "unknown error";

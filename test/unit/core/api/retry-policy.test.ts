@@ -227,7 +227,7 @@ describe("what waited too long for its turn", () => {
       "may have been ordered by an earlier attempt: the key is too old",
       "keyed",
       [{}, late],
-      /forgotten the Idem/,
+      /forgotten its Idem/,
       "maybe",
     ],
     ["may have been removed by an earlier attempt: there is no key", "idempotent", [{}, late], /any more/, "maybe"],
