@@ -54,7 +54,7 @@ export const runApply =
     if (file !== undefined) refusePlanFlags(flags);
     const saved = file === undefined ? undefined : await readSavedPlan(project, file);
     if (saved !== undefined && !hasChanges(saved.plan)) {
-      say(terminal, "The plan has no changes: there is nothing to apply.");
+      say(terminal, "The plan has no changes. There is nothing to apply.");
       return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
     }
     const agreed = flags.autoApprove === true || saved !== undefined;
@@ -107,7 +107,7 @@ export const runApply =
 function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined): string {
   const look = { ...terminal.outLook, moneyScale: providers.moneyScale };
   if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, look);
-  return `Applying the plan that was made ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
+  return `Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
 }
 
 /** What a saved plan does was settled when it was made. */
@@ -117,8 +117,8 @@ function refusePlanFlags(flags: ApplyFlags): void {
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   fail("usage", `${flag} does not go with a saved plan`, {
-    detail: "The plan holds what it was made with, and does that or nothing.",
-    remedies: [`Leave it out; or make another plan: \`hostform plan ${flag} … --out FILE\`.`],
+    detail: "A saved plan is applied exactly as it was made.",
+    remedies: [`Remove it, or make another plan: \`hostform plan ${flag} … --out FILE\`.`],
   });
 }
 
@@ -133,9 +133,9 @@ async function approve(terminal: Terminal, command: "apply" | "destroy", stop: A
       severity: "error",
       code: "apply.declined",
       summary: nobody
-        ? "Nobody is there to approve: standard input is not a terminal"
+        ? "Cannot ask for approval: standard input is not a terminal"
         : "Not approved. Nothing was changed.",
-      ...(nobody && { remedies: ["Pass --auto-approve to apply without being asked. Nothing was changed."] }),
+      ...(nobody && { remedies: ["Nothing was changed. Pass --auto-approve to apply without approval."] }),
     },
   ]);
 }
@@ -143,7 +143,7 @@ async function approve(terminal: Terminal, command: "apply" | "destroy", stop: A
 const REPAINT_MS = 100;
 const STILL_EVERY_MS = 10_000;
 const INTERRUPTED =
-  "\nInterrupted: nothing more is sent. What is under way is awaited, 30 seconds at most, and recorded. Ctrl-C again ends at once; what became of it is then not known.";
+  "\nInterrupted. hostform sends no more requests, waits up to 30 seconds for those under way, and records their results. Press Ctrl-C again to stop at once; their results are then unknown.";
 
 /**
  * Shows the progress of an apply on standard error: a line per event, and on a terminal below them a status area that is

@@ -58,7 +58,7 @@ function ownArguments(args: readonly string[]): readonly string[] {
 
 function usage({ message, code }: CommanderError): HostformError {
   const summary =
-    code === "commander.help" ? "No command was given" : message.replace(/^error: /, "").replaceAll("\n", " ");
+    code === "commander.help" ? "No command is given" : message.replace(/^error: /, "").replaceAll("\n", " ");
   return new HostformError([{ severity: "error", code: "usage", summary, remedies: ["See `hostform help`."] }]);
 }
 

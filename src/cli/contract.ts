@@ -42,7 +42,7 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
     });
   }
   if (flags.webhookUrl !== undefined && !flags.write) {
-    fail("usage", "--webhook-url is for --write", { remedies: ["Add --write, or leave it out."] });
+    fail("usage", "--webhook-url needs --write", { remedies: ["Add --write, or remove --webhook-url."] });
   }
   checkWebhookUrl(flags.webhookUrl);
   requireAllowedOrigin(baseUrl, project.source.env, { of: "The base URL" });
@@ -78,7 +78,7 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
           ? {
               webhookUrl: flags.webhookUrl,
               random: Math.random,
-              onRegistered: (id, url) => say(terminal, `Registered webhook ${id} (${url}); it is removed again now.`),
+              onRegistered: (id, url) => say(terminal, `Registered webhook ${id} (${url}); it will be removed again.`),
               onSecret: (secret) => learnValue(project.redaction, secret),
             }
           : undefined,
@@ -105,7 +105,7 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
 function announcement(write: boolean): string {
   const most = mostRequests(write);
   const what = write ? "It reads, registers a webhook and removes it again, and orders nothing." : "It only reads.";
-  return `This takes up to ${most} requests of the ${BUDGET} that the token has each minute. ${what}`;
+  return `This takes up to ${most} of the ${BUDGET} requests that the token has each minute. ${what}`;
 }
 
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
@@ -138,7 +138,7 @@ function checkWebhookUrl(url: string | undefined): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
     fail("usage", "--webhook-url is not a web address", {
-      remedies: ["Give one such as https://hooks.example.com/check."],
+      remedies: ["Give an http or https URL such as https://hooks.example.com/check."],
     });
   }
 }

@@ -77,7 +77,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
   if (shown === undefined) terminal.out(text);
   else {
-    terminal.out(`${written === "changed" ? "Wrote" : "Nothing to change in"} ${shown}\n`);
+    terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${shown}\n`);
     const there = path.relative(project.source.cwd, folder);
     const chdir = there === "" ? "" : ` -chdir=${there}`;
     say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
@@ -109,8 +109,8 @@ async function put(source: ProjectSource, file: string, text: string, force: boo
     const before = await systemDisk.read(file);
     if (before === text) return "same";
     if (before !== undefined && !force) {
-      fail("usage", `There is a ${shown} already, and it is another one`, {
-        remedies: ["Name another file, or pass --force to replace it."],
+      fail("usage", `${shown} already exists, with other contents`, {
+        remedies: ["Choose another file, or pass --force to replace it."],
       });
     }
     await writeWhole(file, text);
@@ -142,8 +142,8 @@ function refuseSecrets(redaction: Redaction, text: string, resources: readonly D
 const SECRET: Diagnostic = {
   severity: "error",
   code: "config.secret",
-  summary: "A secret of this run stands in the declaration and would be written into the configuration",
-  detail: "It is a token or a password that an environment variable, a file or the state holds as well.",
+  summary: "The declaration contains a secret, which would be written into the configuration",
+  detail: "An environment variable, a file or the state holds the same token or password.",
   remedies: ["Take it from the environment: `${env.NAME}` becomes a variable of the configuration."],
 };
 
@@ -178,15 +178,15 @@ const ENCRYPTED: Diagnostic = {
   severity: "warning",
   code: "terraform.export",
   summary: "The state is encrypted, and Terraform cannot read it",
-  remedies: ["Write it in the clear before Terraform uses it: `hostform state decrypt`."],
+  remedies: ["Decrypt it before Terraform uses it: `hostform state decrypt`."],
 };
 
 function left(recovered: readonly string[]): Diagnostic {
   return {
     severity: "warning",
     code: "terraform.export",
-    summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} of the state still ${recovered.length === 1 ? "is" : "are"} in its journal`,
-    detail: "Terraform does not read the journal: it would order and create again what is only there.",
+    summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} ${recovered.length === 1 ? "is" : "are"} still in its journal, not in the state`,
+    detail: "Terraform does not read the journal: it would order and create those resources again.",
     remedies: ["Run `hostform apply` before Terraform uses the state."],
   };
 }

@@ -28,9 +28,9 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const file = path.join(dir, DECLARATION);
   const before = await exists(file);
   if (before && !flags.force) {
-    fail("usage", `There is a ${DECLARATION} already`, {
+    fail("usage", `${DECLARATION} already exists`, {
       detail: file,
-      remedies: ["Edit that one, or pass --force: it is then kept under another name."],
+      remedies: ["Edit it, or pass --force to replace it; the old one is kept under another name."],
     });
   }
   const answers = await ask(terminal, project.source, flags);
@@ -54,7 +54,7 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
     return 0;
   }
   terminal.out(written.map((name) => `Wrote ${name}\n`).join(""));
-  if (kept !== undefined) say(terminal, `The ${DECLARATION} that was there is now ${escapeLine(kept)}.`);
+  if (kept !== undefined) say(terminal, `The old ${DECLARATION} is now ${escapeLine(kept)}.`);
   const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
   say(
     terminal,
@@ -71,14 +71,17 @@ async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) 
     return answer?.trim() || fallback;
   };
   const project = flags.project ?? (await question("Name of the project", nameFrom(source.dir)));
-  const baseUrl = flags.baseUrl ?? (await question("Address of the API (empty: from HOSTING_BASE_URL)", ""));
+  const baseUrl =
+    flags.baseUrl ?? (await question("Address of the API (empty: read HOSTING_BASE_URL at each run)", ""));
   const tokenEnv = flags.tokenEnv ?? (await question("Environment variable with the API token", "HOSTING_TOKEN"));
   const digits =
     flags.moneyScale ??
-    (await question("Digits of amounts behind the point (2: the API counts cents; empty: not known)", ""));
+    (await question("Decimal places of the API's amounts (2: it counts in cents; empty: unknown)", ""));
   const moneyScale = parseMoneyScale(digits);
   if (moneyScale === undefined && digits !== "") {
-    fail("usage", `${JSON.stringify(digits)} is not a number of digits`, { remedies: ["Give 0 to 4, or nothing."] });
+    fail("usage", `${JSON.stringify(digits)} is not a number of decimal places`, {
+      remedies: ["Give a number from 0 to 4, or nothing."],
+    });
   }
   return {
     project,
@@ -173,19 +176,19 @@ export function starter({ project, baseUrl, tokenEnv, moneyScale, localSchema, k
   return [
     `# yaml-language-server: $schema=${localSchema ?? SCHEMA_URL}
 #
-# What this hosting account is to hold. \`hostform plan\` shows what differs, \`hostform apply\` makes it so.
+# What this hosting account holds. \`hostform plan\` shows what differs, \`hostform apply\` changes the account to match.
 
-# Part of the key under which services are ordered: do not change it once something was.
+# Part of the key under which services are ordered: do not change it after the first order.
 ${stringify({ project })}`,
     `# The account. Its API token comes from an environment variable or a file, never from here.
-# Left out: the address is HOSTING_BASE_URL, the token HOSTING_TOKEN.
+# Without this block: the address is HOSTING_BASE_URL, the token HOSTING_TOKEN.
 ${providers}`,
-    "# Below, an example of each kind. Remove the `# ` in front of what you need.\n",
+    "# An example of each kind. Remove the `# ` in front of what you need.\n",
     ...sections,
   ].join("\n");
 }
 
-const SCALE_NOTE = "amounts of this host are cents; without it they are shown in the API's own unit";
+const SCALE_NOTE = "the API counts in cents; without this, amounts are shown in the API's own unit";
 
 function commented(yaml: string): string {
   return `${yaml.trimEnd().replace(/^/gm, "# ")}\n`;

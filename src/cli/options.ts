@@ -14,21 +14,21 @@ const collect = (value: string, earlier: readonly string[] = []): readonly strin
 
 /** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
 export function given(value: string): string {
-  if (value.trim() === "") throw new InvalidArgumentError("it is empty; is a variable unset?");
+  if (value.trim() === "") throw new InvalidArgumentError("It is empty. Is a variable unset?");
   return value;
 }
 
 /** `90`, `90s`, `5m`, `1h` -> milliseconds. */
 export function duration(text: string): number {
   const ms = milliseconds(text);
-  if (ms === undefined) throw new InvalidArgumentError("expected a time such as 30s, 5m or 1h");
+  if (ms === undefined) throw new InvalidArgumentError("Expected a time such as 30s, 5m or 1h.");
   return ms;
 }
 
 /** A port number, 0 for any free one. */
 export function port(text: string): number {
   const value = Number(text);
-  if (!/^\d{1,5}$/.test(text) || value > 65535) throw new InvalidArgumentError("expected a port from 0 to 65535");
+  if (!/^\d{1,5}$/.test(text) || value > 65535) throw new InvalidArgumentError("Expected a port from 0 to 65535.");
   return value;
 }
 
@@ -44,17 +44,21 @@ export const STACK_OPTIONS = "Stacks:";
 export function addCommonOptions(command: Command): Command {
   return addStackOptions(command)
     .optionsGroup(COMMON_OPTIONS)
-    .option("-C, --chdir <dir>", "work in another folder", given)
-    .option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)", collect)
-    .option("--state <file>", "state file, without a backend (default: hosting.tfstate)", given)
-    .option("--json", "machine-readable output")
+    .option("-C, --chdir <dir>", "run as if started in this folder", given)
+    .option("-f, --file <file>", "read this declaration instead of hosting.yaml (repeatable)", collect)
+    .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
+    .option("--json", "print JSON, for programs")
     .option("--no-color", "no colours")
-    .option("--quiet", "results and errors only")
-    .option("--verbose", "show each API request")
-    .option("--lock-timeout <time>", "wait for a locked state, e.g. 30s, 5m", duration)
+    .option("--quiet", "print results and errors only")
+    .option("--verbose", "print each API request")
+    .option(
+      "--lock-timeout <time>",
+      "how long to wait for a locked state, such as 30s or 5m (default: do not wait)",
+      duration,
+    )
     .option(
       "--untrusted",
-      "the declaration may be a stranger's: it names no address, credential, backend or program (validate, plan)",
+      "treat the declaration as a stranger's: refuse addresses, credentials, backends and programs in it (validate, plan)",
     )
     .option("--insecure-http", "allow plain http to addresses other than loopback")
     .optionsGroup("Options:");
@@ -106,14 +110,14 @@ const GUARDS = "Guards (for this run):";
 export function addGuardOptions(command: Command): Command {
   return command
     .optionsGroup(GUARDS)
-    .option("--max-orders <n>", "order at most so many services and domains", wholeNumber(0, 1_000_000))
+    .option("--max-orders <n>", "order at most this many services and domains", wholeNumber(0, 1_000_000))
     .option(
       "--max-spend <currency=amount>",
-      "order for at most so much, in the API's own unit; see `hostform plans` (repeatable)",
+      "spend at most this much, in the unit that `hostform plans` shows, such as USD=20000 (repeatable)",
       spend,
     )
-    .option("--allow-removals", "remove as much as the plan says")
-    .option("--allow-unknown-prices", "order also what the API tells no price of")
+    .option("--allow-removals", "lift the removal limits")
+    .option("--allow-unknown-prices", "also order items without a listed price")
     .optionsGroup("Options:");
 }
 
@@ -122,12 +126,12 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
   if (digits === undefined || !Number.isSafeInteger(amount))
-    throw new InvalidArgumentError("expected CURRENCY=AMOUNT with a whole amount in the API's own unit, as USD=20000");
+    throw new InvalidArgumentError("Expected CURRENCY=AMOUNT, a whole number in the API's own unit: USD=20000.");
   const currency = CURRENCIES.find((known) => known === word.toUpperCase());
   if (currency === undefined)
-    throw new InvalidArgumentError(`the currencies are ${CURRENCIES.join(", ")}.${didYouMean(word, CURRENCIES)}`);
+    throw new InvalidArgumentError(`The currencies are ${CURRENCIES.join(", ")}.${didYouMean(word, CURRENCIES)}`);
   if (earlier[currency] !== undefined)
-    throw new InvalidArgumentError(`${currency} has a limit already: give one amount for each currency`);
+    throw new InvalidArgumentError(`${currency} already has a limit: give one amount for each currency.`);
   return { ...earlier, [currency]: amount };
 }
 
@@ -149,7 +153,7 @@ const numbered = (option: VariableOption, earlier: readonly Numbered[] = []): re
 function variable(text: string, earlier?: readonly Numbered[]): readonly Numbered[] {
   const at = text.indexOf("=");
   const name = text.slice(0, Math.max(0, at));
-  if (!/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)) throw new InvalidArgumentError("expected NAME=VALUE");
+  if (!/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)) throw new InvalidArgumentError("Expected NAME=VALUE.");
   return numbered({ name, text: text.slice(at + 1) }, earlier);
 }
 
@@ -158,11 +162,11 @@ function addStackOptions(command: Command): Command {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
     .optionsGroup(STACK_OPTIONS)
-    .option("--app <command>", "run this first: it synthesizes stacks, with cdktf or cdktn", given)
-    .option("--stack <path>", "stacks in place of hosting.yaml: cdktf.out, or a folder with *.tf.json", given)
-    .option("--only <stack>", "this stack alone, by name or construct path (repeatable)", collect)
-    .option("--var <name=value>", "give a variable of the stack a value (repeatable)", variable)
-    .option("--var-file <file>", "give variables the values of a JSON file (repeatable)", file);
+    .option("--app <command>", "run this command first; it synthesizes the stacks (cdktf, cdktn)", given)
+    .option("--stack <path>", "use these stacks instead of hosting.yaml: cdktf.out, or a folder with *.tf.json", given)
+    .option("--only <stack>", "use only this stack: its name or construct path (repeatable)", collect)
+    .option("--var <name=value>", "set a variable of the stack (repeatable)", variable)
+    .option("--var-file <file>", "set variables from a JSON file (repeatable)", file);
 }
 
 /**
@@ -185,7 +189,7 @@ function stackSource(
   if (app === undefined && stack === undefined) {
     const stray = only.length > 0 ? "--only" : variables.length > 0 ? "--var" : undefined;
     if (stray !== undefined) {
-      fail("usage", `${stray} is about stacks, and none is given`, {
+      fail("usage", `${stray} needs a stack`, {
         remedies: [
           "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
         ],
@@ -194,13 +198,13 @@ function stackSource(
     return undefined;
   }
   if (app !== undefined && stack !== undefined) {
-    fail("usage", "--app and --stack are two ways; give one", {
-      remedies: ["--app runs the app and reads what it has written."],
+    fail("usage", "--app and --stack cannot be combined", {
+      remedies: ["Pass --app to synthesize the stacks first, or --stack to read those that exist."],
     });
   }
   if (withFiles) {
-    fail("usage", "-f names a declaration in YAML, and --app or --stack takes its place", {
-      remedies: ["Leave one of them out."],
+    fail("usage", "-f cannot be combined with --app or --stack", {
+      remedies: ["Pass -f for a declaration in YAML, or --app or --stack for stacks."],
     });
   }
   return {
@@ -223,11 +227,11 @@ export function addSecretOptions(command: Command, group = "Options:"): Command 
     .optionsGroup(group)
     .option(
       "--secret-env <name>",
-      "environment variable with a signing secret (repeatable)",
+      "environment variable that holds a signing secret (repeatable)",
       variableNames("--secret-env"),
     )
-    .option("--secret-file <file>", "file with signing secrets, one on each line (repeatable)", collect)
-    .option("--webhook <address>", "webhook in the state whose secret it is (repeatable)", collect)
+    .option("--secret-file <file>", "file with signing secrets, one per line (repeatable)", collect)
+    .option("--webhook <address>", "take the signing secret of this webhook from the state (repeatable)", collect)
     .optionsGroup("Options:");
 }
 
@@ -252,17 +256,18 @@ function variableNames(option: string): (text: string, earlier?: readonly string
 
 /**
  * For a variable that is not set: names are short, or capitals, or words.
+ * @param shortest the length from which a text can be the secret.
  * @throws HostformError `usage` for a name that could as well be the secret itself.
  */
-export function refuseSecretAsName(option: string, name: string): void {
-  if (name.length >= 20 && /[a-z]/.test(name) && /\d/.test(name)) refuse(option);
+export function refuseSecretAsName(option: string, name: string, shortest = 20): void {
+  if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) refuse(option);
 }
 
 function refuse(option: string): never {
-  fail("usage", `What follows ${option} is no name of an environment variable`, {
-    detail: "It is not repeated here, as it may be the secret itself.",
+  fail("usage", `The value of ${option} is not the name of an environment variable`, {
+    detail: "It may be the secret itself, so it is not shown here.",
     remedies: [
-      "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and readers of a log of the command, may have seen it.",
+      "Set an environment variable to the secret and pass its name. If you passed the secret itself, replace it: other users of this machine, and anyone who reads the log, may have seen it.",
     ],
   });
 }
@@ -298,7 +303,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < least || value > most) {
-      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+      throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
     }
     return value;
   };
@@ -318,6 +323,6 @@ export function listenAddress(text: string): ListenAddress {
   const [, bracketed, name, digits] = /^(?:(?:\[([^[\]]+)\]|([^\s:[\]/]+)):)?(\d{1,5})$/.exec(text.trim()) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65535)
-    throw new InvalidArgumentError("expected a port, or HOST:PORT such as 0.0.0.0:8787");
+    throw new InvalidArgumentError("Expected a port, or HOST:PORT such as 0.0.0.0:8787.");
   return { host: bracketed ?? name ?? LOOPBACK, port };
 }

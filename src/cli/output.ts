@@ -20,11 +20,11 @@ export async function runOutput(
   name?: string,
 ): Promise<number> {
   if (raw && name === undefined) {
-    fail("usage", "--raw prints one output, and none is named", {
-      remedies: ["Write its name: `hostform output --raw NAME`."],
+    fail("usage", "--raw needs the name of an output", {
+      remedies: ["Name it: `hostform output --raw NAME`."],
     });
   }
-  if (raw && terminal.json) fail("usage", "--raw and --json are two forms", { remedies: ["Pass one of them."] });
+  if (raw && terminal.json) fail("usage", "--raw and --json cannot be combined", { remedies: ["Pass one of them."] });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
   if (name !== undefined) await show(terminal, project, raw, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
@@ -65,7 +65,7 @@ async function show(
       remedies:
         outputs.size === 0
           ? await wayToOutputs(project)
-          : ["Correct the name. One that was declared lately is recorded by the next `hostform apply`."],
+          : ["Correct the name. An output that you have just declared is recorded by the next `hostform apply`."],
     });
   }
   const { value, type } = output;
@@ -78,9 +78,9 @@ async function show(
 function asItIs(terminal: Terminal, name: string, value: Json): string {
   const text = rawText(name, value);
   if (!terminal.breaks(text)) return text;
-  return fail("state.output", `The output ${name} holds what the agent of a CI takes as a command`, {
-    detail: "`##[`, `##vso[`, or `::` at the beginning of a line. Printed as it is, it could act on this job.",
-    remedies: [`Use \`hostform output --json ${name}\`, which means the same.`],
+  return fail("state.output", `The output ${name} contains a command for the CI runner`, {
+    detail: "It has `##[`, `##vso[`, or `::` at the beginning of a line. Printed unchanged, it could control this job.",
+    remedies: [`Use \`hostform output --json ${name}\`, which escapes it.`],
   });
 }
 
@@ -88,7 +88,7 @@ function rawText(name: string, value: Json): string {
   if (value !== null && typeof value !== "object") return String(value);
   return fail(
     "state.output",
-    `The output ${name} has no raw form: it is ${value === null ? "null" : "no single value"}`,
+    `The output ${name} cannot be printed raw: it is ${value === null ? "null" : "a list or a map"}`,
     {
       detail: "--raw prints texts, numbers and booleans.",
       remedies: [`Use \`hostform output --json ${name}\`.`],

@@ -49,12 +49,12 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     const { plan, desired, store } = run;
     print(terminal, run, format);
     if (flags.out !== undefined) {
-      if (!isApplicable(plan)) say(terminal, "The plan cannot be applied, and was not saved.");
+      if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
       else {
         const origin = await originOf(project.source, desired, store.state);
         await writeSavedPlan(project, flags.out, { request: options, origin, plan });
         const command = commandLine(project.source, "apply", [flags.out]);
-        say(terminal, `The plan is saved. To apply it, and nothing else: ${command}`);
+        say(terminal, `The plan is saved. To apply exactly this plan: ${command}`);
       }
     }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
@@ -70,7 +70,7 @@ const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isErro
 function formatOf(terminal: Terminal, { format }: PlanFlags): PlanFormat {
   if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
-  return fail("usage", `--json and --format ${format} are two formats`, { remedies: ["Pass one of them."] });
+  return fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
 }
 
 function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): void {

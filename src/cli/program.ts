@@ -11,7 +11,7 @@ import {
   type Registration,
   STACK_OPTIONS,
 } from "./options.ts";
-import { registerContract, registerLooking, registerOnce } from "./register/account.ts";
+import { registerAccount, registerContract, registerOnce } from "./register/account.ts";
 import { registerMain } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
@@ -27,9 +27,11 @@ interface ProgramOptions {
 export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, finish: (code: number) => void): Command {
   const program = addCommonOptions(new Command("hostform"))
     .usage("COMMAND [options]")
-    .description("Declares web-hosting accounts in YAML, shows what differs, and makes it so.")
-    .version(`hostform ${VERSION}`, "-V, --version", "print the version")
-    .showHelpAfterError("(add --help for usage)")
+    .description(
+      "Manages web-hosting accounts from a declaration: shows what differs, then changes the account to match.",
+    )
+    .version(`hostform ${VERSION}`, "-V, --version", "show the version")
+    .showHelpAfterError("(run with --help for usage)")
     .enablePositionalOptions(false)
     .exitOverride()
     .configureHelp({ groupItems: commonOptionsLast, subcommandTerm: nameAndArguments })
@@ -70,7 +72,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   };
   registerMain(registration);
   registerState(registration);
-  registerLooking(registration);
+  registerAccount(registration);
   registerOnce(registration);
   registerTerraform(registration);
   registerSetup(registration);
@@ -78,12 +80,12 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   program.helpCommand(false);
   registration
     .command("help", "show help for a command", "Sandbox and setup:")
-    .argument("[command...]", "its words: `state push`")
+    .argument("[command...]", "the command, such as `state push`")
     .action((words: readonly string[]) => commandNamed(program, words).outputHelp());
   examples(program, [
     ["hostform init", "start a project in this folder"],
-    ["hostform plan", "show what would change; changes nothing"],
-    ["hostform apply", "show it, ask, and do it"],
+    ["hostform plan", "show what would change"],
+    ["hostform apply", "show it, ask for approval, and do it"],
     ["hostform sandbox -- hostform plan", "try it without an account"],
   ]);
   return program;

@@ -25,12 +25,12 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
   if ("pending" in resolved) return printPending(terminal, resolved.pending);
   const { address: settled, settled: how } = resolved;
   if (how === "absent") {
-    print(terminal, { address: settled, settled: how }, `${settled} was not made; the next apply makes it.`);
+    print(terminal, { address: settled, settled: how }, `${settled} was not created. The next apply creates it.`);
     return 0;
   }
   const { id, noun, lostSecret } = resolved;
   const lost = lostSecret
-    ? " Its secret was lost and cannot be recovered. For another one, remove the block, apply, put it back and apply again."
+    ? " Its secret is lost. For a new one, remove the block, apply, restore the block and apply again."
     : "";
   print(terminal, { address: settled, settled: how, id }, `${settled} is ${noun} ${id}.${lost}`);
   return 0;
@@ -39,14 +39,16 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
 /** @throws HostformError `usage` for options that do not go together. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {
   const ways = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
-  if (ways > 1) fail("usage", "--adopt, --absent and --wait are three ways; give one");
+  if (ways > 1) fail("usage", "--adopt, --absent and --wait cannot be combined");
   if (ways === 1 && address === undefined) {
-    fail("usage", "Which one is to be settled?", { remedies: ["Give its address; `hostform resolve` lists them."] });
+    fail("usage", "No address is given", {
+      remedies: ["Give the address of a pending create; `hostform resolve` lists them."],
+    });
   }
   if (flags.adopt !== undefined && !/^[\x21-\x7e]{1,200}$/.test(flags.adopt)) {
     fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
   }
-  if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout goes with --wait");
+  if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout needs --wait");
   if (flags.adopt !== undefined) return { adopt: flags.adopt };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;

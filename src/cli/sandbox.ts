@@ -79,7 +79,7 @@ async function end(
     if (record === undefined) return;
     const session = sandbox.control.session();
     await writeRecord(path.resolve(source.cwd, record), session);
-    const nothing = session.steps.length === 0 ? " Nothing was asked of the sandbox, so it proves nothing." : "";
+    const nothing = session.steps.length === 0 ? " No request was made, so it tests nothing." : "";
     say(terminal, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
   } finally {
     await sandbox.close();
@@ -159,8 +159,8 @@ function announce(
   say(
     terminal,
     [
-      `The sandbox answers at ${url} until Ctrl-C; paste the lines above into another terminal.`,
-      `Its data is ${flags.data === undefined ? "in memory, and gone with it" : `kept in ${flags.data}`}.`,
+      `The sandbox runs at ${url} until Ctrl-C. Paste the lines above into another terminal.`,
+      `Its data is ${flags.data === undefined ? "in memory, and lost when it stops" : `in ${flags.data}`}.`,
       "Tokens:",
       `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
       `  customer  ${tokens.customer}  an ordinary account, all abilities`,
@@ -180,7 +180,7 @@ async function readSnapshotFile(file: string): Promise<string> {
   } catch (error) {
     fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
       detail: file,
-      remedies: ["GET /snapshot of a sandbox's control port gives one."],
+      remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
     });
   }
 }
@@ -199,9 +199,9 @@ async function checkRecordFile(file: string): Promise<void> {
     return;
   }
   if (OWN.some((beginning) => beginning.test(there))) return;
-  fail("usage", "There is another file where the session is to be written", {
+  fail("usage", "The file for the session already exists, and is not a recorded session", {
     detail: file,
-    remedies: ["Name a new file, or one that an earlier recording wrote."],
+    remedies: ["Choose a new file, or one that an earlier recording wrote."],
   });
 }
 
@@ -223,7 +223,7 @@ async function writeSession(file: string, text: string): Promise<void> {
 function cannotWrite(file: string, error: unknown): never {
   fail("usage", `The session cannot be written: ${fileFailure(error)}`, {
     detail: file,
-    remedies: ["Name another file."],
+    remedies: ["Choose another file."],
   });
 }
 

@@ -10,6 +10,7 @@ import type { Project } from "../project/project.ts";
 import { type ProviderFlags, panelUrl, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
+import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** A service that a command is about. */
@@ -43,14 +44,14 @@ export async function serviceTarget(project: Project, text: string, alias: strin
   }
   const { address, provider, attributes } = resource;
   if (typeof attributes.id !== "string") {
-    fail("plan.pending", `The state knows no id of ${address}`, {
-      detail: "Its order has no known outcome.",
-      remedies: ["Run `hostform apply`, which finds out."],
+    fail("plan.pending", `The state has no id for ${address}`, {
+      detail: "The result of its order is unknown.",
+      remedies: ["Run `hostform apply`; it finds the result."],
       address,
     });
   }
   if (alias !== undefined && alias !== provider) {
-    fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { remedies: ["Leave --provider out."] });
+    fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { remedies: ["Remove --provider."] });
   }
   const type = attributes.product_type;
   return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
@@ -107,7 +108,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
       fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
         detail: `The answer is the only way to learn a generated password. The names in it: ${names ?? "none"}.`,
         remedies: [
-          "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
+          "Set a password on the server or in the host's dashboard. Running this command again resets it once more, probably with the same kind of answer.",
         ],
       });
     }
@@ -115,11 +116,11 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
-    say(terminal, `The API has set this password for service ${id}. It is shown this once.`);
+    say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
     if (!terminal.json && terminal.breaks(password))
       say(terminal, "In it, \\u005b stands for [ and \\u003a for a colon.");
   }
-  say(terminal, "A password_version in the declaration is not touched: apply sets a password when it changes.");
+  say(terminal, "password_version in the declaration is unchanged: the next apply does not set the password again.");
   return 0;
 };
 
@@ -131,20 +132,20 @@ function reset(client: HostingClient, id: string, password: string | undefined, 
 function checkForm(productType: string | null, given: string | undefined): void {
   const form = passwordForm(productType);
   if (form === "given" && given === undefined) {
-    fail("usage", `A service of type ${productType} needs a password that you give`, {
+    fail("usage", `A service of type ${productType} needs a password from you`, {
       detail: "The API generates passwords for Root VPS and Virtual Desktop only.",
       remedies: [`Pass ${SOURCES}.`],
     });
   }
   if (form === "generated" && given !== undefined) {
-    fail("usage", `The API generates the password of a service of type ${productType}; none can be given`, {
-      remedies: ["Leave the password out."],
+    fail("usage", `A service of type ${productType} takes no password: the API generates it`, {
+      remedies: ["Pass no password."],
     });
   }
 }
 
 function undecided(productType: string | null): never {
-  fail("usage", `It is not known how services of type ${productType ?? "(unknown)"} get their password`, {
+  fail("usage", `hostform does not know how services of type ${productType ?? "(unknown)"} get their password`, {
     remedies: [`Pass ${SOURCES}, or --generate to have the API make one.`],
   });
 }
@@ -157,8 +158,8 @@ async function givenPassword(
 ): Promise<string | undefined> {
   const { passwordEnv, passwordFile, passwordStdin, generate } = flags;
   if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1) {
-    fail("usage", "The password can come from one place only", {
-      remedies: [`Pass one of ${SOURCES} and --generate.`],
+    fail("usage", "More than one source is given for the password", {
+      remedies: [`Pass one of ${SOURCES}, or --generate.`],
     });
   }
   const [text, place] =
@@ -173,7 +174,7 @@ async function givenPassword(
   const password = text.replace(/\r?\n$/, "");
   if (/[\r\n]/.test(password)) {
     fail("usage", `The password has more than one line (${place})`, {
-      remedies: ["Give the password and nothing else."],
+      remedies: ["Provide the password and nothing else."],
     });
   }
   if ([...password].length < SHORTEST) {
@@ -183,6 +184,7 @@ async function givenPassword(
 }
 
 function unset(name: string): never {
+  refuseSecretAsName("--password-env", name, SHORTEST);
   fail("usage", `The environment variable ${name} is not set`, {
     remedies: ["Set it to the password, and export it."],
   });

@@ -89,7 +89,7 @@ async function runSeveral(
   stacks: readonly LoadedStack[],
   { destroying, on }: Several,
 ): Promise<number> {
-  const failed = new Map<string, "failed" | "interrupted" | "left out">();
+  const failed = new Map<string, "failed" | "interrupted" | "skipped">();
   let interrupted = false;
   const end = terminal.onInterrupt(() => {
     interrupted = true;
@@ -99,16 +99,16 @@ async function runSeveral(
   try {
     for (const stack of stacks) {
       if (interrupted) {
-        failed.set(stack.name, "left out");
+        failed.set(stack.name, "skipped");
         continue;
       }
       terminal.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
       first = false;
       const hindrance = hinderedBy(stack, stacks, failed, destroying);
       if (hindrance !== undefined) {
-        failed.set(stack.name, "left out");
+        failed.set(stack.name, "skipped");
         const relation = destroying ? "which depends on it" : "which it depends on";
-        say(terminal, escapeLine(`Left out: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
+        say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
         continue;
       }
       const ended = await attempt(terminal, () => on(stack));
@@ -120,12 +120,12 @@ async function runSeveral(
   }
   if (failed.size === 0) return code;
   const list = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
-  say(terminal, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(list)}.`);
+  say(terminal, `\n${plural(stacks.length, "stack")}, not completed: ${escapeLine(list)}.`);
   return 1;
 }
 
 function words(how: string | undefined): string {
-  return how === "failed" ? "has failed" : "was left out";
+  return how === "failed" ? "failed" : "was skipped";
 }
 
 /** The stack that has to be done before this one and is not. */
@@ -159,8 +159,8 @@ function reasonForOne(
   { command, scope, flags, words }: Given,
 ): string | undefined {
   if (scope === "one") return `\`hostform ${command}\` works on one stack`;
-  if (terminal.json) return "--json tells of one stack";
-  if (source.stateNamed === true) return "--state names one state";
+  if (terminal.json) return "--json reports one stack";
+  if (source.stateNamed === true) return "--state names the state of one stack";
   if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
   const flag = FOR_ONE.find((name) => flags[name] !== undefined);
   const spelt = flag?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -169,11 +169,11 @@ function reasonForOne(
 
 function refuseStacks(command: string): never {
   if (command === "export") {
-    fail("usage", "A stack is a configuration of Terraform already: there is nothing to export", {
+    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
       remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
     });
   }
   fail("usage", `\`hostform ${command}\` does not work on a stack`, {
-    remedies: ["Leave --app, --stack and --var out."],
+    remedies: ["Remove --app, --stack and --var."],
   });
 }

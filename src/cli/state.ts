@@ -115,7 +115,7 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
     else {
       terminal.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
       const what = plural(removed.length, "resource");
-      say(terminal, `${what} left the state. Nothing was changed in the account.`);
+      say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
     }
     return 0;
   });
@@ -181,16 +181,11 @@ export const runStateEncrypt: Action = async (terminal, project) => {
   const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
   else if (!found) {
-    terminal.out(
-      `There is no state yet. It is encrypted from its first write on, as long as ${key.variable} is set.\n`,
-    );
-  } else if (!changed) terminal.out("The state is encrypted already.\n");
+    terminal.out(`There is no state yet. The first write encrypts it if ${key.variable} is set then.\n`);
+  } else if (!changed) terminal.out("The state is already encrypted.\n");
   else {
-    terminal.out(`The state is encrypted${backup ? ", and its backup with it" : ""}.\n`);
-    say(
-      terminal,
-      `Keep the ${key.from}: without it nobody can read the state. Copies made earlier are still in the clear.`,
-    );
+    terminal.out(`${backup ? "The state and its backup are" : "The state is"} encrypted.\n`);
+    say(terminal, `Keep the ${key.from}: without it nobody can read the state. Earlier copies are still unencrypted.`);
   }
   return 0;
 };
@@ -204,10 +199,11 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   else if (!found) terminal.out("There is no state yet.\n");
   else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
-    terminal.out(`The state is in the clear now${backup ? ", and its backup with it" : ""}.\n`);
-    // Not kept back by --quiet: this is what the command is about.
+    terminal.out(`${backup ? "The state and its backup are" : "The state is"} now unencrypted.\n`);
+    // Shown despite --quiet: it is the result of the command.
     terminal.err(warning(secrets));
-    if (key !== undefined) terminal.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
+    if (key !== undefined)
+      terminal.err(`Unset ${key.variable}: while it is set, hostform refuses an unencrypted state.\n`);
   }
   return 0;
 };
@@ -227,8 +223,7 @@ function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
 }
 
 function warning(secrets: readonly Secret[]): string {
-  if (secrets.length === 0)
-    return "WARNING: anyone who reads these files reads all that hostform knows. No secret is among it.\n";
+  if (secrets.length === 0) return "WARNING: these files can be read now. They hold no secret.\n";
   const lines = secrets.map(
     ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,
   );
@@ -236,7 +231,7 @@ function warning(secrets: readonly Secret[]): string {
     secrets.reduce((sum, { attributes }) => sum + attributes.length, 0),
     "secret",
   );
-  return `WARNING: anyone who reads these files reads ${count}:\n${lines.join("")}`;
+  return `WARNING: these files can be read now. They hold ${count}:\n${lines.join("")}`;
 }
 
 /**
@@ -248,8 +243,8 @@ export const runStateRotateKey: Action = async (terminal, project) => {
   const encryption = project.state.encryption(NEW_KEY_VARIABLES);
   const key = encryption.required();
   if (await same(old, key)) {
-    fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, {
-      remedies: ["Set it to a new one."],
+    fail("usage", `${key.variable} and ${old.variable} hold the same ${key.from}`, {
+      remedies: [`Set ${key.variable} to a new one.`],
     });
   }
   const { found, changed, backup } = await rotate(project, encryption);
@@ -262,10 +257,7 @@ export const runStateRotateKey: Action = async (terminal, project) => {
     const variable = KEY_VARIABLES[key.variable === NEW_KEY_VARIABLES.command ? "command" : key.from];
     const unset = variable === old.variable ? "" : ` and unset ${old.variable}`;
     const value = variable === KEY_VARIABLES.command ? "the command that prints it" : "it";
-    say(
-      terminal,
-      `From now on, set ${variable} to ${value}${unset}. Copies made earlier still need the old ${old.from}.`,
-    );
+    say(terminal, `From now on, set ${variable} to ${value}${unset}. Earlier copies still need the old ${old.from}.`);
   }
   return 0;
 };
@@ -294,9 +286,9 @@ async function rotate(project: Project, encryption: Encryption): Promise<Omit<Re
 }
 
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
-const FENCED = "If its holder still runs, its next write is refused.";
+const FENCED = "If the holder is still running, its next write is refused.";
 const NOT_FENCED =
-  "If its holder still runs: hostform does not write over a state that another run has changed since, and the server may refuse a lock that was freed. Another program may write over it; end it first.";
+  "If the holder is still running: hostform does not overwrite a state that another run has changed, but another program may. Stop that program first.";
 
 interface ForceUnlockFlags {
   readonly yes?: boolean;
@@ -307,25 +299,25 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
   const held = await whoHolds(project);
   if (held === undefined) {
     if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
-    else terminal.out("Nothing holds the state.\n");
+    else terminal.out("The state is not locked.\n");
     return 0;
   }
   if (!flags.yes) {
     if (terminal.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
     say(terminal, escapeLine(held));
-    const answer = await terminal.ask('Free it all the same? Only "yes" is accepted: ');
+    const answer = await terminal.ask('Release the lock? Only "yes" is accepted: ');
     if (answer?.trim() !== "yes") {
-      fail("apply.declined", answer === undefined ? "Nobody is there to ask" : "Not approved", {
+      fail("apply.declined", answer === undefined ? "Cannot ask: standard input is not a terminal" : "Not approved", {
         detail: "The state stays locked.",
-        ...(answer === undefined && { remedies: ["Pass --yes to free it without being asked."] }),
+        ...(answer === undefined && { remedies: ["Pass --yes to release it without asking."] }),
       });
     }
   }
   const { holder, alive, fenced } = await project.state.store().forceUnlock(id);
   if (terminal.json) printJson(terminal, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
   else {
-    terminal.out("The state is free.\n");
-    if (alive) say(terminal, "Its holder still runs; it will notice before its next write, and not write any more.");
+    terminal.out("The lock is released.\n");
+    if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
     if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   }
   return 0;

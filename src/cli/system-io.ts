@@ -155,7 +155,7 @@ async function runCommand(
   } catch (error) {
     const reason = errnoOf(error) === "ENOENT" ? "there is no such command" : (errnoOf(error) ?? String(error));
     return fail("usage", `${JSON.stringify(command)} cannot be run: ${reason}`, {
-      remedies: ["Give a command that is on the PATH, after `--`."],
+      remedies: ["Give a command on the PATH, after `--`."],
     });
   } finally {
     for (const off of handlers) off();
@@ -210,7 +210,7 @@ async function browse(url: string): Promise<void> {
       : process.platform === "win32"
         ? (["rundll32", "url.dll,FileProtocolHandler"] as const)
         : (["xdg-open"] as const);
-  const fix = "Leave `--open` out to have the URL printed.";
+  const fix = "Run it without `--open` to print the URL.";
   try {
     const code = await ended(spawn(command, [...args, url], { stdio: "ignore", env: childEnvironment(process.env) }));
     if (code !== 0)

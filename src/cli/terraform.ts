@@ -64,7 +64,7 @@ export async function runTerraformInstall(
     printJson(terminal, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
     return 0;
   }
-  const done = { nothing: "Installed", same: "Already there:", other: "Replaced" }[before];
+  const done = { nothing: "Installed", same: "Already installed:", other: "Replaced" }[before];
   say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
   if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
   const { renderHcl } = await import("../fronts/terraform/export/document.ts");
@@ -81,7 +81,7 @@ export async function runTerraformInstall(
 /** The folder that Terraform searches by default. @throws HostformError `usage` without a home. */
 function pluginFolder(source: ProjectSource): string {
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
-  return fail("usage", "HOME is not set, so there is no folder in which Terraform looks for providers", {
+  return fail("usage", "HOME is not set, so the folder in which Terraform looks for providers is unknown", {
     remedies: ["Name one: `hostform terraform install --mirror DIR`."],
   });
 }
@@ -91,7 +91,7 @@ async function built(file: string, root: string): Promise<Uint8Array> {
   return readFile(file).catch((error: unknown) => {
     if (errnoOf(error) !== "ENOENT") throw error;
     return fail("terraform.install", "The Terraform provider is not built", {
-      detail: `${file} does not exist: this hostform runs from its sources.`,
+      detail: `${file} does not exist: hostform runs from its sources here.`,
       remedies: [`Build it first: \`npm run build\` in ${root}.`],
     });
   });
@@ -103,10 +103,8 @@ async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    return fail("terraform.install", `The provider cannot be put into ${mirror}: ${errno}`, {
-      remedies: [
-        "Check that the folder exists, or can be made, and that you may write there; or name another with `--mirror`.",
-      ],
+    return fail("terraform.install", `The provider cannot be installed into ${mirror}: ${errno}`, {
+      remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
     });
   }
 }
@@ -171,7 +169,7 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
   if (!/^\s*provider_installation\b/m.test(text)) return;
   say(
     terminal,
-    `Warning: ${file} has a provider_installation block, so Terraform does not look there. Install into a mirror that it names: \`hostform terraform install --mirror DIR\`.`,
+    `Warning: ${file} has a provider_installation block, so Terraform does not look in the folder above. Install into a mirror that the block names: \`hostform terraform install --mirror DIR\`.`,
   );
 }
 

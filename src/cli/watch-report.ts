@@ -55,9 +55,9 @@ export class TerminalReporter implements WatchReporter {
   }
 
   start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void {
-    const doing = autoApprove ? "what differs is made as declared" : "what differs is reported, and nothing is changed";
-    const hearing = listening === undefined ? "" : ` Events are received at ${listening}.`;
-    const text = `Looking every ${formatDuration(intervalMs / 1000)}: ${doing}.${hearing} Ctrl-C ends it.`;
+    const doing = autoApprove ? "differences are applied" : "differences are reported, not applied";
+    const hearing = listening === undefined ? "" : ` Receiving events at ${listening}.`;
+    const text = `Checking every ${formatDuration(intervalMs / 1000)}: ${doing}.${hearing} Press Ctrl-C to stop.`;
     if (this.#json) this.#emit(versionMessage(VERSION, this.#now));
     const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
     this.#say({ type: "watch_start", ...fields }, text);
@@ -71,7 +71,7 @@ export class TerminalReporter implements WatchReporter {
       invoice === undefined ? "" : ` invoice ${invoice}`,
     ];
     const fields = { event, service: service ?? null, invoice: invoice ?? null };
-    this.#say({ type: "watch_event", ...fields }, `Received ${event}:${ids.join("") || " it names nothing"}.`);
+    this.#say({ type: "watch_event", ...fields }, `Received ${event}:${ids.join("") || " names no object"}.`);
   }
 
   refused(reason: string): void {
@@ -86,30 +86,27 @@ export class TerminalReporter implements WatchReporter {
     const [count, reason] = [this.#refused, this.#reason];
     this.#refusedAt = this.#now;
     this.#refused = 0;
-    const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one because: ${reason}`;
+    const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one: ${reason}`;
     this.#say({ type: "watch_refused", reason, count }, text);
   }
 
   strangers(hints: readonly Hint[]): void {
     if (hints.length === 0) return;
     const events = [...new Set(hints.map(({ event }) => event))];
-    this.#say(
-      { type: "watch_stranger", events },
-      `${events.join(", ")}: about nothing in the state, so there is no look.`,
-    );
+    this.#say({ type: "watch_stranger", events }, `${events.join(", ")}: names nothing in the state; ignored.`);
   }
 
   reloading(): void {
-    this.#say({ type: "watch_reload" }, "SIGHUP: the declaration is read again, and everything is looked at.");
+    this.#say({ type: "watch_reload" }, "SIGHUP: reading the declaration again and checking everything.");
   }
 
   settling(): void {
-    this.#say({ type: "watch_settling" }, "The declaration is new: it is acted upon when it stays the same.");
+    this.#say({ type: "watch_settling" }, "The declaration has changed: waiting until it stays the same.");
   }
 
   /** @param why the end of a sentence: what that shows. */
   contended({ addresses, times }: Contended, heldMs: number, why: string): void {
-    const held = `Events lead to no look for ${formatDuration(heldMs / 1000)}.`;
+    const held = `Events are ignored for ${formatDuration(heldMs / 1000)}.`;
     const text = `${addresses.join(", ")}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
     this.#say({ type: "watch_contended", addresses, times, held_seconds: heldMs / 1000 }, text);
   }
@@ -117,12 +114,12 @@ export class TerminalReporter implements WatchReporter {
   began({ look, events, targets }: WatchReport): void {
     const what = targets.length === 0 ? "everything" : targets.join(", ");
     if (this.#json)
-      this.#emit(watchMessage({ type: "watch_look", look, events, targets }, `Looking at ${what}`, this.#now));
+      this.#emit(watchMessage({ type: "watch_look", look, events, targets }, `Checking ${what}`, this.#now));
   }
 
   /** What is new in a plan, before anything of it is done. @returns whether anything is. */
   plan(plan: Plan, news: News, { events }: WatchReport, moneyScale: MoneyScale): boolean {
-    const notes = [...news.notes, ...news.settled.map((address) => `    ${address}: nothing to do any more`)];
+    const notes = [...news.notes, ...news.settled.map((address) => `    ${address}: nothing left to do`)];
     if (notes.length === 0 && news.problems.length === 0) return false;
     if (this.#json) {
       this.#emit(...planMessages(plan, this.#now, this.#terminal.outLook.remedies));
@@ -154,9 +151,9 @@ export class TerminalReporter implements WatchReporter {
   /** The end of a look. @param news whether it had any. */
   ended(report: WatchReport, { plan, end, requests }: Reconciliation, news: boolean, nextMs: number | undefined): void {
     const made = {
-      applied: "All of it was done.",
-      incomplete: "Not all of it was done.",
-      widened: "That takes a look at everything, at once.",
+      applied: "All changes are done.",
+      incomplete: "Not all changes are done.",
+      widened: "Checking everything next.",
     };
     const found = end in made ? made[end as keyof typeof made] : news ? "" : foundIn(plan);
     const same = news || end === "as_declared" || end in made ? "" : " As before.";
@@ -169,14 +166,14 @@ export class TerminalReporter implements WatchReporter {
       this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now, this.#terminal.outLook.remedies)));
     else if (news) this.#terminal.err(renderDiagnostics(diagnostics, this.#terminal.errLook));
     const found = news
-      ? "This look has failed."
-      : `This look has failed as the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
+      ? "This check has failed."
+      : `This check has failed like the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
     this.#found({ ...report, result: "failed", found, news, requests: 0, nextMs });
   }
 
   stopped(looks: number, reason: "interrupted" | "max_runs"): void {
     this.#reportRefused(true);
-    this.#say({ type: "watch_end", looks, reason }, `Ended after ${plural(looks, "look")}.`);
+    this.#say({ type: "watch_end", looks, reason }, `Stopped after ${plural(looks, "check")}.`);
   }
 
   #found({ look, events, result, found, news, requests, nextMs }: Found): void {

@@ -76,8 +76,8 @@ export async function listen(
 ): Promise<Receiver | undefined> {
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
-    return fail("usage", "A signing secret is given, but no address to listen at", {
-      remedies: [`Add --listen [HOST:]PORT, or leave out ${SECRET_OPTIONS}.`],
+    return fail("usage", "A signing secret is given, but not --listen", {
+      remedies: [`Add --listen [HOST:]PORT, or remove ${SECRET_OPTIONS}.`],
     });
   }
   const secrets = await openSecrets(project, flags);

@@ -68,7 +68,7 @@ function short(value: Json): string {
   return shorten(text, MAX_VALUE);
 }
 
-/** What a look found, in one sentence. */
+/** What a check found, in one sentence. */
 export function foundText(plan: Plan, errors: number): string {
   if (errors > 0) return `The plan has ${plural(errors, "error")} and is not applied.`;
   const changes = plan.changes.filter((change) => !isNoOp(change));
@@ -81,7 +81,7 @@ export function foundText(plan: Plan, errors: number): string {
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
 }
 
-/** One look at the account, as a line. */
+/** One check of the account, as a line. */
 interface WatchLine {
   /** Milliseconds since the epoch, when it ended. */
   readonly at: number;
@@ -93,12 +93,12 @@ interface WatchLine {
   readonly nextMs?: number;
 }
 
-/** `2026-11-22T09:15:00Z 5 resources as declared. Next look in 5 min.` */
+/** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
 export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
   const stamp = painter(color).dim(stampOf(at));
   const names = [...new Set(events)];
   const cause = names.length === 0 ? "" : `After ${escapeLine(names.join(", "))}: `;
-  const next = nextMs === undefined || nextMs === 0 ? "" : `Next look in ${formatDuration(nextMs / 1000)}.`;
+  const next = nextMs === undefined || nextMs === 0 ? "" : `Next check in ${formatDuration(nextMs / 1000)}.`;
   return [stamp, `${cause}${escapeLine(found)}`.trim(), next].filter((part) => part !== "").join(" ");
 }
 
@@ -116,14 +116,14 @@ export type WatchMessage =
       readonly auto_approve: boolean;
       readonly listening: string | null;
     }
-  /** A look begins. No targets: at everything. */
+  /** A check begins. No targets: of everything. */
   | {
       readonly type: "watch_look";
       readonly look: number;
       readonly events: readonly string[];
       readonly targets: readonly string[];
     }
-  /** A look has ended. `news`: something is other than at the look before. */
+  /** A check has ended. `news`: something is other than at the check before. */
   | {
       readonly type: "watch_found";
       readonly look: number;
@@ -152,7 +152,7 @@ export type WatchMessage =
     }
   /** The declaration has changed, and is read until it stays the same. */
   | { readonly type: "watch_settling" }
-  /** SIGHUP: the declaration is read again, and everything is looked at. */
+  /** SIGHUP: the declaration is read again, and everything is checked. */
   | { readonly type: "watch_reload" }
   /** It ends. */
   | { readonly type: "watch_end"; readonly looks: number; readonly reason: "interrupted" | "max_runs" };

@@ -4,7 +4,7 @@ import { errnoOf, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {
-  /** A file of its own, which is made when it is not there. One process at a time may use it. */
+  /** A file for nothing else, created when it does not exist. One process at a time may use it. */
   readonly file: string;
 }
 
@@ -61,10 +61,10 @@ async function read(file: string, now: number): Promise<Map<string, number>> {
   const text = await textOf(file);
   const handled = new Map<string, number>();
   if (text === "") return handled;
-  if (!text.startsWith(HEAD)) throw refused(file, "it holds something else");
+  if (!text.startsWith(HEAD)) throw refused(file, "it has other contents");
   for (const line of text.slice(HEAD.length).split("\n").slice(0, -1)) {
     const [, identity = "", until = ""] = LINE.exec(line) ?? [];
-    if (identity === "") throw refused(file, "a line of it is no delivery");
+    if (identity === "") throw refused(file, "it has a line that is not a delivery");
     // The one that was seen last comes last.
     handled.delete(identity);
     if (Number(until) > now) handled.set(identity, Number(until));
@@ -74,7 +74,7 @@ async function read(file: string, now: number): Promise<Map<string, number>> {
 
 async function textOf(file: string): Promise<string> {
   try {
-    if (!(await lstat(file)).isFile()) throw refused(file, "it is no regular file");
+    if (!(await lstat(file)).isFile()) throw refused(file, "it is not a regular file");
     return await readFile(file, "utf8");
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return "";
@@ -101,7 +101,7 @@ async function write(file: string, handled: ReadonlyMap<string, number>): Promis
 }
 
 function refused(file: string, why: string): HostformError {
-  const summary = `Deliveries cannot be remembered in ${file}: ${why}`;
-  const fix = "Name a file of its own, in a folder that may be written to.";
+  const summary = `Handled deliveries cannot be recorded in ${file}: ${why}`;
+  const fix = "Give a new file, in a folder that you may write to.";
   return new HostformError([{ severity: "error", code: "webhooks.memory", summary, remedies: [fix] }]);
 }

@@ -165,7 +165,7 @@ function textOf(value: unknown): string[] {
 
 /** Why a delivery was not taken: what the sender is answered (§6 Delivery: anything but 2xx is tried again), and what to do. */
 export const deliveryRefusals = {
-  "webhooks.method": { status: 405, remedy: "Deliveries come by POST; nothing else is answered at that address." },
+  "webhooks.method": { status: 405, remedy: "Deliveries come by POST. The receiver answers nothing else." },
   "webhooks.too_large": {
     status: 413,
     remedy: "Raise `maxBytes` if deliveries of the API are that large; the body was not read to its end.",
@@ -179,9 +179,9 @@ export const deliveryRefusals = {
   "webhooks.bad_signature": {
     status: 401,
     remedy:
-      "It is forged or altered, or the secret is not that of the subscription. The body must reach the receiver byte for byte.",
+      "It is forged or altered, or the secret belongs to another subscription. The body must reach the receiver byte for byte.",
   },
-  "webhooks.not_json": { status: 400, remedy: "Nothing to do here: the sender signed something that is no event." },
+  "webhooks.not_json": { status: 400, remedy: "Nothing to do: the sender signed something that is not an event." },
   "webhooks.not_an_event": {
     status: 400,
     remedy: "An event is an object with `event`, `data` and `timestamp`; the message names what is missing.",
@@ -189,15 +189,15 @@ export const deliveryRefusals = {
   "webhooks.too_old": {
     status: 400,
     remedy:
-      "It is a copy that somebody sends again, or it was on its way for long. Raise `maxAge` above the time for which the sender tries again; check the clock of this machine.",
+      "Somebody sent a copy again, or the delivery was delayed. Raise `maxAge` above the time for which the sender retries; check the clock of this machine.",
   },
-  "webhooks.busy": { status: 503, remedy: "Nothing to do: the sender tries again, and is then told what came of it." },
+  "webhooks.busy": { status: 503, remedy: "Nothing to do: the sender tries again, and then gets the result." },
   "webhooks.body_read": {
     status: 500,
     remedy:
       "The signature is over the exact bytes: put the receiver before `express.json()`, or behind `express.raw()`.",
   },
-  "webhooks.failed": { status: 500, remedy: "See that program's own error; the sender tries again." },
+  "webhooks.failed": { status: 500, remedy: "See the error of the receiving program. The sender tries again." },
 } as const satisfies { readonly [code in Code]?: { readonly status: number; readonly remedy: string } };
 
 /** Each is explained in `docs/errors.md`. */

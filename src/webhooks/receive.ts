@@ -1,5 +1,5 @@
 /**
- * What a receiver does with a delivery, whatever server it came by: verify, read, ask the memory, hand over, settle. In: the
+ * What a receiver does with a delivery, from whatever server: verify, read, ask the memory, hand over, settle. In: the
  * request's method, header and raw body. Out: the answer. Must not: know a server or import Node; look into a body before
  * its signature is known to be good.
  */
@@ -27,8 +27,8 @@ export interface ReceiverOptions {
   /** Which deliveries were handled. Default: a memory in this process. `false`: each attempt is handled. */
   readonly duplicates?: DuplicateMemory | false | undefined;
   /**
-   * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Who has
-   * got hold of a delivery can send it again only for so long. It must be above the time for which the sender tries again,
+   * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Anyone who
+   * has a copy of a delivery can send it again only for that long. It must be above the time for which the sender tries again,
    * which is not specified; a memory of duplicates has to last as long. Default: any age is taken.
    */
   readonly maxAge?: number | undefined;
@@ -82,13 +82,15 @@ export const MAX_BYTES = 1024 * 1024;
 export function receiverOf(options: ReceiverOptions, digests: Digests): (incoming: Incoming) => Promise<Answer> {
   const { secrets, onEvent, duplicates = memoryOf(), maxBytes = MAX_BYTES, maxAge, clock = Date } = options;
   if (typeof secrets !== "function") checkSecrets(secrets);
-  if (typeof onEvent !== "function") throw new TypeError("onEvent is not a function: events would be taken and lost.");
-  if (!(maxBytes > 0)) throw new TypeError("maxBytes is not above 0: no delivery could be taken.");
-  if (maxAge !== undefined && !(maxAge > 0)) throw new TypeError("maxAge is not above 0: no delivery could be taken.");
+  if (typeof onEvent !== "function")
+    throw new TypeError("onEvent is not a function: events would be accepted and lost.");
+  if (!(maxBytes > 0)) throw new TypeError("maxBytes is not above 0: no delivery would be accepted.");
+  if (maxAge !== undefined && !(maxAge > 0))
+    throw new TypeError("maxAge is not above 0: no delivery would be accepted.");
 
   /** The body, verified. */
   const verified = async ({ method, signature, read }: Incoming): Promise<Uint8Array> => {
-    if (method !== "POST") throw new WebhookError("webhooks.method", "Deliveries are taken by POST only.");
+    if (method !== "POST") throw new WebhookError("webhooks.method", "Deliveries come by POST only.");
     const rawBody = await read();
     const known = checkSecrets(typeof secrets === "function" ? await secrets() : secrets);
     if (await digests.verify(rawBody, signature, known)) return rawBody;
@@ -102,7 +104,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
     const identity = await digests.identify(rawBody);
     const claim = duplicates === false ? "new" : await duplicates.claim(identity);
     if (claim === "handled") return;
-    if (claim === "busy") throw new WebhookError("webhooks.busy", "This delivery is being handled at this moment.");
+    if (claim === "busy") throw new WebhookError("webhooks.busy", "This delivery is already being handled.");
     if (claim !== "new") throw new TypeError('The memory of duplicates answers "new", "busy" or "handled" to a claim.');
     try {
       await onEvent(event, { rawBody, identity });
@@ -129,7 +131,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
 /** @param maxAge in seconds @param now in milliseconds */
 function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
   if (at === undefined) {
-    throw new WebhookError("webhooks.too_old", "The time of the event cannot be read, so its age is not known.");
+    throw new WebhookError("webhooks.too_old", "The time of the event cannot be read, so its age is unknown.");
   }
   if (Math.abs(now - at.getTime()) <= maxAge * 1000) return;
   const sentence = `The time of the event is more than ${maxAge} seconds away from now.`;
@@ -153,7 +155,7 @@ function whyNot(signature: SignatureHeader): WebhookError {
     const sentence = "The X-Service-Signature header is not one value of 64 hexadecimal digits.";
     return new WebhookError("webhooks.no_signature", sentence);
   }
-  return new WebhookError("webhooks.bad_signature", "The signature does not belong to the body.");
+  return new WebhookError("webhooks.bad_signature", "The signature does not match the body.");
 }
 
 /** The memory's own failure changes nothing of what the sender is to know: the event was handled, or it was not. */
@@ -295,7 +297,7 @@ export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secre
     if (one === "") throw new TypeError("A signing secret is empty, so anybody could sign with it. Is it set?");
     if (/^[ \t\r\n]|[ \t\r\n]$/.test(one)) {
       throw new TypeError(
-        "A signing secret has white space at an end, as a line of a file or a part of a list does, so nothing fits it. Remove it: .trim().",
+        "A signing secret begins or ends with white space, so no signature would match. Remove it: .trim().",
       );
     }
     return one;

@@ -24,7 +24,7 @@ describe("hostform contract", () => {
       sandbox: { rateLimit: 60, profile: { envelope: "flat", status: "capitalised" } },
     });
     const { code, out, err } = await project.run("contract");
-    expect(err).toBe("This takes up to 24 requests of the 60 that the token has each minute. It only reads.\n");
+    expect(err).toBe("This takes up to 24 of the 60 requests that the token has each minute. It only reads.\n");
     expect(out).toContain("A sandbox is like it with: hostform sandbox --profile envelope=flat,status=capitalised\n");
     expect(out).toMatch(/^ {2}envelope +flat$/m);
     expect(out).toContain("hostform can work with this server.");
@@ -163,12 +163,12 @@ describe("hostform contract", () => {
   it("explains what is missing or wrong on the command line", async () => {
     const project = await startProject();
     const errorOf = async (...args: string[]) => (await project.run("contract", ...args)).err;
-    expect(await errorOf("--webhook-url", "https://x.example")).toContain("--webhook-url is for --write");
+    expect(await errorOf("--webhook-url", "https://x.example")).toContain("--webhook-url needs --write");
     expect(await errorOf("--write", "--webhook-url", "x")).toContain("not a web address");
     expect(await errorOf("--token-env", "7|abcdefghijklmnopqrstu")).not.toContain("abcdefghij");
     for (const secret of ["abc-secret-value", `whsec_${"0a".repeat(20)}`, "sandbox_agency_token_58911c"]) {
       const { text } = await project.run("contract", "--token-env", secret);
-      expect(text).toContain("is no name of an environment variable");
+      expect(text).toContain("is not the name of an environment variable");
       expect(text).not.toContain(secret);
     }
     expect(await errorOf("--base-url", "http://api.example.com")).toContain("Plain http");

@@ -175,7 +175,7 @@ describe("hostform state encrypt", () => {
 
     const before = disk(project);
     const again = await project.run("state", "encrypt");
-    expect([again.code, again.out]).toEqual([0, "The state is encrypted already.\n"]);
+    expect([again.code, again.out]).toEqual([0, "The state is already encrypted.\n"]);
     expect(JSON.parse((await project.run("state", "encrypt", "--json")).out)).toEqual({
       encrypted: true,
       changed: false,
@@ -194,7 +194,7 @@ describe("hostform state encrypt", () => {
     const ran = await project.run("state", "encrypt");
     expect([ran.code, ran.out]).toEqual([
       0,
-      "There is no state yet. It is encrypted from its first write on, as long as HOSTFORM_STATE_KEY is set.\n",
+      "There is no state yet. The first write encrypts it if HOSTFORM_STATE_KEY is set then.\n",
     ]);
     expect(disk(project).size).toBe(0);
   });
@@ -226,7 +226,7 @@ describe("a state in the clear, with a key", () => {
       expect(ran.err).toContain("hostform state encrypt");
     }
     expect([project.sent(), disk(project)]).toEqual([[], before]);
-    expect((await project.run("force-unlock")).out).toBe("Nothing holds the state.\n");
+    expect((await project.run("force-unlock")).out).toBe("The state is not locked.\n");
     expect((await project.run("state", "encrypt")).code).toBe(0);
     await project.expectNoChanges();
   });
@@ -374,7 +374,7 @@ describe("a key from a command", () => {
     expect((await project.run("state", "encrypt")).out).toContain("The state is encrypted");
     delete project.env.HOSTFORM_STATE_OLD_KEY;
     await project.expectNoChanges();
-    expect((await project.run("state", "encrypt")).out).toBe("The state is encrypted already.\n");
+    expect((await project.run("state", "encrypt")).out).toBe("The state is already encrypted.\n");
   });
 
   it("of before needs a present one", async () => {
@@ -394,8 +394,8 @@ describe("hostform state decrypt", () => {
     const ran = await project.run("state", "decrypt", "--quiet");
     expect(ran.code, ran.text).toBe(0);
     // The first apply replaced nothing: there is no backup.
-    expect(ran.out).toBe("The state is in the clear now.\n");
-    expect(ran.err).toContain(`WARNING: anyone who reads these files reads ${found.length} secrets:\n`);
+    expect(ran.out).toBe("The state is now unencrypted.\n");
+    expect(ran.err).toContain(`WARNING: these files can be read now. They hold ${found.length} secrets:\n`);
     for (const address of WEBHOOKS) expect(ran.err).toContain(`  ${address}: secret\n`);
     expect(ran.err).toContain("Unset HOSTFORM_STATE_KEY");
     for (const secret of found) expect(ran.text).not.toContain(secret);

@@ -182,8 +182,8 @@ describe("max_spend", () => {
     ["USD", "expected CURRENCY=AMOUNT"],
     ["USD=19.99", "whole amount in the API's own unit"],
     ["USD=-1", "expected CURRENCY=AMOUNT"],
-    ["GBP=5", "the currencies are GEL, USD, EUR"],
-    ["usd=1", "USD has a limit already: give one amount for each currency"],
+    ["GBP=5", "The currencies are GEL, USD, EUR"],
+    ["usd=1", "USD already has a limit: give one amount for each currency"],
   ])("refuses the option %s", async (value, words) => {
     const project = await startProject({ declare: declare({}) });
     const ran = await project.run("plan", "--max-spend", "USD=100", "--max-spend", value);

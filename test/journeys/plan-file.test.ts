@@ -112,7 +112,7 @@ describe("plan --out reports before it reads the account", () => {
     ["a folder that is not there", "nowhere/acme.plan", "cannot be written to nowhere/acme.plan: ENOENT"],
     ["a folder that is a file", "hosting.yaml/acme.plan", "cannot be written to hosting.yaml/acme.plan: ENOTDIR"],
     ["a folder in place of a file", ".", "It is a folder"],
-    ["no name", "", "it is empty; is a variable unset?"],
+    ["no name", "", "It is empty. Is a variable unset?"],
   ])("%s", async (_, file, words) => {
     await refused(await startProject({ declare: declaration }), ["--out", file], words);
   });

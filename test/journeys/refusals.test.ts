@@ -170,7 +170,7 @@ describe("an approval", () => {
   it.each([
     ["no", /Not approved. Nothing was changed/],
     ["y", /Not approved. Nothing was changed/],
-    [undefined, /Nobody is there to approve.*--auto-approve/s],
+    [undefined, /Cannot ask for approval.*--auto-approve/s],
   ])("that is %j changes nothing", async (answer, words) => {
     const { project, state } = await applied();
     project.answer = () => answer;

@@ -40,7 +40,7 @@ describe("a saved plan", () => {
     const ran = await project.run("apply", "acme.plan");
     expect(ran.code, ran.text).toBe(0);
     expect(project.changesSent()).toEqual(["POST /services"]);
-    expect(ran.out).toContain("Applying the plan that was made 20");
+    expect(ran.out).toContain("Applying the plan of 20");
     expect(ran.out).toContain("Plan: 1 to add, 0 to change, 0 to destroy.\nOrders: 1 service");
     expect(ran.out).not.toContain("will be created");
     expect(ran.out).toContain("Apply complete! 1 added");
@@ -109,7 +109,7 @@ describe("a saved plan", () => {
     await project.apply();
     await save(project);
     const ran = await project.run("apply", "acme.plan");
-    expect([ran.code, ran.err]).toEqual([0, "The plan has no changes: there is nothing to apply.\n"]);
+    expect([ran.code, ran.err]).toEqual([0, "The plan has no changes. There is nothing to apply.\n"]);
     expect(project.sent()).toEqual([]);
   });
 

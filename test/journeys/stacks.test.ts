@@ -121,7 +121,7 @@ describe("stacks", () => {
     project.control.addFault({ method: "DELETE", path: "/services/:id/grants/*", phase: "before", status: 403 });
     const failed = await project.run("destroy", "--auto-approve", ...STACK);
     expect(failed.code).toBe(1);
-    expect(flat(failed.err)).toContain("Left out: a_team, which depends on it, has failed.");
+    expect(flat(failed.err)).toContain("Skipped: a_team, which depends on it, has failed.");
     expect(project.changesSent().filter((line) => !line.startsWith("DELETE"))).toEqual([]);
   });
 
@@ -143,8 +143,8 @@ describe("stacks", () => {
     await synthesize(project, { plan: 9999 });
     const { code, err } = await project.run("apply", "--auto-approve", ...STACK);
     expect(code).toBe(1);
-    expect(flat(err)).toContain("Left out: sites, which it depends on, has failed.");
-    expect(flat(err)).toContain("2 stacks, of which not done: sites (failed), a_team (left out).");
+    expect(flat(err)).toContain("Skipped: sites, which it depends on, has failed.");
+    expect(flat(err)).toContain("2 stacks, not completed: sites (failed), a_team (skipped).");
     // The plan is refused; nothing is shared.
     expect(project.changesSent()).toEqual([]);
   });
@@ -175,7 +175,7 @@ describe("stacks", () => {
     expect(sent.at(-1)).toMatchObject({ method: "POST" });
     expect(project.changesSent()).toEqual(["POST /services"]);
     expect(ran.out).not.toContain("Stack a_team");
-    expect(flat(ran.err)).toContain("2 stacks, of which not done: a_team (left out).");
+    expect(flat(ran.err)).toContain("2 stacks, not completed: a_team (skipped).");
     await project.apply(...STACK);
     expect(project.changesSent()).toEqual(["POST /services/1003/grants"]);
   });
@@ -196,7 +196,7 @@ describe("stacks", () => {
     expect(ran.code, ran.text).toBe(1);
     expect(sent.slice(seen)).toHaveLength(1);
     expect(project.changesSent()).toEqual(["POST /services"]);
-    expect(flat(ran.err)).toContain("2 stacks, of which not done: a_team (interrupted).");
+    expect(flat(ran.err)).toContain("2 stacks, not completed: a_team (interrupted).");
   });
 
   it("have saved plans, which notice another stack and other values", async () => {

@@ -251,7 +251,7 @@ it("only reports, each thing once, and changes nothing without --auto-approve", 
   expect(watching.of("planned_change")).toHaveLength(3);
   expect(made.sent().filter((line) => !line.startsWith("GET"))).toEqual([]);
   expect(await watching.stop()).toBe(0);
-  expect((await made.run("force-unlock")).text).toContain("Nothing holds the state.");
+  expect((await made.run("force-unlock")).text).toContain("The state is not locked.");
 });
 
 it("does not act upon half of a declaration that is being written", async () => {

@@ -17,87 +17,90 @@ const GROUP = "Main commands:";
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
-    command("validate", "check the declaration, without any request", GROUP).action(
+    command("validate", "check the declaration; sends no request", GROUP).action(
       action(() => import("../plan.ts"), "runValidate", "each"),
     ),
     [
-      ["hostform validate", "every mistake at its line"],
-      ["hostform validate --json -C clients/acme", "the same for a program"],
-      ["hostform validate --stack cdktf.out", "the stacks that cdktf or cdktn has synthesized"],
+      ["hostform validate", "report every error with its line"],
+      ["hostform validate --json -C clients/acme", "the same as JSON, for another folder"],
+      ["hostform validate --stack cdktf.out", "check synthesized stacks"],
     ],
   );
   examples(
     withTargets(command("plan", "show what would change", GROUP))
-      .option("--destroy", "plan the removal of everything")
-      .option("--detailed-exitcode", "exit with 2 when there are changes, or a status does not show whether there are")
+      .option("--destroy", "plan to remove everything")
+      .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
       .addOption(
-        new Option("--format <format>", "markdown for a comment, html for a page (default: text)").choices([
+        new Option("--format <format>", "how to print the plan (default: text)").choices([
           "text",
           "json",
           "markdown",
           "html",
         ]),
       )
-      .option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`", given)
+      .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
       .action(action(() => import("../plan.ts"), "runPlan", "each")),
     [
       ["hostform plan", "what differs from the declaration"],
-      ["hostform plan --target hosting_service.acme-www", "one resource and what it depends on"],
-      ["hostform plan --json", "Terraform's plan representation"],
-      ["hostform plan --out acme.plan --format markdown", "save it, and print a comment for the pull request"],
+      ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
+      ["hostform plan --json", "in Terraform's JSON plan format"],
+      ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
     ],
   );
   examples(
     applying(command("apply", "make the account match the declaration", GROUP))
-      .argument("[plan]", "a file that `plan --out` has saved: does what it says, or nothing, without asking")
+      .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
       .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each")),
     [
-      ["hostform apply", "plan, ask, do"],
-      ["hostform apply acme.plan", "what was planned, or nothing"],
-      ["hostform apply --auto-approve --json", "for CI: events, one JSON document per line"],
-      ['hostform apply --app "node main.js"', "synthesize with cdktf or cdktn, and apply every stack"],
+      ["hostform apply", "show the plan, ask, apply it"],
+      ["hostform apply acme.plan", "apply a saved plan"],
+      ["hostform apply --auto-approve --json", "for CI: one JSON event per line"],
+      ['hostform apply --app "node main.js"', "synthesize the stacks, and apply each"],
     ],
   );
   registerWatch(registration, GROUP);
   examples(
-    applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
+    applying(command("destroy", "remove all managed resources, as far as deletion_policy allows", GROUP)).action(
       action(async () => ({ run: (await import("../apply.ts")).runApply("destroy") }), "run", "each"),
     ),
     [["hostform destroy --target hosting_webhook.billing", "remove one webhook"]],
   );
   examples(
-    command("import", "adopt an existing object into the state", GROUP)
-      .argument("<address>", "the resource that declares it")
-      .argument("<id>", "its id; for a grant its id or e-mail, or SERVICE_ID/GRANT_ID")
+    command("import", "start managing an object that already exists", GROUP)
+      .argument("<address>", "its address in the declaration, such as hosting_service.acme-www")
+      .argument("<id>", "its id; for a grant also its e-mail address, or SERVICE_ID/GRANT_ID")
       .action(action(() => import("../import.ts"), "runImport")),
     [
-      ["hostform import hosting_service.acme-www 1001", "an existing service"],
-      [`hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`, "a grant, by its e-mail"],
+      ["hostform import hosting_service.acme-www 1001", "a service"],
+      [
+        `hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`,
+        "a grant, by its e-mail address",
+      ],
     ],
   );
   examples(
-    command("resolve", "settle creates whose outcome is not known", GROUP)
-      .argument("[address]", "the one to look at or to settle; default: all are shown")
-      .option("--adopt <id>", "it was made, and this is its id")
-      .option("--absent", "it was not made: the next apply makes it")
-      .option("--wait", "look again until the account shows it")
-      .option("--wait-timeout <time>", "how long to look (default: 10m)", duration)
+    command("resolve", "finish creates whose result is unknown", GROUP)
+      .argument("[address]", "the resource (default: list all pending creates)")
+      .option("--adopt <id>", "it was created, with this id")
+      .option("--absent", "it was not created; the next apply creates it")
+      .option("--wait", "check again until the account shows it")
+      .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)
       .action(action(() => import("../resolve.ts"), "runResolve")),
     [
-      ["hostform resolve", "what is known of each"],
-      ["hostform resolve hosting_domain.acme --adopt 4711", "the invoice shows that it was ordered"],
-      ["hostform resolve hosting_domain.acme --absent", "it was not: order it again"],
+      ["hostform resolve", "show what is known of each"],
+      ["hostform resolve hosting_domain.acme --adopt 4711", "it was ordered: the invoice shows its id"],
+      ["hostform resolve hosting_domain.acme --absent", "it was not ordered; the next apply orders it"],
     ],
   );
 }
 
 function withTargets(command: Command): Command {
   const targeted = command
-    .option("--target <address>", "only this resource and what it depends on (repeatable)", collect)
-    .option("--reorder <address>", "order again, on purpose, a service that is gone (repeatable)", collect)
+    .option("--target <address>", "only this resource and its dependencies (repeatable)", collect)
+    .option("--reorder <address>", "order this service again; the one that was recorded is gone (repeatable)", collect)
     .option(
       "--order-anyway <address>",
-      "order a server although one like it exists that is not in the state (repeatable)",
+      "order this server although the account has a similar one that is not in the state (repeatable)",
       collect,
     );
   return addGuardOptions(targeted);
@@ -105,39 +108,41 @@ function withTargets(command: Command): Command {
 
 function applying(command: Command): Command {
   return withTargets(command)
-    .option("--auto-approve", "do not ask")
-    .option("--no-wait", "do not wait for queued jobs, nor count one that is still queued as undone")
+    .option("--auto-approve", "apply without asking for approval")
+    .option("--no-wait", "do not wait for queued jobs; one that is still queued is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
-    .option("--parallelism <n>", "changes under way at once (default: 10)", wholeNumber(1, 100));
+    .option("--parallelism <n>", "how many changes to make at the same time (default: 10)", wholeNumber(1, 100));
 }
 
-const EVENTS = "Events as hints of where to look:";
+const EVENTS = "Webhooks (check what an event names at once):";
 const LEAST_MS = 10_000;
 const MOST_MS = 86_400_000;
 
 /** watch: the command that goes on. */
 function registerWatch({ command, action }: Registration, group: string): void {
-  const watch = command("watch", "keep looking at the account: report what differs, or make it as declared", group)
-    .option("--interval <time>", "from one look to the next (default: 5m)", interval)
-    .option("--auto-approve", "do not only report what differs: apply it, within the guards")
-    .option("--max-runs <n>", "end after so many looks (default: with Ctrl-C)", wholeNumber(1, 1_000_000))
+  const watch = command("watch", "plan again and again: report each difference, or apply it", group)
+    .option("--interval <time>", "time from one check to the next, 10s to 24h (default: 5m)", interval)
+    .option("--auto-approve", "apply each difference, within the guards, instead of only reporting it")
+    .option("--max-runs <n>", "stop after this many checks (default: run until Ctrl-C)", wholeNumber(1, 1_000_000))
     .addOption(
-      new Option("--listen <[host:]port>", "receive webhooks; without a host from this machine only")
+      new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")
         .argParser(listenAddress)
         .helpGroup(EVENTS),
     );
   addSecretOptions(watch, EVENTS);
   examples(addGuardOptions(watch).action(action(() => import("../watch.ts"), "runWatch")), [
-    ["hostform watch", "report what differs from the declaration, as it comes up"],
-    ["hostform watch --auto-approve --max-orders 0", "put right what was changed elsewhere; order nothing"],
-    ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "look at once at what an event names"],
+    ["hostform watch", "report each difference when it appears"],
+    ["hostform watch --auto-approve --max-orders 0", "correct changes made elsewhere; order nothing"],
+    ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "also check what an event names at once"],
   ]);
 }
 
 function interval(text: string): number {
   const ms = duration(text);
   if (ms < LEAST_MS || ms > MOST_MS) {
-    throw new InvalidArgumentError("expected a time from 10s to 24h: each look costs requests of the 60 a minute");
+    throw new InvalidArgumentError(
+      "Expected a time from 10s to 24h: each check takes some of the 60 requests a minute.",
+    );
   }
   return ms;
 }

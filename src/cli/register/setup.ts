@@ -10,69 +10,73 @@ const ANY_SIZE = 1_000_000;
 export function registerSetup({ program, command, action }: Registration): void {
   examples(
     command("init", "start a project: hosting.yaml and .gitignore", GROUP)
-      .option("--project <name>", "name of the project (default: that of the folder)")
-      .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL when it runs)")
+      .option("--project <name>", "name of the project (default: the name of the folder)")
+      .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
       .option(
         "--token-env <name>",
-        "environment variable with the API token (default: HOSTING_TOKEN)",
+        "environment variable that holds the API token (default: HOSTING_TOKEN)",
         variableName("--token-env"),
       )
-      .option("--money-scale <digits>", "digits of amounts behind the point; 2 where the API counts cents")
-      .option("--force", "also when there is a hosting.yaml: it is kept under another name")
+      .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
+      .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
       .action(action(() => import("../init.ts"), "runInit", "none")),
     [
-      ["hostform init", "asks"],
-      ["hostform init --project acme --base-url https://api.acme.example", "does not ask"],
+      ["hostform init", "asks for each value"],
+      ["hostform init --project acme --base-url https://api.acme.example", "asks nothing"],
     ],
   );
   examples(
-    command("sandbox", "run an implementation of the API on this machine, to try things", GROUP)
-      .argument("[command...]", "after --: run this with the sandbox's address and token, then stop")
+    command("sandbox", "run a simulated host on this machine, to try things", GROUP)
+      .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
       .option("--port <n>", "port of the API (default: any free one)", port)
       .option("--control-port <n>", "port of the control API (default: any free one)", port)
-      .option("--seed <text>", "makes the data, tokens and secrets", given)
-      .option("--data <file>", "keep everything in this SQLite file (default: in memory)", given)
+      .option("--seed <text>", "derive data, tokens and secrets from this text: the same text, the same values", given)
+      .option("--data <file>", "keep the data in this SQLite file (default: in memory)", given)
       .option(
         "--profile <text>",
-        "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
+        "how it behaves where the specification is silent: laravel, minimal, contrary, strict, flaky; or switches such as status=words,ids=string",
         given,
       )
-      .option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)", wholeNumber(0, ANY_SIZE))
-      .option("--auto-pay", "invoices are paid as they are raised")
-      .option("--clock <instant>", "time stands still here, e.g. 2026-11-21T10:00:00Z, until it is moved", given)
+      .option(
+        "--rate-limit <n>",
+        "requests a minute for each token, 0 for no limit (default: 60)",
+        wholeNumber(0, ANY_SIZE),
+      )
+      .option("--auto-pay", "pay each invoice at once")
+      .option("--clock <instant>", "stop the sandbox's clock at this time, such as 2026-11-21T10:00:00Z", given)
       .option(
         "--deliver-to <host>",
-        "deliver events to this host too, or `anywhere`; by itself to this machine only (repeatable)",
+        "also deliver events to this host, or `anywhere` (default: this machine only; repeatable)",
         collect,
       )
       .addOption(
-        new Option("--token <who>", "whose token to export")
+        new Option("--token <who>", "whose token to export to the command")
           .choices(["agency", "customer", "viewer"])
           .default("agency"),
       )
-      .option("--open", "open its dashboard in the browser")
-      .option("--snapshot <file>", "start from this snapshot of a sandbox", given)
+      .option("--open", "open the dashboard in the browser")
+      .option("--snapshot <file>", "start from this snapshot", given)
       .option(
         "--record <file>",
-        "write down what happens, to repeat it: as JSON, or as a test for *.js, *.mjs, *.ts",
+        "record the session in this file: as JSON, or as a test if it ends in .js, .mjs or .ts",
         given,
       )
       .action(action(() => import("../sandbox.ts"), "runSandbox", "none")),
     [
-      ["hostform sandbox --port 8080", "runs until Ctrl-C; prints what to export"],
-      ["hostform sandbox --auto-pay -- hostform apply", "one command against a fresh sandbox"],
+      ["hostform sandbox --port 8080", "run until Ctrl-C; print the variables to export"],
+      ["hostform sandbox --auto-pay -- hostform apply", "run one command against a new sandbox"],
     ],
   );
   examples(
-    command("completion", "print a completion script for a shell", GROUP)
+    command("completion", "print a completion script for your shell", GROUP)
       .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
       .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none")),
     [
-      [`eval "$(hostform completion bash)"`, "in ~/.bashrc"],
-      ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "for fish"],
+      [`eval "$(hostform completion bash)"`, "put this line into ~/.bashrc"],
+      ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "fish"],
     ],
   );
-  command("version", "print the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));
+  command("version", "show the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));
 }
 
 /** `hostform version`. */

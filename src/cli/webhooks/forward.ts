@@ -118,13 +118,13 @@ function forwardUrl(text: string, insecureHttp: boolean): URL {
   }
   if (url.username !== "" || url.password !== "") {
     fail("webhooks.listen", "The URL of --forward-to contains a user name or password", {
-      remedies: ["Remove it: the signature tells the application who speaks."],
+      remedies: ["Remove it: the signature authenticates the delivery."],
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
-    fail("webhooks.listen", `Plain http to ${escapeLine(url.hostname)} would show events to everyone on the way`, {
+    fail("webhooks.listen", `Plain http to ${escapeLine(url.hostname)} would expose events on the network`, {
       detail: "http is accepted for loopback addresses only.",
-      remedies: ["Use https, or pass --insecure-http if the way there is protected otherwise."],
+      remedies: ["Use https, or pass --insecure-http if the connection is protected otherwise."],
     });
   }
   return url;
@@ -147,8 +147,8 @@ export function forwarderOf(
 ): Forwarder | undefined {
   if (forwardTo === undefined) {
     if (name === undefined) return undefined;
-    fail("usage", "--forward-secret-env is for --forward-to, which is not given", {
-      remedies: ["Give both, or neither."],
+    fail("usage", "--forward-secret-env needs --forward-to", {
+      remedies: ["Pass both, or neither."],
     });
   }
   const url = forwardUrl(forwardTo, project.source.insecureHttp);
@@ -156,9 +156,13 @@ export function forwarderOf(
   if (name === undefined) {
     if (secrets !== undefined)
       return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
-    return fail("webhooks.secret", "The application cannot know the secret of a subscription that is made only now", {
-      remedies: [`Name one that it verifies with: --forward-secret-env NAME. (Or give ${SECRET_OPTIONS}.)`],
-    });
+    return fail(
+      "webhooks.secret",
+      "The application does not know the secret of the subscription that --register creates",
+      {
+        remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
+      },
+    );
   }
   const secret = project.source.env[name]?.trim();
   learnValue(project.redaction, project.source.env[name]);

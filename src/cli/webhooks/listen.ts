@@ -54,9 +54,9 @@ const GRACE_MS = 15_000;
 export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
   const { register, provider = "default" } = flags;
   if (register === undefined && !namesSecrets(flags)) {
-    fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
+    fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
       detail: "The API shows it once, when a webhook is registered.",
-      remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this address until the end.`],
+      remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this receiver while it runs.`],
     });
   }
   const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
@@ -172,7 +172,7 @@ class Listener {
   async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
     if (underWay.size > 0 && !now.aborted) {
       const count = plural(underWay.size, "delivery", "deliveries");
-      say(this.#terminal, `Waiting for ${count} under way; Ctrl-C again breaks off.`);
+      say(this.#terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
     }
     const ended = new AbortController();
     const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
@@ -192,16 +192,16 @@ class Listener {
     if (register !== true) {
       if (URL.canParse(register) && /^https?:$/.test(new URL(register).protocol)) return register;
       fail("usage", "--register takes an http or https URL", {
-        remedies: ["Give the public address that leads here."],
+        remedies: ["Give the public URL of this receiver."],
       });
     }
     // All addresses of this machine are none that anybody could send to.
     const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
     const base = account.config.baseUrl ?? this.#project.source.env.HOSTING_BASE_URL ?? "";
     if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
-    return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach an address on it", {
+    return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach this receiver", {
       detail: `--register alone would subscribe ${url}/.`,
-      remedies: ["Give the public address that leads here: --register https://…."],
+      remedies: ["Give the public URL of this receiver: --register https://…."],
     });
   }
 
@@ -210,8 +210,8 @@ class Listener {
     const url = this.#forwarder?.url;
     if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
       return;
-    fail("webhooks.listen", "--forward-to leads back to this command", {
-      remedies: ["Name the application's port, or another --port."],
+    fail("webhooks.listen", "--forward-to is the address of this receiver", {
+      remedies: ["Give the port of the application, or choose another --port."],
     });
   }
 
@@ -222,7 +222,7 @@ class Listener {
     const lines = [
       `Receiving deliveries at ${url} until Ctrl-C.`,
       ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
-      ...(target === undefined ? [] : [`Each is handed on to ${target}.`]),
+      ...(target === undefined ? [] : [`Forwarding each to ${target}.`]),
       ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
     ];
     say(this.#terminal, lines.join("\n"));
@@ -271,7 +271,7 @@ export async function subscribe(
   if (before.length > 0) {
     say(
       terminal,
-      `Warning: ${before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`} to ${url} (${before.join(", ")}); what they send is refused, unless their secrets are given.`,
+      `Warning: ${before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`} to ${url} (${before.join(", ")}); their deliveries are refused unless you give their secrets.`,
     );
   }
   let made: Awaited<ReturnType<Webhooks["create"]>>;
@@ -286,9 +286,9 @@ export async function subscribe(
   if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
   if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
   else await removeNew(terminal, webhooks, same, before);
-  return fail("webhooks.subscription", "The API's answer to the registration holds no signing secret", {
+  return fail("webhooks.subscription", "The API returned no signing secret for the new subscription", {
     detail: "Without it no delivery could be verified. The subscription was removed again.",
-    remedies: ["Register the webhook in the dashboard, and give its secret with --secret-env or --secret-file."],
+    remedies: ["Register the webhook in the dashboard, and pass its secret with --secret-env or --secret-file."],
   });
 }
 
@@ -304,10 +304,10 @@ async function removeNew(
     const [only] = made;
     if (made.length === 1 && only !== undefined) await unsubscribe(terminal, webhooks, only);
     else if (made.length > 1) {
-      warn(terminal, `One of the subscriptions ${made.join(" and ")} may have been made here`, SEVERAL);
+      warn(terminal, `This run may have created one of the subscriptions ${made.join(" and ")}`, SEVERAL);
     }
   } catch (error) {
-    warn(terminal, "It is not known whether a subscription was made", error);
+    warn(terminal, "A subscription may have been created", error);
   }
 }
 
@@ -322,13 +322,12 @@ async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, s
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return true;
-    warn(terminal, `The subscription ${id} may still be there`, error);
+    warn(terminal, `The subscription ${id} may still exist`, error);
     return false;
   }
 }
 
-const SEVERAL =
-  "They are new, and lead to the same address. Nothing says which of them is somebody else's, so none was removed.";
+const SEVERAL = "They are new, with the same URL. hostform cannot see which of them it created, so it removed none.";
 
 /** @param reason a sentence, or what was thrown. */
 function warn(terminal: Terminal, summary: string, reason: unknown): void {
@@ -338,7 +337,7 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
     code: "webhooks.subscription",
     summary,
     detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
-    remedies: ["`hostform webhooks` shows what there is; remove it in the dashboard."],
+    remedies: ["`hostform webhooks` lists them; remove it in the dashboard."],
   };
   terminal.err(renderDiagnostics([warning], terminal.errLook));
 }

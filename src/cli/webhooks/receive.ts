@@ -105,7 +105,7 @@ async function handOver(
   if (forwarder === undefined || !isWanted(events, event)) return;
   course.forwarded = await forwarder.send(body, stop);
   const { status = 0 } = course.forwarded;
-  if (status < 200 || status > 299) throw new NotTaken("The application did not take the event.");
+  if (status < 200 || status > 299) throw new NotTaken("The application did not accept the event.");
 }
 
 const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
@@ -246,7 +246,7 @@ export class DeliveryLog {
     if (outcome === "forwarded") return `${this.#paint.good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
     const redirect = status !== undefined && status >= 300 && status < 400 ? " (redirects are not followed)" : "";
     const what = error ?? `the application answered ${status}${redirect}`;
-    return `${this.#paint.removed("failed")}: ${what}; the sender is answered ${answered}, to try again`;
+    return `${this.#paint.removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
   }
 
   #document(document: object): void {

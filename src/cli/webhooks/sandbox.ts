@@ -29,7 +29,7 @@ export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal
     ...(webhook !== undefined && { webhook_id: idOf("the id of a webhook", webhook) }),
   };
   const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path: "/events/trigger", body }));
-  print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
+  print(terminal, await attempted(terminal, project, flags, sent), "No event was sent.");
   return 0;
 };
 
@@ -40,7 +40,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
     print(
       terminal,
       all.toSorted((a, b) => b.id - a.id),
-      "Nothing was sent yet.",
+      "No event was sent yet.",
     );
     return 0;
   }
@@ -56,7 +56,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
 export const runReplay: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
   const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path }));
-  print(terminal, await attempted(terminal, project, flags, sent), "Nothing was sent.");
+  print(terminal, await attempted(terminal, project, flags, sent), "No event was sent.");
   return 0;
 };
 
@@ -119,7 +119,7 @@ function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): 
       { header: "ANSWER", cell: ({ status }) => status, align: "left" },
       { header: "ERROR", cell: ({ error }) => error },
     ],
-    { ...terminal.outLook, empty: "It was not tried yet." },
+    { ...terminal.outLook, empty: "No attempt yet." },
   );
   return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
 }
@@ -127,7 +127,7 @@ function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): 
 /** An id of the sandbox, which are numbers. */
 function idOf(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  return fail("usage", `${JSON.stringify(text)} cannot be ${what}`, {
+  return fail("usage", `${JSON.stringify(text)} is not ${what}`, {
     remedies: [
       "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `webhooks deliveries` show them.",
     ],
@@ -164,7 +164,7 @@ interface DeliveryAttempt {
 }
 
 const VARIABLE = "HOSTING_SANDBOX_CONTROL_URL";
-const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} as it prints it (or give --control-url).`;
+const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} to the value that it prints (or pass --control-url).`;
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -200,11 +200,11 @@ function askControl(
 
 function addressOf(text: string | undefined): URL {
   if (text === undefined || text === "") {
-    fail("sandbox.control", "No sandbox is named, and the API has nothing of the kind", { remedies: [FIX] });
+    fail("sandbox.control", "No sandbox is given; a real API cannot do this", { remedies: [FIX] });
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "") {
-    fail("sandbox.control", "The address of the control port is not one such as http://127.0.0.1:8081", {
+    fail("sandbox.control", "The control address is not a URL such as http://127.0.0.1:8081", {
       remedies: [FIX],
     });
   }
@@ -222,7 +222,7 @@ function understood(status: number, text: string, base: URL): unknown {
   try {
     json = text === "" ? null : JSON.parse(text);
   } catch {
-    fail("sandbox.control", `What answers at ${base.origin} is no control port of a sandbox`, {
+    fail("sandbox.control", `The server at ${base.origin} is not the control port of a sandbox`, {
       detail: `Its answer (${status}) is not JSON.`,
       remedies: [FIX],
     });
@@ -243,7 +243,7 @@ const inOptions = (words: string) => words.replace(/\b(service|invoice|webhook)_
 function deliveriesIn(json: unknown): Delivery[] {
   const list: unknown[] = Array.isArray(json) ? json : [json];
   if (list.every(isDelivery)) return list;
-  return fail("sandbox.control", "The sandbox's answer holds no deliveries", {
+  return fail("sandbox.control", "The sandbox's answer has no deliveries", {
     remedies: ["Use the sandbox of this version of hostform."],
   });
 }

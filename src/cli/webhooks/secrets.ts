@@ -89,7 +89,7 @@ export class SigningSecrets {
   }
 
   #warn({ diagnostics }: HostformError): void {
-    const detail = "What it held before goes on being accepted.";
+    const detail = "The secrets that it held before are still accepted.";
     const warnings = diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
     this.#log.warn(warnings);
   }
@@ -106,7 +106,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
  */
 export async function openSecrets(project: Project, flags: SecretFlags): Promise<SigningSecrets> {
   if (!namesSecrets(flags)) {
-    fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
+    fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
       remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
     });
   }
@@ -163,11 +163,12 @@ function fileSource(project: Project, file: string): SecretSource {
   return async () => {
     const place = `the file ${escapeLine(file)}`;
     const { text, readableByOthers } = await contentOf(path.resolve(project.source.cwd, file), place);
+    const secrets = secretsIn(project.redaction, text, place);
     if (first && readableByOthers) {
       project.log.say(`Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
     }
     first = false;
-    return secretsIn(project.redaction, text, place);
+    return secrets;
   };
 }
 
@@ -263,15 +264,15 @@ async function secretsOfOutput(
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
       learnValue(project.redaction, secret);
-      if (!secret) unreadable(place, "There is no such line, or it is empty.", `Restore it, or give ${OTHERS}.`);
+      if (!secret) unreadable(place, "The line is missing, or empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }
   }
   const handed = isObject(output) && Array.isArray(output.command);
   return fail("webhooks.secret", `The signing secret of ${address} is not in the state`, {
     detail: handed
-      ? "It was handed to the command of its secret_output, which cannot be asked for it."
-      : "The API tells it once, when the webhook is registered; one that was imported has none that hostform knows.",
+      ? "It was passed to the command of its secret_output, and cannot be read back."
+      : "The API shows it once, when the webhook is registered. hostform does not know the secret of a webhook that was imported.",
     remedies: [`Give ${OTHERS}.`],
     address,
   });
@@ -294,7 +295,7 @@ async function contentOf(file: string, place: string): Promise<{ text: string; r
     return { text: Buffer.from(bytes).toString("utf8"), readableByOthers };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return unreadable(place, `${file}: ${errnoOf(error)}.`, "Check the path, and that you may read it.");
+    return unreadable(place, `${file}: ${errnoOf(error)}.`, "Check the path, and that you may read the file.");
   }
 }
 
@@ -319,20 +320,20 @@ const MOST_LINES = 20;
 /** A shorter one can be found by trying. */
 const SHORTEST = 8;
 
-const ALONE = "Name a file that holds the webhook's signing secret and nothing else: one on each line.";
+const ALONE = "Give a file that holds only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
 /** Forms of lines that no secret has. Each is said of "it". */
 const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string])[] = [
-  [/^(?:#|\/\/|;|--|<!)/, "It has comments, and each line would be a secret.", ALONE],
+  [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
   [
     /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
-    "It has lines of the form NAME=value, so it is no file of secrets alone.",
+    "It has lines of the form NAME=value, but each line would be a secret.",
     FROM_ENV,
   ],
-  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, and each line would be a secret.", ALONE],
-  [/^["'`]|["'`],?$/, "A secret stands in quotes there, which would be part of it.", "Take the quotes off."],
-  [/\s/, "It has lines of several words, so it is no file of secrets alone.", ALONE],
+  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, but each line would be a secret.", ALONE],
+  [/^["'`]|["'`],?$/, "A secret is in quotes, which would be part of it.", "Remove the quotes."],
+  [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
 ];
 
 /** The secrets: one on each line, so that there can be two of them while one takes the place of the other. */
@@ -349,7 +350,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0)
     return { detail: "It is empty.", fix: "Put the webhook's signing secret there, one on each line." };
   if (lines.length > MOST_LINES) {
-    return { detail: `It has ${lines.length} lines, and each would be a secret.`, fix: ALONE };
+    return { detail: `It has ${lines.length} lines, but each would be a secret.`, fix: ALONE };
   }
   for (const [form, detail, fix] of NO_SECRETS) {
     if (lines.some((line) => form.test(line))) return { detail, fix };
@@ -361,10 +362,10 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
   if (secret.length < SHORTEST) {
-    return { detail: `What stands there is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
+    return { detail: `It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
   }
   if (WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret)) {
-    return { detail: "What stands there is in the place of a secret, and anybody could guess it.", fix };
+    return { detail: "It is a placeholder, not a secret.", fix };
   }
   return undefined;
 }

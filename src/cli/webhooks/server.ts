@@ -66,8 +66,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function refusal(error: unknown, { host, port }: Binding): unknown {
   const code = errnoOf(error);
   if (code === undefined) return error;
-  const summary = `Nothing can be received at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
-  const fix = "Choose another one with --port (0: any free one), or another --host.";
+  const summary = `Cannot listen at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
+  const fix = "Choose another port with --port (0: any free one), or another --host.";
   return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 

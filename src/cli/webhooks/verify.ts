@@ -28,10 +28,10 @@ export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, p
   const body =
     file === "-" ? await terminal.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(project.source.cwd, file));
   if (body.length === 0)
-    fail("usage", "There is no body to verify: it is empty", { remedies: ["Name the file it is kept in."] });
+    fail("usage", "The body is empty", { remedies: ["Give the file with the raw body, or - for standard input."] });
   if (body.length > MOST_BYTES) {
     fail("usage", `${file === "-" ? "Standard input" : escapeLine(file)} is too large for the body of an event`, {
-      detail: `Bodies of up to ${MOST_BYTES / 1024 / 1024} MiB are looked at.`,
+      detail: `The limit is ${MOST_BYTES / 1024 / 1024} MiB.`,
       remedies: ["Give the raw body of one delivery."],
     });
   }
@@ -39,13 +39,13 @@ export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, p
   const fitting = secrets.find(({ secret }) => verifySignature(body, signature, secret));
   if (fitting === undefined) {
     const texts = secrets.map(({ secret }) => secret);
-    fail("webhooks.bad_signature", "The signature does not fit", mismatchOf(body, signature, texts));
+    fail("webhooks.bad_signature", "The signature does not match the body", mismatchOf(body, signature, texts));
   }
   const event = eventOf(body);
   const shown = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
   if (terminal.json) printJson(terminal, { fits: true, secret_from: fitting.place, ...shown });
-  else terminal.out(`The signature fits, with the secret from ${fitting.place}.\n`);
-  if ("problem" in event) say(terminal, `The body is not an event, though: ${event.problem}`);
+  else terminal.out(`The signature is valid, with the secret from ${fitting.place}.\n`);
+  if ("problem" in event) say(terminal, `The body is not an event: ${event.problem}`);
   else if (!terminal.json) terminal.out(`${summaryOf(event)}\n`);
   return 0;
 };
@@ -67,7 +67,7 @@ async function bodyOf(full: string): Promise<Uint8Array> {
     if (errnoOf(error) === undefined) throw error;
     return fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
       detail: escapeLine(full),
-      remedies: ["Name the file that the raw body is kept in, or - for standard input."],
+      remedies: ["Give the file with the raw body, or - for standard input."],
     });
   }
 }
@@ -85,10 +85,10 @@ interface Mismatch {
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
 const HEADER_FIX = "Give the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
-const BODY_FIX = "Keep the raw body, byte for byte as it came, and verify that: before it is parsed, and never a copy.";
-const SECRET_FIX = "Correct the place that the secret is kept at.";
+const BODY_FIX = "Verify the raw body, byte for byte as it came, before anything parses it.";
+const SECRET_FIX = "Correct the secret where it is stored.";
 const WRONG_FIX =
-  "Check that it is the secret of this very subscription (each has its own), and the body as it came, byte for byte.";
+  "Check that it is the secret of this subscription (each has its own), and that the body is unchanged, byte for byte.";
 
 /** The reason, as far as one can be found, that a signature fits with none of the secrets. */
 export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]): Mismatch {
@@ -98,18 +98,18 @@ export function mismatchOf(body: Uint8Array, signature: string, secrets: readonl
     timingSafeEqual(createHmac("sha256", key).update(bytes).digest(), digest);
   if (malformed !== undefined) {
     const rest = secrets.some((secret) => fits(body, secret));
-    return { detail: rest ? `${malformed} What it says fits.` : malformed, remedies: [HEADER_FIX] };
+    return { detail: rest ? `${malformed} The digits are right.` : malformed, remedies: [HEADER_FIX] };
   }
   for (const [what, other] of otherBodies(body)) {
-    if (secrets.some((secret) => fits(other, secret))) return { detail: `It fits ${what}.`, remedies: [BODY_FIX] };
+    if (secrets.some((secret) => fits(other, secret))) return { detail: `It matches ${what}.`, remedies: [BODY_FIX] };
   }
   for (const [what, keyOf] of OTHER_KEYS) {
     const keys = secrets.map(keyOf).filter((key) => key !== undefined && key.length > 0);
     if (keys.some((key) => key !== undefined && fits(body, key)))
-      return { detail: `It fits ${what}.`, remedies: [SECRET_FIX] };
+      return { detail: `It matches ${what}.`, remedies: [SECRET_FIX] };
   }
   const tried = secrets.length === 1 ? "the secret" : `any of the ${secrets.length} secrets`;
-  return { detail: `It fits neither this body nor any near it with ${tried}.`, remedies: [WRONG_FIX] };
+  return { detail: `It matches neither this body nor a similar one with ${tried}.`, remedies: [WRONG_FIX] };
 }
 
 /** The digest that a header value holds, and what is wrong with the way it is written. */
@@ -120,14 +120,14 @@ function formOf(signature: string): { digest?: Uint8Array; malformed?: string } 
   const prefix = /^(?:x-service-signature\s*:\s*)?(?:[a-z0-9]+\s*[=:]\s*)?/i.exec(text)?.[0] ?? "";
   const rest = text.slice(prefix.length);
   if (prefix !== "" && DIGEST.test(rest)) {
-    return { digest: Buffer.from(rest, "hex"), malformed: "Something stands before the 64 hexadecimal digits." };
+    return { digest: Buffer.from(rest, "hex"), malformed: "There is text before the 64 hexadecimal digits." };
   }
   if (BYTES.test(text)) return { digest: Buffer.from(text, "base64"), malformed: "It is base64, not hexadecimal." };
   if (/^[0-9a-f]+$/i.test(text)) return { malformed: `It has ${text.length} hexadecimal digits, not 64.` };
   return { malformed: "It is not hexadecimal." };
 }
 
-/** Bodies near this one, each with the words that go on after "It fits". */
+/** Bodies near this one, each with the words that go on after "It matches". */
 function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other: string | Uint8Array]> {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     yield ["when the byte order mark at its beginning is left out", body.subarray(3)];
@@ -140,9 +140,9 @@ function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other
   yield ["when its line breaks are CR LF, not LF", text.replaceAll(/\r?\n/g, "\r\n")];
   if (text.trim() !== text) yield ["when the white space around it is left out", text.trim()];
   for (const written of rewritten(text)) {
-    yield ["when the body is parsed and written anew: it was re-serialised on its way", written];
+    yield ["when the body is parsed and written again: it was re-serialised on its way", written];
     yield [
-      "when the body is parsed and written anew with a line break at the end: it was re-serialised",
+      "when the body is parsed and written again with a line break at the end: it was re-serialised",
       `${written}\n`,
     ];
   }

@@ -83,7 +83,7 @@ describe("what an export says of what Terraform cannot", () => {
     // Killed here: never closed.
     const { stderr, stdout } = await exportIn(dir, { services: { www: SITE } });
     await open.close();
-    expect(stderr).toContain("1 resource of the state still is in its journal");
+    expect(stderr).toContain("1 resource is still in its journal");
     expect(stdout).not.toContain("reference");
   });
 });

@@ -52,12 +52,12 @@ describe("init", () => {
     const { code, io } = await runIn(dir, ["init"], { answers: ["acme", "https://api.acme.example", ""] });
     expect(code).toBe(0);
     expect(io.questions).toHaveLength(4);
-    expect(io.questions.at(-1)).toContain("2: the API counts cents");
+    expect(io.questions.at(-1)).toContain("2: it counts in cents");
     const text = await read(dir, "hosting.yaml");
     expect(text).toContain("\nproject: acme\n");
     expect(text).toContain("\n    base_url: https://api.acme.example\n");
     expect(text).not.toMatch(/^ +token_env/m);
-    expect(text).toMatch(/^ +# money_scale: 2 # amounts of this host are cents/m);
+    expect(text).toMatch(/^ +# money_scale: 2 # the API counts in cents/m);
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe("init", () => {
     const dir = temporaryFolder();
     const { code, stderr } = await runIn(dir, ["init", "--project", "acme", "--money-scale", "cents"]);
     expect(code).toBe(1);
-    expect(stderr).toContain('"cents" is not a number of digits');
+    expect(stderr).toContain('"cents" is not a number of decimal places');
     expect(await readdir(dir)).toEqual([]);
   });
 

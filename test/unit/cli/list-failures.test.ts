@@ -71,7 +71,7 @@ describe("usage", () => {
     ["an unknown option", ["plan", "--tarket", "x"], "Did you mean --target?"],
     ["a missing argument", ["import"], "missing required argument"],
     ["an argument too many", ["version", "now"], "too many arguments"],
-    ["an option that is no number", ["sandbox", "--rate-limit", "-1"], "expected a whole number"],
+    ["an option that is no number", ["sandbox", "--rate-limit", "-1"], "Expected a whole number"],
     ["a value that is not a choice", ["sandbox", "--token", "root"], "Allowed choices are"],
     ["a part of a command", ["state", "lst"], "Did you mean list?"],
   ])("%s ends with 1, on standard error, with a suggestion", async (_, args, message) => {
@@ -86,7 +86,14 @@ describe("usage", () => {
   it("without a command prints the help, and ends with 0", async () => {
     const bare = await runIn(temporaryFolder(), []);
     expect(bare).toMatchObject({ code: 0, stderr: "" });
-    for (const group of ["Main commands:", "State:", "Looking:", "Doing once:", "Sandbox and setup:", "Examples:"]) {
+    for (const group of [
+      "Main commands:",
+      "State:",
+      "Account (read-only):",
+      "One-time actions:",
+      "Sandbox and setup:",
+      "Examples:",
+    ]) {
       expect(bare.stdout).toContain(`\n${group}\n`);
     }
     expect((await runIn(temporaryFolder(), ["help"])).stdout).toBe(bare.stdout);

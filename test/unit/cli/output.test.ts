@@ -91,9 +91,9 @@ site_id = "1001"
 
   it.each([
     [["site_di"], /The state has no output site_di. Did you mean "site_id"\?/],
-    [["--raw"], /--raw prints one output, and none is named/],
-    [["--raw", "--json", "site_id"], /are two forms/],
-    [["--raw", "events"], /has no raw form/],
+    [["--raw"], /--raw needs the name of an output/],
+    [["--raw", "--json", "site_id"], /cannot be combined/],
+    [["--raw", "events"], /cannot be printed raw/],
   ])("%j is an error", async (args, expected) => {
     const { code, stdout, stderr } = await output(args);
     expect(code).toBe(1);
@@ -182,7 +182,7 @@ signing = <sensitive>
     expect(planned.stdout).toContain("Applying this plan records the outputs.");
     expect(await made.run(["apply"])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Nobody is there to approve/),
+      stderr: expect.stringMatching(/Cannot ask for approval/),
     });
     const sent = made.sandbox.control.requests().filter(({ method }) => method !== "GET").length;
     const applied = await made.run(["apply", "--auto-approve", "--json"]);

@@ -56,7 +56,7 @@ describe("progress", () => {
       onEvent({ type: "waiting", addresses: [ADDRESS], seconds: 1 });
       onEvent(complete);
     });
-    expect(screen(io.stderr()).join("\n")).toContain("Interrupted: nothing more is sent.");
+    expect(screen(io.stderr()).join("\n")).toContain("Interrupted. hostform sends no more requests");
   });
 
   it.each([

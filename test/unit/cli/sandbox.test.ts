@@ -103,9 +103,7 @@ describe("sandbox", () => {
 
   it("--record: says so when there was nothing to write down", async () => {
     const ran = await runIn(temporaryFolder(), ["sandbox", "--record", "session.json", "--", "app"]);
-    expect(ran.stderr).toBe(
-      "The session is in session.json (0 steps). Nothing was asked of the sandbox, so it proves nothing.\n",
-    );
+    expect(ran.stderr).toBe("The session is in session.json (0 steps). No request was made, so it tests nothing.\n");
   });
 
   it("--record: refuses a file that is something else before anything runs", async () => {
@@ -113,7 +111,7 @@ describe("sandbox", () => {
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const ran = await runIn(dir, ["sandbox", "--record", "hosting.yaml", "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
-    expect(ran.stderr).toContain("There is another file where the session is to be written");
+    expect(ran.stderr).toContain("The file for the session already exists, and is not a recorded session");
     expect(await readFile(path.join(dir, "hosting.yaml"), "utf8")).toBe("project: mine\n");
     const lost = await runIn(dir, ["sandbox", "--record", "no/folder.json", "--", "app"]);
     expect([lost.code, lost.io.ran]).toEqual([1, []]);
@@ -138,7 +136,7 @@ describe("sandbox", () => {
     async (option) => {
       const ran = await runIn(temporaryFolder(), ["sandbox", option, "", "--", "app"]);
       expect([ran.code, ran.io.ran]).toEqual([1, []]);
-      expect(ran.stderr).toContain("it is empty; is a variable unset?");
+      expect(ran.stderr).toContain("It is empty. Is a variable unset?");
     },
   );
 

@@ -51,10 +51,11 @@ describe("password", () => {
   });
 
   it.each([
-    ["no password for shared hosting", [], "needs a password that you give"],
-    ["--generate for shared hosting", ["--generate"], "needs a password that you give"],
-    ["two sources", ["--password-env", "PW", "--password-stdin"], "one place only"],
+    ["no password for shared hosting", [], "needs a password from you"],
+    ["--generate for shared hosting", ["--generate"], "needs a password from you"],
+    ["two sources", ["--password-env", "PW", "--password-stdin"], "More than one source"],
     ["a variable that is not set", ["--password-env", "NONE"], "NONE is not set"],
+    ["what could be the password itself", ["--password-env", "hunter2hunter"], "It may be the secret itself"],
     ["a file that is not there", ["--password-file", "none"], "ENOENT"],
     ["a short one", ["--password-stdin"], "too short"],
     ["several lines", ["--password-env", "LINES"], "more than one line"],
@@ -76,7 +77,7 @@ describe("password", () => {
     const made = await withVps();
     const { code, stderr } = await made.run(["password", made.vps, "--password-stdin"], { input: PASSWORD });
     expect(code).toBe(1);
-    expect(stderr).toContain("none can be given");
+    expect(stderr).toContain("takes no password");
     expect(posts(made)).toEqual([]);
   });
 

@@ -160,7 +160,7 @@ describe("a locked state", () => {
 describe("force-unlock", () => {
   it("says that nothing holds the state", async () => {
     const made = await projectWithService();
-    expect(await made.run(["force-unlock"])).toMatchObject({ code: 0, stdout: "Nothing holds the state.\n" });
+    expect(await made.run(["force-unlock"])).toMatchObject({ code: 0, stdout: "The state is not locked.\n" });
     expect((await made.run(["force-unlock", "--json"])).json()).toEqual({ unlocked: false, holder: null });
   });
 
@@ -178,7 +178,7 @@ describe("force-unlock", () => {
     expect((await made.run(["state", "rm", WWW])).stderr, "still locked").toContain("Another process holds the state");
 
     const yes = await made.run(["force-unlock"], { answers: ["yes"] });
-    expect(yes).toMatchObject({ code: 0, stdout: "The state is free.\n" });
+    expect(yes).toMatchObject({ code: 0, stdout: "The lock is released.\n" });
     expect(existsSync(`${made.dir}/.hosting.tfstate.lock`)).toBe(false);
     await expect(open.remove(WWW), "a removal of nothing writes nothing").resolves.toBeUndefined();
     await open.close();

@@ -97,7 +97,7 @@ terraform {
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     const before = await stat(leaf);
     const { stderr } = await install();
-    expect(stderr).toMatch(/^Already there: /);
+    expect(stderr).toMatch(/^Already installed: /);
     expect((await stat(leaf)).ino).toBe(before.ino);
   });
 
@@ -142,7 +142,7 @@ terraform {
 
   it("says where it cannot write", async () => {
     await writeFile(path.join(path.dirname(home), "file"), "");
-    expect(await refusal({ mirror: "file" })).toMatch(/cannot be put into .*file: (?:ENOTDIR|EEXIST)/);
+    expect(await refusal({ mirror: "file" })).toMatch(/cannot be installed into .*file: (?:ENOTDIR|EEXIST)/);
   });
 
   it.each([

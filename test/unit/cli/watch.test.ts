@@ -28,8 +28,8 @@ describe("what watch prints", () => {
     );
     expect(steady(stderr)).toBe(
       [
-        "Looking every 1 min 30 s: what differs is reported, and nothing is changed. Ctrl-C ends it.",
-        "Ended after 1 look.",
+        "Checking every 1 min 30 s: differences are reported, not applied. Press Ctrl-C to stop.",
+        "Stopped after 1 check.",
         "",
       ].join("\n"),
     );
@@ -51,7 +51,7 @@ describe("what watch prints", () => {
     const args = ["watch", "--max-runs", "1", "--listen", "0", "--secret-env", "HOOK"];
     const { code, stdout, stderr } = await made.run(args, { env });
     expect(code).toBe(0);
-    expect(steady(stderr)).toContain("Events are received at http://127.0.0.1:PORT. Ctrl-C ends it.");
+    expect(steady(stderr)).toContain("Receiving events at http://127.0.0.1:PORT. Press Ctrl-C to stop.");
     expect(stdout + stderr).not.toContain(env.HOOK);
   });
 });

@@ -101,7 +101,7 @@ describe("webhooks listen", () => {
     expect(await post("x".repeat(1_100_000))).toBe(413);
     expect(await post("[]")).toBe(400);
     await stop();
-    expect(io.stdout()).toMatch(/refused \(401\): The signature does not belong to the body\. .*secret/);
+    expect(io.stdout()).toMatch(/refused \(401\): The signature does not match the body\. .*secret/);
     expect(io.stdout()).not.toMatch(/invoice|5004/);
     expect(io.stderr()).toContain("0 deliveries taken. 6 requests refused.");
     expect(app.received).toEqual([]);
@@ -149,7 +149,7 @@ describe("webhooks listen", () => {
   it.each<[why: string, answer: (response: ServerResponse) => void, words: RegExp]>([
     ["refuses", (response) => void response.writeHead(500).end(), /the application answered 500; .* 502/],
     ["redirects", (response) => void response.writeHead(302, { location: "/x" }).end(), /302 \(redirects are not/],
-    ["breaks off", (response) => void response.destroy(), /failed: .*; the sender is answered 502/],
+    ["breaks off", (response) => void response.destroy(), /failed: .*; answered 502/],
   ])("has the sender try again when the application %s, and hands it on then", async (_, answer, words) => {
     let first = true;
     const app = await application((body, response) => {
@@ -221,7 +221,7 @@ describe("webhooks listen", () => {
     expect(await post(EVENT)).toBe(400);
     expect(await io.line(/refused \(400\)/)).toContain("more than 600 seconds away from now");
     const { stderr } = await runIn("/", ["webhooks", "listen", "--secret-env", "HOOK", "--max-age", "0"]);
-    expect(stderr).toContain("expected a time above 0");
+    expect(stderr).toContain("Expected a time above 0.");
   });
 
   it("does not hand on twice what is being handed on at the moment", async () => {
@@ -248,11 +248,11 @@ describe("webhooks listen", () => {
     const first = post(EVENT).catch(() => "cut");
     await arrived.promise;
     io.interrupt();
-    await io.line(/Waiting for 1 delivery under way; Ctrl-C again breaks off\./);
+    await io.line(/Waiting for 1 delivery under way; Ctrl-C again stops at once\./);
     io.interrupt();
     expect(await first).toBe(502);
     expect(await stop()).toBe(0);
-    expect(io.stdout()).toContain("failed: interrupted; the sender is answered 502");
+    expect(io.stdout()).toContain("failed: interrupted; answered 502");
     expect(io.stderr()).toContain("1 delivery taken.");
   });
 
@@ -343,7 +343,7 @@ describe("webhooks listen", () => {
     expect([await signed(2, SECRET), await signed(3, "the-new-secret")]).toEqual([204, 204]);
     await store();
     expect(await signed(4, "the-new-secret")).toBe(204);
-    expect(io.stderr()).toContain("goes on being accepted");
+    expect(io.stderr()).toContain("are still accepted");
     await store("the-new-secret");
     expect([await signed(5, SECRET), await signed(6, "the-new-secret")]).toEqual([401, 204]);
   });
@@ -411,7 +411,7 @@ webhooks:
   });
 
   it.each<[why: string, args: string[], words: string]>([
-    ["with a secret in place of a variable's name", ["--secret-env", "whsec-abc-def"], "is no name of"],
+    ["with a secret in place of a variable's name", ["--secret-env", "whsec-abc-def"], "is not the name of"],
     ["without any secret", [], "--register"],
     ["with a variable that is not set", ["--secret-env", "NONE"], "It is not set"],
     ["with a file that is not there", ["--secret-file", "none"], "ENOENT"],
@@ -447,7 +447,7 @@ webhooks:
     await new Promise((resolve) => server.close(resolve));
     const looped = await start("--port", String(free), "--forward-to", `http://localhost:${free}/`);
     expect(looped).toMatchObject({ code: 1 });
-    expect(looped.stderr).toContain("leads back");
+    expect(looped.stderr).toContain("is the address of this receiver");
   });
 });
 
@@ -564,7 +564,7 @@ describe("webhooks listen --register", () => {
       body: { message: "No." },
     });
     expect(await stop()).toBe(1);
-    expect(io.stderr()).toMatch(/subscription 201 may still be there/);
+    expect(io.stderr()).toMatch(/subscription 201 may still exist/);
   });
 
   it("needs an address that the API can reach, and a secret that the application knows", async () => {

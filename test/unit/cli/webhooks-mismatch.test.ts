@@ -51,10 +51,10 @@ describe("why a signature does not fit", () => {
   it.each<[string, string, RegExp]>([
     ["empty", " ", /empty/],
     ["too short", sign(BODY).slice(1), /63 hexadecimal digits, not 64/],
-    ["prefixed", `sha256=${sign(BODY)}`, /stands before.*What it says fits/],
-    ["the whole header", `X-Service-Signature: ${sign(BODY)}`, /stands before.*What it says fits/],
-    ["prefixed, and of another body", `sha256=${sign("other")}`, /stands before the 64 hexadecimal digits\.$/],
-    ["in base64", Buffer.from(sign(BODY), "hex").toString("base64"), /base64, not hexadecimal.*What it says fits/],
+    ["prefixed", `sha256=${sign(BODY)}`, /text before.*The digits are right/],
+    ["the whole header", `X-Service-Signature: ${sign(BODY)}`, /text before.*The digits are right/],
+    ["prefixed, and of another body", `sha256=${sign("other")}`, /text before the 64 hexadecimal digits\.$/],
+    ["in base64", Buffer.from(sign(BODY), "hex").toString("base64"), /base64, not hexadecimal.*The digits are right/],
     ["a word", "none", /not hexadecimal/],
   ])("says what is wrong with a signature that is %s", (_, signature, words) => {
     expect(mismatchOf(bytes(BODY), signature, [SECRET]).detail).toMatch(words);

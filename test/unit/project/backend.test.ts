@@ -160,12 +160,12 @@ describe("force-unlock at a backend", () => {
     expect(refused.stderr).toContain("ann@ci-7, since 2026-01-01T00:00:00Z, lock ID 4711-id");
     expect(server.lock).toBe(holder);
     const freed = await remote(["force-unlock"], {}, ["yes"]);
-    expect(freed.stdout).toBe("The state is free.\n");
+    expect(freed.stdout).toBe("The lock is released.\n");
     expect(freed.stderr).toContain(
-      "If its holder still runs: hostform does not write over a state that another run has changed since",
+      "If the holder is still running: hostform does not overwrite a state that another run has changed",
     );
     expect(server.lock).toBeUndefined();
-    expect((await remote(["force-unlock"])).stdout).toBe("Nothing holds the state.\n");
+    expect((await remote(["force-unlock"])).stdout).toBe("The state is not locked.\n");
   });
 
   it("frees the lock with an id, and no other", async () => {

@@ -150,17 +150,17 @@ describe("--app", () => {
 
 describe("the options of stacks", () => {
   it.each([
-    [["plan", "--app", "x", "--stack", "y"], "--app and --stack are two ways"],
-    [["plan", "-f", "x.yaml", "--stack", "y"], "-f names a declaration in YAML"],
-    [["plan", "--var", "a=b"], "--var is about stacks"],
-    [["plan", "-var=a=b"], "--var is about stacks"],
-    [["plan", "--var-file", "x.json"], "--var is about stacks"],
-    [["plan", "--only", "one"], "--only is about stacks"],
-    [["plan", "--stack", "x", "--var", "a"], "expected NAME=VALUE"],
-    [["plan", "--stack", ""], "it is empty"],
+    [["plan", "--app", "x", "--stack", "y"], "--app and --stack cannot be combined"],
+    [["plan", "-f", "x.yaml", "--stack", "y"], "-f cannot be combined with"],
+    [["plan", "--var", "a=b"], "--var needs a stack"],
+    [["plan", "-var=a=b"], "--var needs a stack"],
+    [["plan", "--var-file", "x.json"], "--var needs a stack"],
+    [["plan", "--only", "one"], "--only needs a stack"],
+    [["plan", "--stack", "x", "--var", "a"], "Expected NAME=VALUE."],
+    [["plan", "--stack", ""], "It is empty"],
     [["version", "--stack", "x"], "`hostform version` does not work on a stack"],
     [["terraform", "schema", "--stack", "x"], "`hostform terraform schema` does not work on a stack"],
-    [["export", "--stack", "x"], "a configuration of Terraform already"],
+    [["export", "--stack", "x"], "a Terraform configuration already"],
     [["plan", "--stack", "nowhere"], "nowhere cannot be read"],
   ])("%j is refused", async (args, words) => {
     const { code, err } = await run(args);
@@ -197,10 +197,10 @@ describe("the options of stacks", () => {
     put("out/stacks/b/cdk.tf.json", {});
     const wanted = [
       [["state", "list"], "`hostform state list` works on one stack"],
-      [["plan", "--json"], "--json tells of one stack"],
+      [["plan", "--json"], "--json reports one stack"],
       [["plan", "--out", "x"], "--out is for one stack"],
       [["plan", "--max-orders", "1"], "--max-orders is for one stack"],
-      [["plan", "--state", "x"], "--state names one state"],
+      [["plan", "--state", "x"], "--state names the state of one stack"],
       [["apply", "x.plan"], "A saved plan is of one stack"],
       [["plan", "--var", "x=y"], 'None of the stacks declares a variable "x"'],
       [["plan", "--only", "c"], 'There is no stack "c"'],

@@ -83,9 +83,9 @@ describe("the line of a look", () => {
   it("says when it was, what led to it, what was found and what is next", () => {
     const events = ["invoice.paid", "service.suspended", "invoice.paid"];
     expect(watchLine({ at: AT, events, found: "2 resources as declared.", nextMs: 90_000 }, plain)).toBe(
-      "2026-11-21T10:00:00Z After invoice.paid, service.suspended: 2 resources as declared. Next look in 1 min 30 s.",
+      "2026-11-21T10:00:00Z After invoice.paid, service.suspended: 2 resources as declared. Next check in 1 min 30 s.",
     );
-    expect(watchLine({ at: AT, found: "", nextMs: 300_000 }, plain)).toBe("2026-11-21T10:00:00Z Next look in 5 min.");
+    expect(watchLine({ at: AT, found: "", nextMs: 300_000 }, plain)).toBe("2026-11-21T10:00:00Z Next check in 5 min.");
     expect(watchLine({ at: AT, found: "Done.", nextMs: 0 }, plain)).toBe("2026-11-21T10:00:00Z Done.");
     expect(watchLine({ at: AT, found: "Done." }, plain)).toBe("2026-11-21T10:00:00Z Done.");
   });
