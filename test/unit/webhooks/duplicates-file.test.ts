@@ -66,7 +66,11 @@ describe("a memory in a file", () => {
 
   it.each<[why: string, make: (file: string) => Promise<unknown>, message: RegExp]>([
     ["another file", (file) => writeFile(file, "export PATH=/bin\n"), /has other contents/],
-    ["one with a line of another form", (file) => writeFile(file, "hostform webhook deliveries 1\nx\n"), /not a delivery/],
+    [
+      "one with a line of another form",
+      (file) => writeFile(file, "hostform webhook deliveries 1\nx\n"),
+      /not a delivery/,
+    ],
     ["a folder", (file) => mkdir(file), /not a regular file/],
     ["a link", (file) => symlink("/etc/hostname", file), /not a regular file/],
     ["a folder that is not there", (file) => rm(path.dirname(file), { recursive: true }), /ENOENT/],
