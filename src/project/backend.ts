@@ -95,9 +95,9 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
       if (path === undefined || !existsSync(path)) return open;
       await open.close();
       return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-        detail: `${path} is not used any more, now that a backend is declared.`,
+        detail: `A backend is declared, so ${path} is no longer used.`,
         remedies: [
-          `Bring it there with \`hostform state push ${path}\`, then remove it. If it is of no use, remove it.`,
+          `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
         ],
       });
     },
@@ -109,8 +109,8 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   if (!text) return undefined;
   const ms = milliseconds(text);
   if (ms !== undefined && ms >= 1_000 && ms <= 3_600_000) return ms;
-  return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is no time from 1s to 1h`, {
-    remedies: ["Set it to a time such as 30s or 5m, or unset it."],
+  return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is not a duration from 1s to 1h`, {
+    remedies: ["Set it to a duration such as 30s or 5m, or unset it."],
   });
 }
 
@@ -214,7 +214,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
       said({
         summary: "What this run recorded could not be kept in a file either",
         detail: error instanceof Error ? error.message : String(error),
-        remedies: ["Run plan: what exists in the account is found there and can be imported."],
+        remedies: ["Run `hostform plan`: it finds what exists in the account, and you can import that."],
       });
     }
   };
@@ -251,9 +251,9 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
-    return refuse(`Plain http to ${url.hostname} would show the state to everyone on the way`, {
+    return refuse(`Plain http to ${url.hostname} would expose the state to the network`, {
       detail: "http is accepted for loopback addresses only.",
-      remedies: ["Use https, or pass --insecure-http if the way to the server is protected otherwise."],
+      remedies: ["Use https, or pass --insecure-http if the connection is protected in another way."],
     });
   }
   return url;
@@ -315,7 +315,7 @@ function wordsOf(command: string, variable: string): [string, ...string[]] {
   const [program, ...args] = command.trim().startsWith("[") ? listed(command) : command.trim().split(/\s+/);
   if (program !== undefined && (command.trim().startsWith("[") || !/["'\\]/.test(command))) return [program, ...args];
   return fail("state.key", `${variable} is not a program with its arguments`, {
-    detail: "It is not given to a shell: quotes and backslashes have no meaning.",
+    detail: "It does not run in a shell: quotes and backslashes have no meaning.",
     remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
 }

@@ -36,7 +36,7 @@ function trackedWarnings(state: string): Diagnostic[] {
       code: "state.tracked",
       summary: `git tracks ${list}`,
       detail:
-        "A pull request or another branch can put another state in its place, an older one even where it is encrypted. In the clear, everyone who can read the repository reads its secrets.",
+        "A pull request or another branch can replace the state, even an encrypted one by an older one. Unencrypted, it shows its secrets to everyone who can read the repository.",
       remedies: [
         `\`git rm --cached ${tracked.join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
       ],

@@ -1,7 +1,7 @@
 import type { Limits } from "../core/engine/index.ts";
 import type { Guards } from "../core/model/index.ts";
 
-/** The options that say something else than the declared guards, for one run. */
+/** Options that override the declared guards for one run. */
 export interface GuardFlags {
   readonly maxOrders?: number;
   readonly maxSpend?: Readonly<Record<string, number>>;
@@ -9,7 +9,7 @@ export interface GuardFlags {
   readonly allowUnknownPrices?: boolean;
 }
 
-/** Their names. One that is added and not named here does not compile. */
+/** Their names. An option that is missing here does not compile. */
 export const GUARD_FLAGS = Object.keys({
   maxOrders: true,
   maxSpend: true,
@@ -18,8 +18,8 @@ export const GUARD_FLAGS = Object.keys({
 } satisfies Record<keyof GuardFlags, true>) as readonly (keyof GuardFlags)[];
 
 /**
- * The limits of a run: the declared guards, and what the command line says instead.
- * @param unattended nobody looks at the plan before it is applied.
+ * The limits of a run: the declared guards, as far as the command line does not override them.
+ * @param unattended nobody sees the plan before it is applied.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
   const { maxOrders, maxSpend, allowRemovals = false, allowUnknownPrices = false } = flags;

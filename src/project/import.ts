@@ -106,18 +106,18 @@ function declaredAt(desired: Desired, text: string): { resource: DesiredResource
   if (resource !== undefined && kind !== undefined) return { resource, kind };
   const known = desired.resources.map((one) => one.address);
   fail("plan.address", `No resource ${text} is declared.${didYouMean(address, known)}`, {
-    remedies: ["Declare it first: importing needs to know what the object is to be."],
+    remedies: ["Declare it first: an import compares the object with its declaration."],
   });
 }
 
 function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: string): void {
   const prior = state.resources.get(address);
   if (prior === undefined || prior.private.pending !== undefined) return;
-  fail("usage", `${address} is in the state already, as ${kind.noun} ${String(prior.attributes.id)}`, {
+  fail("usage", `${address} is already in the state, as ${kind.noun} ${String(prior.attributes.id)}`, {
     remedies: [
       prior.attributes.id === id
         ? "Nothing to do."
-        : `To have ${id} in its place: \`hostform state rm ${inQuotes(address)}\` first.`,
+        : `To import ${id} instead: \`hostform state rm ${inQuotes(address)}\` first.`,
     ],
     address,
   });
@@ -144,7 +144,7 @@ function checkUnique(
   const id = String(attributes.id);
   const owner = ownerIn(state, kinds)(provider, kind, { id, attributes });
   if (owner === undefined || owner === address) return;
-  fail("usage", `Nothing was imported: ${id} is in the state already, as ${owner}`, {
+  fail("usage", `Nothing was imported: ${id} is already in the state, as ${owner}`, {
     remedies: [`To rename it: \`hostform state mv ${inQuotes(owner)} ${inQuotes(address)}\`.`],
     address,
   });
@@ -217,7 +217,7 @@ function planOf(
 function imported(kind: Kind, { address, attributes }: ResourceState, { reasons }: Change): Imported {
   const { noun } = kind;
   const isShown = kind.list !== undefined || kind.get !== undefined;
-  const unseen = `The API has no call that shows a ${noun}: the id and the declaration were believed.`;
+  const unseen = `The API has no call that shows a ${noun}: neither the id nor the declaration could be checked.`;
   const lost = unrecoverable(kind, attributes);
   return {
     address,

@@ -8,7 +8,7 @@ import { isInside } from "../core/record/index.ts";
 export async function refuseDetour(cwd: string, named: string): Promise<void> {
   if (!isInside(cwd, named) || isInside(await realPlace(cwd), await realPlace(named))) return;
   fail("trust.file", `${path.relative(cwd, named)} leads outside the project through a link`, {
-    remedies: ["Name the place itself on the command line."],
+    remedies: ["Name the target of the link on the command line."],
   });
 }
 
@@ -61,7 +61,7 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
     fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
       remedies: [
         links
-          ? "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values."
+          ? "Put the file itself there, or name it on the command line: `-f` for a declaration, `--var-file` for values."
           : "Put the file itself into the project.",
       ],
     });
@@ -70,7 +70,7 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
     fail("trust.file", `${shown} is not a regular file`, { remedies: ["Put a regular file there."] });
   }
   if (!links && (await found(() => lstat(at)))?.isSymbolicLink()) {
-    fail("trust.file", `${shown} is a link, which an untrusted project may not have in place of a file`, {
+    fail("trust.file", `${shown} is a link, which an untrusted project may not use`, {
       remedies: ["Put the file itself there."],
     });
   }

@@ -33,13 +33,13 @@ export async function placeForPlan(source: ProjectSource, file: string): Promise
     const folder = await systemDisk.resolve(source.dir).catch(() => source.dir);
     for (const place of [named, target]) {
       if ([source.state, state].some((of) => belongsToState(place, of))) {
-        refuse(file, "There hostform keeps the state, its backup, its journal or its lock.");
+        refuse(file, "hostform keeps the state, its backup, its journal or its lock there.");
       }
       if ([source.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
-        refuse(file, "By that name it would be a part of the declaration.");
+        refuse(file, "A file of that name would be part of the declaration.");
       }
       if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
-        refuse(file, "By that name Terraform would take it for a part of the stack.");
+        refuse(file, "Terraform would read a file of that name as part of the stack.");
       }
       if (source.files.includes(place)) refuse(file, "It is a file of the declaration.");
     }
@@ -97,7 +97,7 @@ async function refuseOthers(target: string, file: string): Promise<void> {
   if (standing === undefined) return;
   if (standing.isDirectory()) refuse(file, "It is a folder.");
   if (!standing.isFile() || !beginsAsPlan(await beginningOf(target))) {
-    refuse(file, "What stands there is not a plan that hostform saved, and would be lost.");
+    refuse(file, "The file there is not a plan that hostform saved, and would be overwritten.");
   }
 }
 

@@ -47,7 +47,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
   };
 }
 
-const NEW_PLAN = "Make a new plan, see whether it is still what you want, and apply that: `hostform plan --out FILE`.";
+const NEW_PLAN = "Make a new plan, review it, and apply it: `hostform plan --out FILE`.";
 
 /** Refuses a plan that was made from something else. @throws HostformError `plan.saved` that says what. */
 export function checkOrigin(saved: Origin, here: Origin): void {
@@ -60,11 +60,11 @@ export function checkOrigin(saved: Origin, here: Origin): void {
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
     stale(
       "The state has changed since the plan was made",
-      `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, this plan perhaps.`,
+      `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, perhaps this plan.`,
     );
   }
   if (saved.state !== here.state) {
-    stale("The state has changed since the plan was made", "An apply that was stopped has recorded something.");
+    stale("The state has changed since the plan was made", "An interrupted apply recorded something.");
   }
   if (saved.project !== here.project) {
     stale(
@@ -90,14 +90,14 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction): strin
   const [before, after] = [outlines(saved, redaction), outlines(now, redaction)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
     const [was, is] = [before.get(address), after.get(address)];
-    if (was === undefined) return [`${address}: the plan leaves it alone, and now something is to be done.`];
-    if (is === undefined) return [`${address}: nothing is left to be done.`];
+    if (was === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
+    if (is === undefined) return [`${address}: it needs no change any more.`];
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
     if (parts.length === 0) return [];
     const price = parts.includes("price")
       ? ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`
       : "";
-    return [`${address}: not the same ${parts.join(", ")}.${price}`];
+    return [`${address}: differs in ${parts.join(", ")}.${price}`];
   });
 }
 
@@ -106,7 +106,7 @@ export function refuseDifferences(found: readonly string[]): void {
   if (found.length === 0) return;
   const more = found.length - MOST_TOLD;
   const detail = [...found.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join("\n");
-  fail("plan.saved", "What the plan would do is no longer what it says", {
+  fail("plan.saved", "The plan no longer matches the account", {
     detail,
     remedies: [`Nothing was changed. ${NEW_PLAN}`],
   });
@@ -181,7 +181,7 @@ function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): 
   const groups = {
     Changed: [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
     New: [...is.keys()].filter((file) => !was.has(file)),
-    "No longer there": [...was.keys()].filter((file) => !is.has(file)),
+    Removed: [...was.keys()].filter((file) => !is.has(file)),
   };
   const parts = Object.entries(groups).flatMap(([words, files]) =>
     files.length === 0 ? [] : [`${words}: ${some(files)}.`],

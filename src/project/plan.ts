@@ -202,7 +202,7 @@ async function makePlan(
 function sayRecovered(log: Log, { recovered }: OpenState): void {
   if (recovered.length === 0) return;
   const what = plural(recovered.length, "resource");
-  log.say(`An earlier run was stopped. What it had recorded last (${what}) is taken from its journal.`);
+  log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
@@ -211,9 +211,9 @@ function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
     {
       severity: "warning",
       code: "state.unmanaged",
-      summary: `The state holds ${plural(addresses.length, "object")} that hostform leaves alone`,
+      summary: `The state holds ${plural(addresses.length, "object")} that hostform does not manage`,
       detail: addresses.slice(0, 5).map(escapeLine).join(", "),
-      remedies: ["Nothing to do: what is Terraform's stays in the state."],
+      remedies: ["Nothing to do: Terraform's resources stay in the state."],
     },
   ];
 }

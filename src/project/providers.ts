@@ -213,7 +213,7 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   const place = config.range === undefined ? {} : { range: config.range };
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
   if (tokenFile === undefined && variable === undefined) {
-    fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
+    fail("provider.token", `Provider ${alias} has no token`, {
       remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
       ...place,
     });

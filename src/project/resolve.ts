@@ -34,7 +34,7 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Looks for the result of pending creates, and settles one. Sends GETs only, asks nothing.
+ * Looks for the result of pending creates, and settles one. Sends GETs only.
  * @param address the one, or all instances of one; undefined: all.
  * @param how undefined: nothing is settled.
  * @throws HostformError `usage`, `plan.address`, `api.not_found`: nothing was settled.
@@ -118,7 +118,7 @@ async function settleAdopted(
   const { account } = await providers.use(prior.provider);
   const owner = ownerIn(store.state, kinds)(prior.provider, kind, { id, attributes: prior.attributes });
   if (owner !== undefined)
-    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${owner}`, { address });
+    fail("usage", `Nothing was settled: ${kind.noun} ${id} is already in the state, as ${owner}`, { address });
   const adopted = await adopt(account, kind, prior, id);
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {

@@ -114,7 +114,7 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
     seal.open(proof.text, boundTo(proof.checksum));
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    refuse(`${file} was edited`, "What it says is not what was signed with the key of the state.");
+    refuse(`${file} was edited`, "Its content does not match the signature made with the key of the state.");
   }
   return saved;
 }
@@ -147,7 +147,7 @@ interface DecodedPlan extends SavedPlan {
 export function decodeSavedPlan(text: string, file: string): DecodedPlan {
   const json = parsedJson(text);
   if (json === undefined && beginsAsPlan(text)) {
-    refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is no JSON any more.");
+    refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is not JSON.");
   }
   if (!isObject(json) || json.form !== FORM) {
     const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
@@ -164,7 +164,7 @@ export function decodeSavedPlan(text: string, file: string): DecodedPlan {
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
     refuse(
       `${file} is damaged, or was edited`,
-      "What it says is not what was planned. To change a plan, make a new one.",
+      "Its content does not match its checksum. To change a plan, make a new one.",
     );
   }
   const saved = withRemedies(body as unknown as SavedPlan);

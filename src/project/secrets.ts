@@ -188,12 +188,12 @@ function lineOf(text: string, source: SecretSource): string {
  */
 function legible(text: string, source: SecretSource): string {
   if (!/[\uFFFD\0]/.test(text)) return text;
-  return unreadable(source, "It is not a text in UTF-8.", "Give the value in UTF-8; PowerShell's `>` writes UTF-16.");
+  return unreadable(source, "It is not UTF-8 text.", "Give the value in UTF-8; PowerShell's `>` writes UTF-16.");
 }
 
 async function textOf(file: string, source: SecretSource): Promise<string> {
   try {
-    if (!(await stat(file)).isFile()) unreadable(source, "It is not an ordinary file.", "Name a file.");
+    if (!(await stat(file)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
     return await readFile(file, "utf8");
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

@@ -12,8 +12,8 @@ import { projectFlags } from "./command-line.ts";
 import type { ProjectSource } from "./source.ts";
 
 /**
- * The diagnostics of a stack: their remedies rendered for it, since what becomes of them may be shown where it is not known. What
- * several have in common names no address, so that it can be said once. Those of a project in YAML stay as they are.
+ * The diagnostics of a stack, with their remedies rendered for it: they may be shown where the stack is not known. What
+ * several share names no address, so that it is shown once. Those of a project in YAML stay as they are.
  * @param desired gives resources without a place the one where they are declared.
  */
 export function forStack(

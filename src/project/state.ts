@@ -157,10 +157,10 @@ export async function forget(store: OpenState, addresses: readonly string[]): Pr
     const diagnostic = {
       severity: "error" as const,
       code: "plan.pending" as const,
-      summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
-      detail: "Its record is what keeps it from being ordered again.",
+      summary: `${resource.address} was not forgotten: it may have been ordered`,
+      detail: "Its record prevents a second order.",
       remedies: [
-        `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
       ],
       address: resource.address,
     };

@@ -35,7 +35,7 @@ import type { StackSource } from "./stacks/stack.ts";
 const COMMANDS = ["validate", "plan", "version", "completion", "sandbox"];
 
 const FIX =
-  "Remove it from the declaration; what is needed comes from outside, from the environment or the command line. If you trust its author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
+  "Remove it from the declaration, and set it in the environment or on the command line. If you trust the author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
 
 /**
  * Refuses a command line that an untrusted project may not be worked on with, before anything of the project is read.
@@ -49,7 +49,7 @@ export async function refuseUntrustedCommand(
   if (source.untrusted !== true) return;
   if (!COMMANDS.includes(command)) {
     fail("usage", `\`hostform ${command}\` is not for untrusted declarations`, {
-      detail: "With --untrusted (HOSTFORM_UNTRUSTED), `validate` and `plan` run, which change nothing.",
+      detail: "With --untrusted (HOSTFORM_UNTRUSTED) only `validate` and `plan` run, which change nothing.",
       remedies: ["Run it where the declaration is trusted."],
     });
   }
@@ -212,7 +212,7 @@ function providerRefusals(
     refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
   );
   if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
-    refused.push(refusal(`says how amounts are written (money_scale) for the provider ${alias}`, { range }, SCALE));
+    refused.push(refusal(`sets the scale of amounts (money_scale) for the provider ${alias}`, { range }, SCALE));
   const others = Object.entries(statusWords).filter(([word, phase]) => {
     const usual = phaseOfWord(word, { statusWords: {} });
     return usual !== "unknown" && usual !== phase;
@@ -245,8 +245,7 @@ async function outputRefusals(
   if (output === undefined || output === null) return [];
   const place = { address, attribute: ["secret_output"], range: locate(["secret_output"]) };
   const paths = pathsOf(output);
-  if (paths === undefined)
-    return [refusal("names a command, or a place that is not written out (secret_output)", place)];
+  if (paths === undefined) return [refusal("names a command, or uses an expression (secret_output)", place)];
   const { dir } = source;
   const inside = await Promise.all(paths.map((one) => liesIn([dir], path.resolve(dir, one))));
   return inside.every(Boolean) ? [] : [refusal("names a file outside the project (secret_output)", place)];

@@ -76,7 +76,7 @@ function conclusion(report: ContractReport, paint: Paint): string[] {
   const asFarAs =
     closed === 0
       ? ""
-      : `, as far as the token may look: ${plural(closed, "endpoint")} ${closed === 1 ? "is" : "are"} closed to it`;
+      : `, as far as the token may read: ${plural(closed, "endpoint")} ${closed === 1 ? "is" : "are"} closed to it`;
   const verdict =
     stopping > 0
       ? paint.error(`hostform cannot work with ${plural(stopping, "thing")} that this server does; see STOPS above.`)
@@ -92,7 +92,7 @@ function conclusion(report: ContractReport, paint: Paint): string[] {
       : `A sandbox is like it with: hostform sandbox --profile ${escapeLine(profile)}`;
   const found = isJudged(report)
     ? [`${verdict}${differ}`, like]
-    : [paint.error("Nothing could be judged: the token may look at nothing. Give one with more abilities.")];
+    : [paint.error("Nothing could be checked: the token may read nothing. Use one with more abilities.")];
   return [
     ...found,
     paint.dim(

@@ -36,15 +36,14 @@ interface EvidenceReport {
 }
 
 const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
-  "sent-again":
-    "Nothing to do: `hostform apply` sends the same order with the same key again, and the answer says which one it is.",
-  "secret-lost": "It was made, and its secret is lost: `hostform apply` deletes it and makes another.",
-  made: "It was made: `hostform apply` adopts it.",
+  "sent-again": "Nothing to do: `hostform apply` repeats the order with the same key, and the answer identifies it.",
+  "secret-lost": "It was created, and its secret is lost: `hostform apply` deletes it and creates another.",
+  made: "It was created: `hostform apply` adopts it.",
   nothing:
-    "It was not made, as far as the account shows: `hostform apply` sends the request again. If it was not meant to: `--absent`.",
-  unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or say `--absent`.",
+    "It was not created, as far as the account shows: `hostform apply` sends the request again. To prevent that: `--absent`.",
+  unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or pass `--absent`.",
   unknowable:
-    "The API has no call that shows it: say `--adopt ID` if it was ordered (the invoice or the dashboard tells), or `--absent`.",
+    "The API has no call that shows it: pass `--adopt ID` if it was ordered (see the invoice or the dashboard), else `--absent`.",
 };
 
 /** The most invoices or candidates that are listed. */
@@ -60,7 +59,7 @@ function linesOf(one: EvidenceReport, now: number): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
   return [
-    `  ${escapeLine(one.operation)} left at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it made" : "was lost"}`,
+    `  ${escapeLine(one.operation)} was sent at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it created" : "was lost"}`,
     ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
     ...(one.body === null ? [] : [`  Sent: ${escapeLine(JSON.stringify(one.body))}`]),
     ...candidateLines(one),
@@ -72,7 +71,7 @@ function linesOf(one: EvidenceReport, now: number): string[] {
 
 function candidateLines({ candidates }: EvidenceReport): string[] {
   if (candidates === null) return [];
-  if (candidates.length === 0) return ["  The account shows nothing new that could be it."];
+  if (candidates.length === 0) return ["  The account shows no new candidate."];
   const lines = candidates.map(({ id, natural_key: key, created_at, status, domain, plan }) => {
     const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
     return `    ${escapeLine([id, ...facts].join("  "))}`;
@@ -82,10 +81,10 @@ function candidateLines({ candidates }: EvidenceReport): string[] {
 
 const availability = (available: boolean | null): string =>
   available === null
-    ? "  Whether the domain can still be registered, the API does not tell."
+    ? "  The API does not report whether the domain can still be registered."
     : available
       ? "  The domain can still be registered (the answer may lag behind)."
-      : "  The domain cannot be registered any more: it was registered then, by you or by somebody else.";
+      : "  The domain can no longer be registered: you or somebody else registered it.";
 
 function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
   if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];

@@ -45,13 +45,13 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
     invoiceBlock(plan, result, options),
     ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
-    list("No known outcome (a request left, and its answer was not seen):", unknown),
+    list("No known outcome (a request was sent, and no answer came):", unknown),
     list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
     list("Skipped:", skippedTexts(result)),
     list(
-      interrupted ? "Not started, because the run was stopped; nothing of it was sent:" : "Not started:",
+      interrupted ? "Not started, because the run was interrupted; no request was sent:" : "Not started:",
       notStarted,
     ),
     // Of many the lists are long: what they come to is the last that is seen.
@@ -102,7 +102,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...(result.noWait ? [] : count(queued, "still queued")),
     ...count(unknown, "with no known outcome"),
     ...count(unrecorded, "not recorded"),
-    ...count(unclearIn(result), "of a status that is not understood"),
+    ...count(unclearIn(result), "with an unknown status"),
   ];
   if (result.interrupted) {
     const all = [`${done.length} of ${plural(result.outcomes.length, "change")} completed`, ...ends].join(", ");
@@ -150,7 +150,7 @@ function tally({ outcomes, pending }: ApplyResult): Tally {
 const nextStep = (unrecorded: readonly string[]) =>
   unrecorded.length > 0
     ? "The rest of what was done is recorded; `hostform plan` shows where things stand."
-    : "What was done is recorded; the same command goes on from there.";
+    : "What was done is recorded; run the same command to continue.";
 
 /** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */
 export const doneEffects = (done: Counts, queued: number): string[] => [

@@ -29,7 +29,7 @@ const WHY: Readonly<Record<ReasonKind, string>> = {
   import: "import",
   removed: "no longer declared",
   destroy: "destroy",
-  reorder: "ordered anew",
+  reorder: "ordered again",
   gone: "no longer exists",
 };
 

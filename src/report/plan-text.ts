@@ -74,7 +74,7 @@ function actionLines(changes: readonly Change[], paint: Paint): string[] {
   const legend = legendLines(changes, paint);
   return [
     ...(legend.length === 0 ? [] : ["The signs in this plan mean:", ...legend, ""]),
-    "hostform will do the following:",
+    "hostform will perform the following actions:",
     "",
     ...changes.flatMap((change) => [...changeLines(change, paint), ""]),
   ];
@@ -87,7 +87,7 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   const shown = waiting.slice(0, MAX_LINES);
   const more = waiting.length - shown.length;
   return [
-    paint.bold("Declared, but not possible yet:"),
+    paint.bold("Deferred:"),
     ...shown.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`)),
     ...(more > 0 ? [`  and ${more} more`] : []),
     "",
@@ -105,9 +105,9 @@ export function unlistedLines({ changes }: Plan): string[] {
 /** Of a create, its reason says so. */
 function unseenText({ address, before, unlisted, waitsFor }: Change): string | undefined {
   if (unlisted !== undefined)
-    return `${address} was created at ${unlisted}, and no list shows it yet: it is taken as recorded.`;
+    return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
   if (waitsFor === undefined || before === null) return undefined;
-  return `${address} is not shown before ${waitsFor} is live: it is taken as recorded.`;
+  return `${address} is not shown before ${waitsFor} is live: it is planned as recorded.`;
 }
 
 /**
@@ -156,8 +156,7 @@ export function summaryLine(plan: Plan): string {
   }
   if (plan.changes.every(isNoOp)) {
     const unclear = unfulfilledIn(plan).length;
-    if (unclear > 0)
-      return `Nothing can be done about ${plural(unclear, "resource")} whose status is not understood; see above.`;
+    if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
     const kept = plan.mode === "destroy" ? plan.changes.length : 0;
     if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
     if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
@@ -175,11 +174,8 @@ export function summaryLine(plan: Plan): string {
 /** Nothing is to be done in the account, but in the state. */
 function recordAlone(plan: Plan): string {
   if (plan.mode === "destroy")
-    return "No changes to the account. Applying this plan takes the outputs out of the state.";
-  const parts = [
-    ...(changesOutputs(plan) ? ["the outputs"] : []),
-    ...(changesAddresses(plan) ? ["what has moved"] : []),
-  ];
+    return "No changes to the account. Applying this plan removes the outputs from the state.";
+  const parts = [...(changesOutputs(plan) ? ["the outputs"] : []), ...(changesAddresses(plan) ? ["the moves"] : [])];
   return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
 }
 
@@ -259,7 +255,7 @@ function unknownText({ unknown, orders: count }: CostLine, orders: readonly Chan
   if (unknown === 0) return "";
   const reasons = new Set(orders.flatMap(({ quote }) => (quote?.unknown === undefined ? [] : [quote.unknown])));
   const [only] = reasons;
-  const why = reasons.size === 1 && only !== undefined ? only : "the API's list does not tell it";
+  const why = reasons.size === 1 && only !== undefined ? only : "the API's list does not show it";
   if (unknown === count) return `: ${escapeLine(why)}`;
   const [are, their] = unknown === 1 ? ["is", "its"] : ["are", "their"];
   return `; ${unknown} of them ${are} not counted, ${their} price is unknown: ${escapeLine(why)}`;

@@ -39,7 +39,7 @@ export function progressLine(event: ApplyEvent, { color }: { readonly color: boo
     case "errored": {
       const [cause] = event.outcome.diagnostics;
       if (event.outcome.result === "not-started") return `${address} Not sent, because the run was stopped`;
-      const open = event.outcome.unknown ? ": what became of its request is not known" : "";
+      const open = event.outcome.unknown ? ": the result of its request is unknown" : "";
       const why = cause === undefined ? open : `: ${escapeLine(cause.summary)}`;
       return `${address} ${paint.error(`${noun} errored after ${formatElapsed(event.seconds)}`)}${why}`;
     }

@@ -146,7 +146,7 @@ describe("hostform contract", () => {
     project.control.addFault({ path: "/*", phase: "before", status: 403, times: 99, body });
     const { code, out } = await project.run("contract");
     expect(code).toBe(1);
-    expect(out).toContain("Nothing could be judged: the token may look at nothing.");
+    expect(out).toContain("Nothing could be checked: the token may read nothing.");
     expect(out).not.toMatch(/Giorgi|Kunde|can work with/);
   });
 

@@ -34,7 +34,7 @@ describe("resolve", () => {
     project.clock.advance(90_000);
     const { code, out } = await project.run("resolve");
     expect(code).toBe(1);
-    expect(out).toContain("registerDomain left at 2026-11-21T10:00:00.000Z (1 min 30 s ago)");
+    expect(out).toContain("registerDomain was sent at 2026-11-21T10:00:00.000Z (1 min 30 s ago)");
     expect(out).toContain("acme-example.com");
     expect(out).toContain(happened ? "cannot be registered any more" : "can still be registered");
     expect(out.includes("Invoices of orders that no service shows")).toBe(happened);
@@ -121,7 +121,7 @@ describe("resolve", () => {
     const adopt = (id: string) => project.run("resolve", "hosting_client_account.ana", "--adopt", id);
     expect((await adopt("9999")).err).toContain("does not exist");
     expect((await adopt(project.idOf("accounts", one?.id))).err).toContain(
-      "is in the state already, as hosting_client_account.one",
+      "is already in the state, as hosting_client_account.one",
     );
     expect((await project.run("resolve", "hosting_client_account.one", "--absent")).err).toContain("is not pending");
   });

@@ -282,7 +282,7 @@ describe("a saved plan is refused", () => {
     const [state = "", entries = ""] = left ?? [];
     await writeFile(project.statePath, state);
     await writeFile(journal, entries);
-    expect(await refused(project)).toContain("An apply that was stopped has recorded something.");
+    expect(await refused(project)).toContain("An interrupted apply recorded something.");
     expect(ordered(project)).toBe(2);
   });
 

@@ -48,7 +48,7 @@ describe.each([
     );
     expect(ran.text).toContain(mapped("suspended"));
     expect(ran.text).not.toContain(": live");
-    expect(ran.text).toContain("Apply incomplete: 1 of a status that is not understood.");
+    expect(ran.text).toContain("Apply incomplete: 1 with an unknown status.");
     expect((await project.recorded(WWW))?.private.job).toMatchObject({ toward: "suspended", before: "ACTIVE" });
   });
 

@@ -51,7 +51,7 @@ for (const [name, make, missing] of backends) {
 
       const applied = await project.hostform("apply", "--auto-approve");
       expect(applied.code, applied.text).toBe(0);
-      expect(applied.text).toContain("1 object that hostform leaves alone");
+      expect(applied.text).toContain("1 object that hostform does not manage");
       expect(project.services).toHaveLength(1);
 
       const [ours, theirs] = [await project.hostform("state", "pull"), await project.terraform("state", "pull")];
@@ -63,7 +63,7 @@ for (const [name, make, missing] of backends) {
       expect(removed.code, removed.text).toBe(0);
       const again = await project.hostform("plan", "--detailed-exitcode");
       expect(again.code, again.text).toBe(0);
-      expect(again.text).not.toContain("leaves alone");
+      expect(again.text).not.toContain("does not manage");
       const secrets = [CREDENTIALS.password, postgres?.password ?? CREDENTIALS.password];
       for (const { text } of [applied, again]) for (const secret of secrets) expect(text).not.toContain(secret);
     });

@@ -174,7 +174,7 @@ function fileSource(project: Project, file: string): SecretSource {
 
 /** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
-  if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not a text in UTF-8.", "Write it in UTF-8.");
+  if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
   const lines = linesOf(text);
   for (const line of lines) learnValue(redaction, line);
   const unfit = unfitLines(lines);
@@ -288,7 +288,7 @@ function textAt(attributes: JsonObject | undefined, name: string): string | unde
 async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
   try {
     const status = await stat(file);
-    if (!status.isFile()) unreadable(place, "It is not an ordinary file.", "Name a file.");
+    if (!status.isFile()) unreadable(place, "It is not a regular file.", "Name a file.");
     const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
     const bytes = await systemFiles.read(file, MOST_BYTES + 1);
     if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");

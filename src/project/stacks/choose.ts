@@ -118,7 +118,7 @@ function nearTo(source: ProjectSource): (file: string) => string {
 const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
 
 /**
- * Refuses stacks that keep their state at the same place: for each of them, what the other one has made is no longer
+ * Refuses stacks that keep their state in the same place: for each of them, what the other one has made is no longer
  * declared, and would be suspended or removed.
  * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
  */
@@ -135,11 +135,9 @@ function refuseSharedStates(
     const place = onDisk ? `local ${real(stateFile(folder, backend?.settings))}` : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
-      fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state at the same place`, {
-        detail: "What the one has made would be taken for removed by the other. Nothing was asked of the account.",
-        remedies: [
-          "Give each stack a place of its own: `path` of the local backend, `address` of http, `workspace` of pg.",
-        ],
+      fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
+        detail: "Each would plan the removal of what the other made. No request was sent.",
+        remedies: ["Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg."],
       });
     }
     holders.set(place, name);
@@ -179,11 +177,9 @@ export function refuseTerraformArguments(env: Readonly<Record<string, string | u
   for (const name of READ[purpose]) {
     const option = DECIDING.exec(env[name] ?? "")?.[1];
     if (option === undefined) continue;
-    fail("stack.variables", `${name} gives Terraform \`-${option}\`, which hostform would not heed`, {
+    fail("stack.variables", `${name} sets Terraform's \`-${option}\`, which hostform does not apply`, {
       detail: "The same stack would mean two things, depending on who applies it.",
-      remedies: [
-        `Unset ${name}. To hostform, give \`--var\`, \`--var-file\` or \`--target\` on its own line, or TF_VAR_NAME.`,
-      ],
+      remedies: [`Unset ${name}. Pass \`--var\`, \`--var-file\` or \`--target\` to hostform, or set TF_VAR_NAME.`],
     });
   }
 }
@@ -199,17 +195,13 @@ export async function refuseWorkspaces(
 ): Promise<void> {
   const named = env.TF_WORKSPACE || (await chosen(folder, env.TF_DATA_DIR || undefined, shown));
   if (named === undefined || named === "default") return;
-  const where = env.TF_WORKSPACE ? "TF_WORKSPACE names it" : `\`terraform workspace select\` has chosen it in ${shown}`;
-  fail(
-    "stack.workspace",
-    `The workspace ${JSON.stringify(named)} is selected, and hostform works in \`default\` alone`,
-    {
-      detail: `${where}. Terraform keeps the state of each workspace in another place.`,
-      remedies: [
-        "Make a stack for each environment; or select `default`: unset TF_WORKSPACE, `terraform workspace select default`.",
-      ],
-    },
-  );
+  const where = env.TF_WORKSPACE ? "TF_WORKSPACE names it" : `\`terraform workspace select\` chose it in ${shown}`;
+  fail("stack.workspace", `The workspace ${JSON.stringify(named)} is selected; hostform supports only \`default\``, {
+    detail: `${where}. Terraform keeps the state of each workspace in another place.`,
+    remedies: [
+      "Make a stack for each environment; or select `default`: unset TF_WORKSPACE, `terraform workspace select default`.",
+    ],
+  });
 }
 
 /** @param data Terraform's data folder: beside the stack, or where TF_DATA_DIR says. */

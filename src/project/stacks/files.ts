@@ -38,7 +38,7 @@ export async function stacksAt(at: string, near: (file: string) => string, links
   const file = statSync(at, { throwIfNoEntry: false })?.isFile() ? at : undefined;
   const folder = file === undefined ? at : path.dirname(file);
   if (file !== undefined && path.basename(file) !== MANIFEST && !file.endsWith(".tf.json")) {
-    fail("stack.files", `${near(file)} is no stack`, {
+    fail("stack.files", `${near(file)} is not a stack`, {
       remedies: ["Name a folder, or a file that ends in `.tf.json`."],
     });
   }
@@ -82,12 +82,12 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
     });
   }
   if (file !== undefined && !found.includes(file)) {
-    fail("stack.files", `${near(file)} is not there`, { remedies: ["Synthesize again."] });
+    fail("stack.files", `${near(file)} does not exist`, { remedies: ["Synthesize again."] });
   }
   const other = found.find((one) => one !== file);
   if (file !== undefined && other !== undefined) {
     fail("stack.files", `${near(other)} lies beside ${near(file)}: Terraform would read both as one stack`, {
-      detail: "What it declares would be taken for removed.",
+      detail: "What it declares would be planned for removal.",
       remedies: [`Name the folder, ${near(folder)}; or move one of the two elsewhere.`],
     });
   }
@@ -124,7 +124,7 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   const foreign = names.find((name) => OTHER_LANGUAGE.test(name));
   if (foreign !== undefined) {
     fail("stack.files", `${path.join(shown, foreign)} is a part of the stack that hostform cannot read`, {
-      detail: "It is written in Terraform's own language or for OpenTofu alone; hostform reads `*.tf.json`.",
+      detail: "It is HCL, or for OpenTofu only; hostform reads `*.tf.json`.",
       remedies: ["Use Terraform with the provider for this folder, or name another one."],
     });
   }
@@ -132,9 +132,9 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   if (overriding !== undefined) {
     fail(
       "stack.files",
-      `${path.join(shown, overriding)} would override parts of the stack, which hostform does not do`,
+      `${path.join(shown, overriding)} would override parts of the stack, which hostform does not support`,
       {
-        remedies: ["Write what it says into the other files."],
+        remedies: ["Merge it into the other files."],
       },
     );
   }
@@ -220,18 +220,18 @@ export function readManifest(text: string, folder: string, shown: string): reado
   const { stacks } = checked(text, shown);
   const found = Object.values(stacks);
   if (found.length === 0)
-    refuse(`${shown} names no stack`, "The app has made none.", "Add a TerraformStack to the app.");
+    refuse(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
   if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
   const names = new Map(found.map((one) => [one.constructPath, one.name]));
   if (new Set(found.map((one) => one.name)).size < found.length || names.size < found.length) {
-    refuse(`${shown} names two stacks alike`);
+    refuse(`${shown}gives two stacks the same name`);
   }
   return found.map(({ name, constructPath, workingDirectory, synthesizedStackPath, dependencies, annotations }) => {
     const inside = (at: string) => within(folder, at, `${shown}, stack ${name}`);
     const file = inside(synthesizedStackPath);
     if (!file.endsWith(".tf.json")) {
       const detail = `Stack ${name} was synthesized as ${path.basename(file)}.`;
-      refuse("hostform reads stacks in Terraform's JSON alone", detail, "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.");
+      refuse("hostform reads stacks only in Terraform's JSON", detail, "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.");
     }
     return {
       name,
@@ -243,7 +243,7 @@ export function readManifest(text: string, folder: string, shown: string): reado
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
         return (
           known ??
-          refuse(`${shown}: stack ${name} depends on ${of}, which is not there.${didYouMean(of, names.keys())}`)
+          refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${didYouMean(of, names.keys())}`)
         );
       }),
       annotations: annotations.map(said),
@@ -302,7 +302,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
         .join("\n")
         .trimEnd(),
     }),
-    ...(severity === "error" && { remedies: ["Mend what the construct complains of, and synthesize again."] }),
+    ...(severity === "error" && { remedies: ["Fix what the construct reports, and synthesize again."] }),
     ...(range && { range }),
     ...(attribute !== undefined && { clearText: { construct, attribute } }),
   };

@@ -114,9 +114,9 @@ function shared(stack: string, resource: DesiredResource, holder: Holder, same: 
     severity: "error",
     code: "config.duplicate",
     summary: `Stack ${stack}, ${address}: stack ${holder.stack} declares the same as ${holder.address}, with the ${same}`,
-    detail: "Each would order it, or take the other's for its own. Nothing was asked of the account.",
+    detail: "Each would order it, or adopt the other's. No request was sent.",
     remedies: [
-      "Remove one of the two. If they are two: give each its own `domain`, or its own `reference` where it has no domain.",
+      "Remove one of the two. If they differ, give each its own `domain`, or its own `reference` where it has no domain.",
     ],
     address,
   };

@@ -138,7 +138,7 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   if (circle !== undefined) {
     const names = [...circle.nodes, circle.nodes[0]].join(" -> ");
     fail("stack.manifest", `The stacks depend on each other in a circle: ${names}`, {
-      remedies: ["Take one of the references between these stacks away."],
+      remedies: ["Remove one of the references between these stacks."],
     });
   }
   return order.flatMap((name) => known.get(name) ?? []);

@@ -46,15 +46,15 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
     const detail = log.showsOutput ? complaintIn(last) : endOf(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
-      remedies: ["Run it by itself, and mend what it complains of. Nothing was asked of the account."],
+      remedies: ["Run the app alone, and fix what it reports. No request was sent."],
     });
   }
   if ((await writtenAt(manifest)) === before) {
     const shown = path.relative(source.cwd, manifest);
-    fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
-      detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
+    fail("stack.app", `The app succeeded, but did not write ${shown}: ${app}`, {
+      detail: "It runs with CDKTF_OUTDIR; an `outdir` in the app overrides that.",
       remedies: [
-        "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+        "End the app with `app.synth()`, and remove `outdir`. To use another folder, set `output` in cdktf.json.",
       ],
     });
   }
@@ -66,7 +66,7 @@ function endOf(text: string): string {
   // Where a library was at it helps nobody here, and pushes what was said out of sight.
   const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
   const end = shown.slice(-LAST_LINES).join("\n");
-  return end.trim() === "" ? "It wrote nothing." : `The end of what it wrote:\n${end}`;
+  return end.trim() === "" ? "It wrote nothing." : `The end of its output:\n${end}`;
 }
 
 const FRAME = /^\s+at /;
@@ -101,7 +101,7 @@ async function writtenAt(file: string): Promise<bigint | undefined> {
 /** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
   const file = path.join(folder, "cdktf.json");
-  const fix = "Mend it, or remove it: hostform takes `output` and `context` from it, nothing else.";
+  const fix = "Fix it, or remove it: hostform reads only `output` and `context` from it.";
   let json: unknown;
   try {
     const text = await systemDisk.read(file);

@@ -76,8 +76,8 @@ function refused(name: string): Diagnostic {
 async function variablesFile(file: string, shown: string, own: Ownership | undefined): Promise<Given[]> {
   if (!file.endsWith(".json")) {
     refuse(
-      `${shown} is written in Terraform's own language, which hostform does not read`,
-      'Write the values as JSON, and let the name end in `.json`: `plan = 11` becomes `{"plan": 11}` in terraform.tfvars.json.',
+      `${shown} is HCL, which hostform does not read`,
+      'Write the values as JSON, in a file that ends in `.json`: `plan = 11` becomes `{"plan": 11}` in terraform.tfvars.json.',
     );
   }
   const { text } = await readText(file, shown, own);

@@ -295,9 +295,9 @@ class SettledDeclaration {
     for (let readings = 0; digest !== this.#known; readings++) {
       if (readings === 0) onWait();
       if (readings === MOST_READINGS) {
-        fail("config.unreadable", "The declaration does not stop changing, so it is not acted upon", {
-          detail: `It was another one at each of ${MOST_READINGS} readings.`,
-          remedies: ["Find out what writes it again and again; if a template makes it, write it once."],
+        fail("config.unreadable", "The declaration keeps changing, and was not applied", {
+          detail: `It was different at each of ${MOST_READINGS} readings.`,
+          remedies: ["Find out what keeps writing it; if a template makes it, write it once."],
         });
       }
       await this.#clock.sleep(SETTLE_MS, signal);

@@ -224,7 +224,7 @@ describe("the origin of a saved plan", () => {
   it.each([
     ["nothing", files("1 a", "2 b"), files("1 a", "2 b"), undefined],
     ["a changed file", files("1 a", "2 b"), files("1 a", "3 b"), "Changed: b."],
-    ["each sort", files("1 a", "2 b"), files("3 a", "2 c"), "Changed: a. New: c. No longer there: b."],
+    ["each sort", files("1 a", "2 b"), files("3 a", "2 c"), "Changed: a. New: c. Removed: b."],
     ["the order", files("1 a", "2 b"), files("2 b", "1 a"), "Its files are read in another order."],
     [
       "no more than can be read",
@@ -264,15 +264,15 @@ describe("what a saved plan and a new one may differ in", () => {
   it("reports the price", () => {
     const dearer = order({ quote: { currency: "USD", list: 2500, billed: 2500, most: 2500 } });
     expect(reported(order(), dearer)).toEqual([
-      "hosting_service.acme: not the same price. The price was 1,800 USD and is 2,500 USD (in the API's own unit).",
+      "hosting_service.acme: differs in price. The price was 1,800 USD and is 2,500 USD (in the API's own unit).",
     ]);
   });
 
   it("what is no longer to be done, and what is now", () => {
     const other = order({ address: "hosting_service.b" });
     expect(differences(plan([base]), plan([other]), none)).toEqual([
-      "hosting_service.acme: nothing is left to be done.",
-      "hosting_service.b: the plan leaves it alone, and now something is to be done.",
+      "hosting_service.acme: it needs no change any more.",
+      "hosting_service.b: the plan does not change it, and now it would be changed.",
     ]);
   });
 

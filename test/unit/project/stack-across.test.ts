@@ -60,7 +60,7 @@ describe("stacks of one manifest", () => {
       synthesize(project, { a: { services: a, path: "s.tfstate" }, b: { services: b, path: other } });
       for (const args of [["apply", "--auto-approve"], ["plan", "--only", "b"], ["destroy"], ["validate"]]) {
         expect(await refused(project, ...args)).toMatch(
-          /the stacks (?:a and b|b and a) keep their state at the same place/,
+          /the stacks (?:a and b|b and a) keep their state in the same place/,
         );
       }
     }

@@ -89,11 +89,11 @@ describe("--app", () => {
     expect(shown.code).toBe(1);
     const printed = shown.err.slice(shown.err.indexOf("The app ended with exit code 1"));
     expect(printed).toContain(words);
-    expect(printed).not.toMatch(/^ +at |The end of what it wrote|before/m);
+    expect(printed).not.toMatch(/^ +at |The end of its output|before/m);
     expect(shown.err.match(/before/g)).toHaveLength(1);
     // Where nothing was shown, or a program reads it: the end, without thirty lines of a library.
     const quiet = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);
-    expect(quiet.err).toContain("The end of what it wrote");
+    expect(quiet.err).toContain("The end of its output");
     expect(quiet.err).toContain(words);
     expect(quiet.err).not.toMatch(/^ +at f /m);
     const json = JSON.parse((await run(["plan", "--json", "--app", `${node} app.cjs`])).out);
@@ -106,7 +106,7 @@ describe("--app", () => {
     put("app.cjs", "");
     const { code, err } = await run(["state", "list", "--app", `${node} app.cjs`]);
     expect(code).toBe(1);
-    expect(err).toContain("has not written cdktf.out/manifest.json");
+    expect(err).toContain("did not write cdktf.out/manifest.json");
   });
 
   it.each([

@@ -96,7 +96,7 @@ describe("a path", () => {
       const [stack] = (await stacksAt(path.join(folder, name), near)).stacks;
       return stack && load(stack, near);
     };
-    expect(await refusal(opened("readme.md"))).toContain("readme.md is no stack");
+    expect(await refusal(opened("readme.md"))).toContain("readme.md is not a stack");
     expect(await refusal(opened("empty"))).toContain("There is no *.tf.json in empty");
     expect(await refusal(opened("nowhere"))).toContain("nowhere cannot be read: it does not exist");
     // Resources of the other file would be taken for removed.
@@ -207,8 +207,8 @@ describe("variables", () => {
   });
 
   it.each([
-    ["terraform.tfvars", "plan = 1", "Terraform's own language"],
-    ["x.auto.tfvars", "plan = 1", "Terraform's own language"],
+    ["terraform.tfvars", "plan = 1", "is HCL"],
+    ["x.auto.tfvars", "plan = 1", "is HCL"],
     ["terraform.tfvars.json", "{", "is not a JSON object"],
     ["terraform.tfvars.json", "[1]", "is not a JSON object"],
   ])("are refused in %s with %s", async (name, text, words) => {
@@ -258,7 +258,7 @@ describe("variables", () => {
     ["TF_CLI_ARGS", "-var=v=x", "validate", false],
   ])("that Terraform would take from %s (%s) for %s are refused: %s", async (name, text, purpose, refused) => {
     const words = await refusal((async () => refuseTerraformArguments({ [name]: text }, purpose))());
-    if (refused) expect(words).toContain(`${name} gives Terraform \`-`);
+    if (refused) expect(words).toContain(`${name} sets Terraform's \`-`);
     else expect(words).toBe("accepted");
     expect(words).not.toContain("secret-value");
   });

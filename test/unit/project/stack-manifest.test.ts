@@ -76,9 +76,9 @@ describe("a manifest", () => {
     ["a folder outside", manifest(entry("one", { workingDirectory: "../other" })), "../other is outside the folder"],
     ["an absolute path", manifest(entry("one", { synthesizedStackPath: "/etc/x.tf.json" })), "is outside the folder"],
     ["a drive", manifest(entry("one", { workingDirectory: "C:\\x" })), "is outside the folder"],
-    ["HCL", manifest(entry("one", { synthesizedStackPath: "stacks/one/cdk.tf" })), "Terraform's JSON alone"],
+    ["HCL", manifest(entry("one", { synthesizedStackPath: "stacks/one/cdk.tf" })), "only in Terraform's JSON"],
     ["a dependency that is not there", manifest(entry("one", { dependencies: ["app/two"] })), "depends on app/two"],
-    ["one path twice", manifest(entry("one"), entry("two", { constructPath: "app/one" })), "two stacks alike"],
+    ["one path twice", manifest(entry("one"), entry("two", { constructPath: "app/one" })), "two stacks the same name"],
   ])("is refused with %s", (_, text, words) => {
     expect(refusal(() => read(text))).toMatch(/^stack\.manifest: /);
     expect(refusal(() => read(text))).toContain(words);

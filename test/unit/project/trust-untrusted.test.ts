@@ -91,7 +91,7 @@ services:
         "Error: The untrusted declaration names the backend http [trust.untrusted]",
         "Error: The untrusted declaration reads the environment variable DEPLOY_NAME [trust.untrusted]",
         "Error: The untrusted declaration reads the environment variable HOSTING_TOKEN [trust.untrusted]",
-        "Error: The untrusted declaration names a command, or a place that is not written out (secret_output) [trust.untrusted]",
+        "Error: The untrusted declaration names a command, or uses an expression (secret_output) [trust.untrusted]",
         "Error: The untrusted declaration names a credential (password: file) [trust.untrusted]",
       ]);
       expect(stderr).toContain("hosting.yaml:7:");
@@ -109,8 +109,8 @@ services:
   });
 
   it.each([
-    ["another scale than the environment", { money_scale: 4 }, "2", "how amounts are written (money_scale)"],
-    ["a scale where the environment has none", { money_scale: 2 }, "", "how amounts are written (money_scale)"],
+    ["another scale than the environment", { money_scale: 4 }, "2", "the scale of amounts (money_scale)"],
+    ["a scale where the environment has none", { money_scale: 2 }, "", "the scale of amounts (money_scale)"],
     ["the scale of the environment", { money_scale: 2 }, "2", undefined],
     ["what a word means that hostform does not know", { status_words: { laeuft: "live" } }, "", undefined],
     ["of a known word what hostform takes it for", { status_words: { active: "live" } }, "", undefined],

@@ -90,7 +90,7 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
     const closed = { id: "read.listAccounts", clause: "§4", says: "x", verdict: "not_seen" as const };
     const text = renderContract({ ...REPORT, checks: [...REPORT.checks, closed] }, { color: false });
     expect(text).toContain(
-      "hostform can work with this server, as far as the token may look: 1 endpoint is closed to it.",
+      "hostform can work with this server, as far as the token may read: 1 endpoint is closed to it.",
     );
   });
 
@@ -100,7 +100,7 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
       check.id === "read.listPlans" ? { ...check, verdict: "not_seen" as const } : check,
     );
     const text = renderContract({ ...REPORT, checks: unread }, { color: false });
-    expect(text).toContain("Nothing could be judged");
+    expect(text).toContain("Nothing could be checked");
     expect(text).not.toMatch(/can work|A sandbox is like it/);
   });
 

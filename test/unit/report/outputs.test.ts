@@ -89,7 +89,7 @@ describe("the outputs of a plan", () => {
 
   it("are listed apart from resources by a destroy", () => {
     const outputs = [output("old", { action: "delete", before: "gone" })];
-    expect(shown(outputs, { mode: "destroy" })).toContain("takes the outputs out of the state");
+    expect(shown(outputs, { mode: "destroy" })).toContain("removes the outputs from the state");
   });
 
   it("stand in Markdown and in HTML, and their secrets nowhere", () => {

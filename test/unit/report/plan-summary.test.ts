@@ -75,12 +75,12 @@ describe("the sentence for a plan without changes", () => {
     [
       "a status that is not understood",
       { changes: [change({ unfulfilled: true })], diagnostics: [warning("plan.unknown_status")] },
-      "Nothing can be done about 1 resource whose status is not understood; see above.",
+      "Nothing is planned for 1 resource with an unknown status; see above.",
     ],
     [
       "nor is that nothing left to destroy",
       { changes: [change({ unfulfilled: true }), change()], mode: "destroy" },
-      "Nothing can be done about 1 resource whose status is not understood; see above.",
+      "Nothing is planned for 1 resource with an unknown status; see above.",
     ],
   ])("%s", (_, over, line) => expect(summaryLine(plan([change()], over))).toBe(line));
 });
@@ -110,7 +110,7 @@ describe("moneyLines", () => {
     [
       "several reasons are not listed one by one",
       plan([order(), unknown("a"), unknown("b")], { cost: [cost({ orders: 3, unknown: 2 })] }),
-      "Orders: 3 services, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit); 2 of them are not counted, their price is unknown: the API's list does not tell it",
+      "Orders: 3 services, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit); 2 of them are not counted, their price is unknown: the API's list does not show it",
     ],
     [
       "list price known, the bill not",

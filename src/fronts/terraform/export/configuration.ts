@@ -222,7 +222,7 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
 
 /**
  * The `provider` blocks of the accounts: those that are declared, and the default one where something uses it.
- * @throws HostformError for an account that says nowhere where its token is: Terraform would take that of another.
+ * @throws HostformError for an account without a token: Terraform would use that of another.
  */
 function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean): TfBlock[] {
   const { providers, resources, project } = desired;
@@ -250,7 +250,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
   const { alias, baseUrl, tokenEnv, tokenFile, requestsPerMinute, statusWords, moneyScale } = provider;
   const { keyLifetimeMs, listLagMs } = provider;
   if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
-    fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
+    fail("provider.token", `Provider ${alias} has no token`, {
       detail: "Terraform would take HOSTING_TOKEN, which is the token of another account.",
       remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
       ...(provider.range && { range: provider.range }),

@@ -69,9 +69,7 @@ describe("accounts in an export", () => {
   it("say where their token is, or are refused: Terraform would take another's", async () => {
     const { code, stderr } = await exported({ providers: { beta: { base_url: "https://api.example" } } });
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /Provider beta says nowhere where its token is \[provider\.token\]\n {2}on hosting\.yaml:\d/,
-    );
+    expect(stderr).toMatch(/Provider beta has no token \[provider\.token\]\n {2}on hosting\.yaml:\d/);
   });
 });
 
