@@ -70,17 +70,17 @@ describe("plan --out never takes the place of", () => {
     ["the state before the first apply", "hosting.tfstate"],
     ["the lock before it", ".hosting.tfstate.lock"],
   ])("%s", async (_, file) => {
-    await refused(await startProject({ declare: declaration }), ["--out", file], "There hostform keeps the state");
+    await refused(await startProject({ declare: declaration }), ["--out", file], "hostform keeps the state");
   });
 
   it("the state behind a link, or a folder that is one", async () => {
     const project = await applied();
     await symlink("hosting.tfstate", path.join(project.dir, "acme.plan"));
-    await refused(project, ["--out", "acme.plan"], "There hostform keeps the state");
+    await refused(project, ["--out", "acme.plan"], "hostform keeps the state");
     await symlink(".", path.join(project.dir, "here"));
-    await refused(project, ["--out", "here/hosting.tfstate.journal"], "There hostform keeps the state");
+    await refused(project, ["--out", "here/hosting.tfstate.journal"], "hostform keeps the state");
     await symlink("hosting.tfstate.journal", path.join(project.dir, "journal.plan"));
-    await refused(project, ["--out", "journal.plan"], "There hostform keeps the state");
+    await refused(project, ["--out", "journal.plan"], "hostform keeps the state");
     await link(path.join(project.dir, "hosting.tfstate"), path.join(project.dir, "hard.plan"));
     await refused(project, ["--out", "hard.plan"], "is not a plan that hostform saved");
   });
@@ -93,7 +93,7 @@ describe("plan --out never takes the place of", () => {
   ])("%s", async (_, file, text) => {
     const project = await startProject({ declare: declaration });
     await writeFile(path.join(project.dir, file), text);
-    await refused(project, ["--out", file], "is not a plan that hostform saved, and would be lost");
+    await refused(project, ["--out", file], "is not a plan that hostform saved, and would be overwritten");
   });
 
   it("what begins to stand there while the account is read", async () => {
@@ -103,7 +103,7 @@ describe("plan --out never takes the place of", () => {
     project.onDelay = () => writeFile(file, "mine");
     const ran = await project.run("plan", "--out", "acme.plan");
     expect([ran.code, readFileSync(file, "utf8")]).toEqual([1, "mine"]);
-    expect(ran.err).toContain("would be lost");
+    expect(ran.err).toContain("would be overwritten");
   });
 });
 

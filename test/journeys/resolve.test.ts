@@ -36,7 +36,7 @@ describe("resolve", () => {
     expect(code).toBe(1);
     expect(out).toContain("registerDomain was sent at 2026-11-21T10:00:00.000Z (1 min 30 s ago)");
     expect(out).toContain("acme-example.com");
-    expect(out).toContain(happened ? "cannot be registered any more" : "can still be registered");
+    expect(out).toContain(happened ? "can no longer be registered" : "can still be registered");
     expect(out.includes("Invoices of orders that no service shows")).toBe(happened);
     expect(project.changesSent()).toEqual([]);
     const json = JSON.parse((await project.run("resolve", ADDRESS, "--json")).out);

@@ -293,7 +293,7 @@ describe("a saved plan is refused", () => {
     await project.declare({ project: "saved", ...hook("invoice.created") });
     await save(project);
     project.control.remove("webhooks", project.control.list("webhooks")[0]?.id ?? 0);
-    expect(await refused(project)).toContain("hosting_webhook.a: not the same actions");
+    expect(await refused(project)).toContain("hosting_webhook.a: differs in actions");
   });
 });
 
