@@ -1,10 +1,10 @@
 /**
- * The Terraform provider `hosting`, over plugin protocol 6: a protocol sandwich. `wire/` speaks gRPC and knows no
+ * The Terraform provider `hosting`, over plugin protocol 6: a protocol sandwich. `wire/` speaks gRPC and knows nothing of the
  * provider; `calls/` decodes a request, calls the core, encodes its answer, one file per group of calls; the core
  * (`resource/`, `data/`, `provider/`) deals in the values of `model` and goes through `lifecycle` and `kinds`, so that a
  * declaration means the same as in YAML. Must not: import the engine (graph, order and state are Terraform's own), or let
  * wire types into the core.
- * Here stand the contracts between its parts. None of them knows wire types; `calls/` alone translates.
+ * This file has the contracts between its parts, without wire types: only `calls/` translates.
  */
 import type { HostingClient } from "../../core/api/index.ts";
 import type { Kind, ReadSettings } from "../../core/kinds/kind.ts";
@@ -22,25 +22,25 @@ import type {
 } from "../../core/model/index.ts";
 import type { Schema, SchemaType } from "../../core/model/schema.ts";
 
-/** One provider configuration, opened: the account that it is about and how to deal with it. */
+/** One provider configuration, opened: its account and settings. */
 export interface ProviderSession {
-  /** False while a part of the configuration is unknown: nothing of the account can be used then. */
+  /** False while a part of the configuration is unknown: then the account cannot be used. */
   readonly isOpen: boolean;
   readonly client: HostingClient;
   readonly account: Account;
   readonly settings: ReadSettings;
-  /** Absent: nothing can be ordered (the Idempotency-Key is made from it). */
+  /** Absent: no service can be ordered (the Idempotency-Key is derived from it). */
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
   readonly moneyScale: number | undefined;
-  /** Which host it is, as the private mark of an object names it. No address can be read from it. */
+  /** A digest of the host's address, as the private mark of an object has it. */
   readonly host: string;
-  /** Which folder and workspace Terraform runs in: a note of the journal is used where it was made. */
+  /** A digest of folder, workspace and backend: an entry of the journal is used where it was written. */
   readonly place: string;
-  /** This process and its parent among those of the machine, and whether another one is still running. */
+  /** This process and its parent, and whether another process of this machine is still running. */
   readonly self: { readonly mark: string; readonly parent: string; isRunning(mark: string): boolean };
   readonly clock: Clock;
-  /** Aborted when Terraform is stopped (Ctrl-C): what is under way is finished, nothing new is begun. */
+  /** Aborted when Terraform is stopped (Ctrl-C): running requests finish, no new one is sent. */
   readonly stop: AbortSignal;
   readonly journal: Journal;
   readonly secretOutputs: SecretOutputs;
@@ -50,18 +50,18 @@ export interface ProviderSession {
 }
 
 /**
- * What creates of this account and project have come to that Terraform may not have recorded yet: Terraform writes its
- * state after the provider has answered, and a process that is killed in between takes the answer with it. In the user's
- * state folder, mode 0600; nothing in it outlives the moment in which Terraform shows that it has recorded the object.
+ * The outcome of a create that Terraform may not have recorded yet: Terraform writes its state after the provider has answered,
+ * and a kill in between loses the answer. In the user's state folder, mode 0600, until Terraform shows that it has recorded the
+ * object.
  */
 export interface Note extends ResourceState {
   /** Where Terraform ran, as {@link ProviderSession.place} has it. */
   readonly place?: string;
   /** The process that wrote it, as {@link ProviderSession.self} has it. */
   readonly owner?: string;
-  /** Terraform went on after the answer, to the ordered end of the process: its state has the object, or had it. */
+  /** Terraform ended the process in order after the answer: its state has the object, or had it. */
   readonly answered?: true;
-  /** Of a change: what Terraform had recorded, before it, of the values that are shown only once. */
+  /** Of a change: the one-time values that Terraform had recorded before it. */
   readonly base?: JsonObject;
 }
 
@@ -71,17 +71,17 @@ export interface Journal {
   get(type: string, name: string): Note | undefined;
   /** Durable when it returns. */
   put(type: string, name: string, note: Note): void;
-  /** The same, if there is none. @returns the one that is there; then nothing was put. */
+  /** Puts an entry if there is none. @returns the existing one; then nothing was put. */
   insert(type: string, name: string, note: Note): Note | undefined;
   remove(type: string, name: string): void;
-  /** Everything that this process has put was answered, and Terraform has gone on. */
+  /** Terraform has received every answer and has gone on: marks the entries of this process. */
   answered(): void;
   close(): void;
 }
 
 /** What data sources need of a session. */
 export interface DataSession extends Pick<ProviderSession, "client" | "account" | "moneyScale" | "clock" | "stop"> {
-  /** The collections as their readers share them; default: those of the session. */
+  /** The collections that concurrent readers share; default: those of the session. */
   readonly collections?: {
     isAlone(kind: Kind, parent: string | undefined): Promise<boolean>;
     upToDate(kind: Kind, parent: string | undefined): void;

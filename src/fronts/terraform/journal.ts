@@ -4,10 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { normalizeBaseUrl } from "../../core/api/address.ts";
 import { accountDigest } from "../../core/api/token.ts";
 import { DatabaseFile } from "../../core/local/index.ts";
-import type { Clock, Diagnostic } from "../../core/model/index.ts";
+import { type Clock, type Diagnostic, isObject } from "../../core/model/index.ts";
 import type { Journal, Note } from "./index.ts";
 
-/** Where the journal is, whose it is, and who is notified when it cannot be kept. */
+/** The place of the journal, its account, and who is notified when it cannot be written. */
 export interface JournalOptions {
   /** The user's state folder; undefined where there is none. */
   readonly folder: string | undefined;
@@ -15,13 +15,13 @@ export interface JournalOptions {
   readonly token: string;
   readonly project: string | undefined;
   readonly clock: Clock;
-  /** Called at most once for each thing that can go wrong. No value of a resource is ever in it. */
+  /** Called at most once for each kind of failure. A warning holds no value of a resource. */
   readonly onWarning: (warning: Diagnostic) => void;
 }
 
 /** A journal whose entries can be listed. */
 export interface OpenJournal extends Journal {
-  /** What is noted of this account and project, by type and name. */
+  /** The entries of this account and project, by type and name. */
   list(): readonly JournalEntry[];
 }
 
@@ -29,16 +29,13 @@ export interface OpenJournal extends Journal {
 const keyOf = (type: string, name: string) => `${type}\0${name}`;
 
 /**
- * Opens the journal of an account and project: `creates.journal` in the state folder, one for all of them. It is made
- * when something is first noted, and read only when it is there, so that a run that creates nothing leaves no trace.
- * When it cannot be read or written, this process remembers what it notes, and says that it is not durable.
+ * Opens the journal of an account and project: `creates.journal` in the state folder, which all of them share. The first entry
+ * creates the file, so that a run without creates leaves no trace. If it cannot be read or written, this process keeps its
+ * entries in memory, and warns that they are not durable.
  * @throws HostformError provider.base_url.
  */
-export function openJournal({ folder, baseUrl, token, project, clock, onWarning }: JournalOptions): OpenJournal {
-  const url = normalizeBaseUrl(baseUrl, true).href;
-  const scope = (): JournalScope => ({ account: accountDigest(url, token), project: project ?? "" });
-  const place = folder === undefined ? undefined : path.join(folder, "creates.journal");
-  return new AccountJournal(place, scope, clock, onWarning);
+export function openJournal(options: JournalOptions): OpenJournal {
+  return new AccountJournal(options);
 }
 
 class AccountJournal implements OpenJournal {
@@ -53,14 +50,10 @@ class AccountJournal implements OpenJournal {
   /** What could not be written to the file. */
   readonly #own = new Map<string, JournalEntry>();
 
-  constructor(
-    place: string | undefined,
-    scope: () => JournalScope,
-    clock: Clock,
-    onWarning: (warning: Diagnostic) => void,
-  ) {
-    this.#place = place;
-    this.#scope = scope;
+  constructor({ folder, baseUrl, token, project, clock, onWarning }: JournalOptions) {
+    const url = normalizeBaseUrl(baseUrl, true).href;
+    this.#place = folder === undefined ? undefined : path.join(folder, "creates.journal");
+    this.#scope = () => ({ account: accountDigest(url, token), project: project ?? "" });
     this.#clock = clock;
     this.#onWarning = onWarning;
   }
@@ -79,7 +72,7 @@ class AccountJournal implements OpenJournal {
       this.#own.delete(key);
     } catch (error) {
       this.#own.set(key, { type, name, resource });
-      this.#warn("What the Terraform provider creates is not noted durably", error);
+      this.#warn("The Terraform provider cannot write its journal", error);
     }
   }
 
@@ -89,7 +82,7 @@ class AccountJournal implements OpenJournal {
       if (other === undefined) this.#mine.set(keyOf(type, name), [type, name]);
       return other;
     } catch {
-      // Whatever keeps it from being written, put() says.
+      // put() reports why it cannot be written.
       this.put(type, name, resource);
       return undefined;
     }
@@ -119,7 +112,7 @@ class AccountJournal implements OpenJournal {
     try {
       this.#file?.close();
     } catch {
-      // What could not be removed is removed by a later run.
+      // A later run removes the rest.
     }
   }
 
@@ -129,30 +122,32 @@ class AccountJournal implements OpenJournal {
     try {
       return action(this.#open());
     } catch (error) {
-      this.#warn("What the Terraform provider has noted of its creates cannot be read", error);
+      this.#warn("The Terraform provider cannot read its journal", error);
       return otherwise;
     }
   }
 
   #open(): JournalFile {
-    if (this.#place === undefined) throw new Error("no home folder is known");
+    if (this.#place === undefined) throw new Error("there is no home folder");
     this.#file ??= new JournalFile(this.#place, this.#scope(), this.#clock.now(), () => this.#damaged());
     return this.#file;
   }
 
   #damaged(): void {
     this.#say({
-      summary: "What the Terraform provider had noted of its creates was damaged, and is begun anew",
-      detail: `${this.#place}.damaged is what was there.`,
-      remedies: ["Look at the account for what an apply that was stopped may have made; `terraform import` adopts it."],
+      summary: "The journal of the Terraform provider was damaged, and is started again",
+      detail: `The damaged file is ${this.#place}.damaged.`,
+      remedies: [
+        "Look in the account for objects that an interrupted apply may have created; `terraform import` adopts them.",
+      ],
     });
   }
 
   #warn(summary: string, error: unknown): void {
     this.#say({
       summary,
-      detail: `${this.#place ?? "The journal"}: ${error instanceof Error ? error.message : String(error)}. If Terraform is killed before it has written its state, the next apply has to find out by looking at the account, and one-time secrets may be lost.`,
-      remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
+      detail: `${this.#place ?? "The journal"}: ${error instanceof Error ? error.message : String(error)}. If Terraform is killed before it writes its state, the next apply can only look in the account, and one-time secrets may be lost.`,
+      remedies: ["Set HOSTFORM_STATE_HOME to a folder that you can write to."],
     });
   }
 
@@ -176,19 +171,19 @@ interface JournalEntry {
   readonly resource: Note;
 }
 
-/** What nobody asked for in this time belongs to something that was given up. */
+/** An entry that is not used for this long belongs to an abandoned project. */
 const KEPT_MS = 90 * 24 * 3_600_000;
-/** Removals are gathered: each transaction is synced, and a thousand of them would take seconds. */
+/** Removals are batched: each transaction is synced, and a thousand of them would take seconds. */
 const GATHERED = 200;
 
 /**
- * `FULL`: on disk when the statement has returned; with `TRUNCATE` that holds through a power failure, too.
- * `secure_delete`: an entry may hold a secret, and is overwritten when it goes.
+ * `FULL`: on disk when the statement has returned; with `TRUNCATE` also after a power failure.
+ * `secure_delete`: an entry may hold a secret, and is overwritten when it is removed.
  */
 const PRAGMAS =
   "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON";
 
-/** A serial is never used again, so that what is removed late is what was meant, whatever another process has put there. */
+/** A serial is never reused, so that a late removal removes the right entry, whatever another process has put since. */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL, type TEXT NOT NULL,
   name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
@@ -211,17 +206,17 @@ function prepare(database: DatabaseSync) {
 }
 
 /**
- * The entries of one account and project in the file that all of them share. Methods throw the system's or SQLite's own
- * error, which holds no value.
+ * The entries of one account and project in the shared file. Methods throw the error of the system or of SQLite, which holds no
+ * value.
  */
 export class JournalFile {
   readonly #file: DatabaseFile<ReturnType<typeof prepare>>;
   readonly #scope: readonly [string, string];
-  /** Serials of entries that are to go, and that nobody sees here any more. */
+  /** Serials of entries to remove, which this process no longer returns. */
   readonly #leaving = new Set<number>();
 
   /**
-   * @param now in milliseconds since the epoch, for what is too old to be kept.
+   * @param now in milliseconds since the epoch, to remove old entries.
    * @param onDamaged called when the file was damaged and is started again.
    * @param open how databases are opened.
    */
@@ -239,7 +234,7 @@ export class JournalFile {
       pragmas: PRAGMAS,
       prepare,
       onOpen: ({ hasOld, removeOld }) => {
-        // Serials of a file that is not there any more.
+        // They are serials of an earlier file.
         this.#leaving.clear();
         if (hasOld.get(now - KEPT_MS) !== undefined) removeOld.run(now - KEPT_MS);
       },
@@ -259,7 +254,7 @@ export class JournalFile {
     this.#change(({ put }) => put.run(...this.#scope, type, name, now, text));
   }
 
-  /** The same in one step with the look whether there is one already. @returns that; then nothing was put. */
+  /** Puts an entry if there is none, in one step. @returns the existing one; then nothing was put. */
   insert(type: string, name: string, resource: Note, now: number): Note | undefined {
     return this.#change(({ byName, put }) => {
       const other = resourceIn(byName.get(...this.#scope, type, name)?.resource);
@@ -268,7 +263,7 @@ export class JournalFile {
     });
   }
 
-  /** Gone for this process at once, from the file in a while: an entry too many is noticed for what it is. */
+  /** Removed for this process at once, from the file later: a leftover entry does no harm. */
   remove(type: string, name: string): void {
     const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));
     if (row === undefined) return;
@@ -276,7 +271,7 @@ export class JournalFile {
     if (this.#leaving.size >= GATHERED) this.#flush();
   }
 
-  /** Notes of these, all at once, that Terraform went on after the answer. */
+  /** Marks entries, all at once, after Terraform has received their answers. */
   answered(entries: readonly (readonly [type: string, name: string])[]): void {
     this.#file.change(({ byName, change }) => {
       for (const [type, name] of entries) {
@@ -308,7 +303,7 @@ export class JournalFile {
     if (this.#leaving.size > 0) this.#change(() => {});
   }
 
-  /** One step that takes along what is leaving. */
+  /** One step, with the removals that wait. */
   #change<T>(action: (statements: ReturnType<typeof prepare>) => T): T {
     const result = this.#file.change((statements) => {
       for (const serial of this.#leaving) statements.remove.run(serial);
@@ -319,7 +314,7 @@ export class JournalFile {
   }
 }
 
-/** Our own text again; undefined when it is not whole, or there is none. */
+/** An entry from its text; undefined when it is incomplete, or there is none. */
 function resourceIn(text: unknown): Note | undefined {
   try {
     const note = JSON.parse(String(text));
@@ -330,8 +325,4 @@ function resourceIn(text: unknown): Note | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

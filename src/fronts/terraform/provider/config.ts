@@ -17,7 +17,7 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 
-/** Where a token can be said to be, the strongest first. */
+/** The settings that give a token, the strongest first. */
 const TOKENS = ["token", "token_file", "token_env"] as const;
 
 /** A setting that is given and known; undefined otherwise. */
@@ -27,8 +27,8 @@ function given(config: ValueObject, name: string): Value | undefined {
 }
 
 /**
- * Checks the configuration of the provider as far as it is known: what is null or unknown is passed over, the defaults
- * from the environment are none of it. Sends and reads nothing. A token is in no message.
+ * Checks the configuration of the provider as far as it is known: skips null and unknown values and the defaults from the
+ * environment. Sends and reads nothing. No message holds a token.
  */
 export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   const found = [
@@ -41,12 +41,14 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   return found;
 }
 
+const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
+
 const PROJECT_NAME: Diagnostic = {
   severity: "error",
   code: "config.invalid_value",
-  summary: "project: not the name of a project",
-  detail: "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
-  remedies: ["Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit."],
+  summary: "project: expected the name of a project",
+  detail: "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
+  remedies: [PROJECT_FORM],
   attribute: ["project"],
 };
 
@@ -55,9 +57,9 @@ function error(attribute: AttributePath, code: Code, summary: string, fix: strin
 }
 
 const WITHOUT_TOKEN =
-  "Give the token as `token`, from a sensitive variable, or leave it out and set the environment variable HOSTING_TOKEN. Revoke the one that stood here if the file was shared.";
+  "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.";
 
-/** What YAML says of the same setting in `providers`. */
+/** The same checks as of `providers` in YAML. */
 function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
   // Of a map the known entries can be checked.
   const known =
@@ -72,12 +74,12 @@ function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
   if (parsed.success) return [];
   return parsed.error.issues.map(({ path, message }) => {
     const place = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-    const fix = "Correct the value; the provider's page describes it.";
+    const fix = "Correct the value; the provider's page describes the setting.";
     return error(place, "config.invalid_value", `${place.join(".")}: ${message}`, fix);
   });
 }
 
-/** A token in the place of its variable's name, or inside the address. */
+/** A token in place of its variable's name, or inside the address. */
 function holdsToken(name: string, text: string): boolean {
   return name === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, name === "token_env");
 }
@@ -87,24 +89,17 @@ function tokenErrors(config: ValueObject): Diagnostic[] {
   const doubled =
     first === undefined || second === undefined
       ? []
-      : [
-          error(
-            [second],
-            "config.duplicate",
-            `${first} and ${second} both say what the API token is`,
-            "Give one of them.",
-          ),
-        ];
+      : [error([second], "config.duplicate", `${first} and ${second} both set the API token`, "Set only one of them.")];
   const token = given(config, "token");
   return [...doubled, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
 }
 
-/** What only the client knows of addresses: plain http, credentials in them, other versions of the API. */
+/** The client's checks of an address: plain http, credentials in it, other versions of the API. */
 function addressErrors(config: ValueObject): Diagnostic[] {
   const address = given(config, "base_url");
   if (typeof address !== "string") return [];
   const insecure = config.insecure_http ?? false;
-  // Unknown whether it may be plain http: then that is seen when it is used.
+  // If insecure_http is unknown, plain http is checked when the address is used.
   return failures(() => normalizeBaseUrl(address, insecure !== false), ["base_url"]);
 }
 
@@ -121,7 +116,7 @@ function failures(step: () => unknown, attribute: AttributePath): Diagnostic[] {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The settings that YAML has too. To be asked for what is valid and known. */
+/** The settings that YAML has, too, as far as they are known. The configuration must be valid. */
 export function settingsIn(config: ValueObject): Omit<ProviderConfig, "alias" | "range"> {
   const names = Object.keys(providerSettings.shape);
   const known = names.map((name) => [name, given(config, name)] as const).filter(([, value]) => value !== undefined);
@@ -140,21 +135,21 @@ export function addressOf(config: ValueObject, env: Env): string {
   });
 }
 
-/** The name of the project; undefined when none is given. @throws HostformError at `project`. */
+/** The name of the project; undefined when none is set. @throws HostformError at `project`. */
 export function projectOf(config: ValueObject, env: Env): string | undefined {
   const project = given(config, "project");
   if (typeof project === "string") return project;
   const name = env.HOSTFORM_PROJECT || undefined;
   if (name === undefined || isProjectName(name)) return name;
-  return fail("config.invalid_value", "The environment variable HOSTFORM_PROJECT does not hold the name of a project", {
-    remedies: ["Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit."],
+  return fail("config.invalid_value", "The environment variable HOSTFORM_PROJECT is not the name of a project", {
+    remedies: [PROJECT_FORM],
     attribute: ["project"],
   });
 }
 
 export interface ProviderToken {
   readonly token: string;
-  /** The setting that it is from. */
+  /** The setting that gives it. */
   readonly attribute: string;
   readonly warning?: Diagnostic;
 }
@@ -169,14 +164,14 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
     tokenFile === undefined ? { env: tokenEnv ?? "HOSTING_TOKEN" } : { file: path.resolve(folder, tokenFile) };
   const place = { attribute: [attribute] };
   const relativeTo = "the directory in which Terraform runs";
-  const otherwise = "or give it as `token`, from a sensitive variable";
+  const otherwise = "or set `token` from a sensitive variable";
   const reading = { env, of: "the provider", otherwise, relativeTo, place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (!readableByOthers || "env" in source) return { token, attribute };
   const warning: Diagnostic = {
     severity: "warning",
     code: "provider.token",
-    summary: "The token file can be read by others",
+    summary: "Other users can read the token file",
     detail: source.file,
     remedies: [`\`chmod 600 ${source.file}\`.`],
     ...place,

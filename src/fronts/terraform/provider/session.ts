@@ -35,11 +35,11 @@ export interface SessionOptions {
   readonly folder?: string;
   /** Called when a request has to wait, with the time in ms. */
   onWait?(ms: number): void;
-  /** Called with what the user should know, also after the session was opened. */
+  /** Called with each warning, also after the session was opened. */
   onWarning(warning: Diagnostic): void;
 }
 
-/** Files in Terraform's folder that no secret may replace. */
+/** Files of Terraform that no secret may replace. */
 const TERRAFORMS = [
   "terraform.tfstate",
   "terraform.tfstate.backup",
@@ -47,7 +47,7 @@ const TERRAFORMS = [
   ".terraform.lock.hcl",
 ];
 
-/** Configuration, variables, states and plans, wherever they are, and what Terraform keeps in its data folder. */
+/** Configuration, variables, states and plans in any folder, and Terraform's data folder. */
 function isTerraforms(file: string): boolean {
   return (
     /\.(?:tf|tf\.json|tofu|tofu\.json|tfvars|tfvars\.json|tfstate|tfplan|tftest\.hcl)$|\.tfstate\./.test(file) ||
@@ -55,7 +55,7 @@ function isTerraforms(file: string): boolean {
   );
 }
 
-/** The environment for a command of the user's: without what is between Terraform and this process, and without credentials. */
+/** The environment for a command of the user: without the variables of the plugin protocol, and without credentials. */
 function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObject): SessionOptions["env"] {
   const tokens = typeof named === "string" ? [named] : [];
   return Object.fromEntries(
@@ -64,13 +64,13 @@ function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObje
 }
 
 /**
- * Terraform runs what a configuration names (other providers, `external`, provisioners) before and beside this provider: a
- * promise that it cannot keep is refused, not passed over. @throws HostformError `trust.untrusted`.
+ * Terraform runs the programs that a configuration names (other providers, `external`, provisioners) before and beside this
+ * provider, which therefore cannot keep the promise of HOSTFORM_UNTRUSTED. @throws HostformError `trust.untrusted`.
  */
 function refuseUntrusted(env: SessionOptions["env"]): void {
   if (!untrustedByEnvironment(env)) return;
   fail("trust.untrusted", "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names", {
-    detail: "The provider cannot keep an untrusted configuration from doing harm. Nothing was sent.",
+    detail: "The provider cannot keep an untrusted configuration from doing harm. No request was sent.",
     remedies: [
       "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
     ],
@@ -78,8 +78,8 @@ function refuseUntrusted(env: SessionOptions["env"]): void {
 }
 
 /**
- * Opens an account by the provider's configuration. Sends nothing. While a part of the configuration is unknown (when a
- * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
+ * Opens an account by the provider's configuration. Sends no request. A configuration may have unknown parts at plan time: then
+ * the session is opened, and whatever needs the account throws `terraform.not_known`.
  * @throws HostformError at the setting that is missing or wrong; a token is in no message. `trust.untrusted` where HOSTFORM_UNTRUSTED is set.
  */
 export async function openSession(config: ValueObject, options: SessionOptions): Promise<ProviderSession> {
@@ -145,7 +145,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     get project() {
       return open.includes("project") ? notKnown(["project"]) : project;
     },
-    // Opened when it is first asked for: half of Terraform's processes only validate.
+    // Opened on first use: half of Terraform's processes only validate.
     get journal() {
       journal ??= openJournal({ ...reached, project: session.project, folder: stateFolder(env), clock, onWarning });
       return journal;
@@ -166,7 +166,7 @@ function userAgent(version: string | undefined): string {
   return `hostform-terraform/${VERSION}${known ? ` terraform/${known}` : ""}`;
 }
 
-/** Puts failures of the client at the setting that they are about. */
+/** Locates failures of the client at the setting that causes them. */
 function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
   try {
     return step();
@@ -183,8 +183,8 @@ function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
 }
 
 /**
- * Refuses to go on without settings that are unknown yet. It is not located: the call that needs them is about a
- * resource, and Terraform would look for the attribute there.
+ * Refuses to continue with unknown settings. The diagnostic has no attribute: Terraform would look for it in the resource that
+ * the call is about.
  */
 function notKnown(settings: readonly string[]): never {
   const names = settings.map((name) => `\`${name}\``).join(", ");
@@ -192,72 +192,54 @@ function notKnown(settings: readonly string[]): never {
     "terraform.not_known",
     `The provider's ${names} ${settings.length === 1 ? "is" : "are"} known only after apply`,
     {
-      detail:
-        "It comes from something that is still to be made, and what the account holds has to be looked at before.",
+      detail: "It depends on a resource that does not exist yet, and the plan has to read the account.",
       remedies: [
-        "Give a value that is known when the plan is made, or apply what it comes from first: `terraform apply -target=…`.",
+        "Set a value that is known at plan time, or apply the resource it depends on first: `terraform apply -target=…`.",
       ],
     },
   );
 }
 
-/** The session of a configuration that is not known as a whole: whatever needs the account throws {@link notKnown}. */
-function waitingSession(
-  settings: readonly string[],
-  parts: Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">,
-): ProviderSession {
-  const needed = () => notKnown(settings);
-  return {
-    ...parts,
-    isOpen: false,
-    get client() {
-      return needed();
-    },
-    get account() {
-      return needed();
-    },
-    get settings() {
-      return needed();
-    },
-    get project() {
-      return needed();
-    },
-    get host() {
-      return needed();
-    },
-    get self() {
-      return needed();
-    },
-    get place() {
-      return needed();
-    },
-    get moneyScale() {
-      return needed();
-    },
-    get journal() {
-      return needed();
-    },
-    close: async () => {},
-  };
+/** What a session has while a part of the configuration is unknown. */
+type WaitingParts = Pick<ProviderSession, "clock" | "stop" | "secretOutputs" | "secretDestination">;
+
+/** What needs the whole configuration. */
+const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts | "isOpen" | "close">, true>> = {
+  client: true,
+  account: true,
+  settings: true,
+  project: true,
+  moneyScale: true,
+  host: true,
+  place: true,
+  self: true,
+  journal: true,
+};
+
+/** The session of a configuration that has unknown parts: whatever needs the account throws {@link notKnown}. */
+function waitingSession(settings: readonly string[], parts: WaitingParts): ProviderSession {
+  const session = { ...parts, isOpen: false, close: async () => {} };
+  for (const name of Object.keys(NEEDED)) Object.defineProperty(session, name, { get: () => notKnown(settings) });
+  return session as typeof session & Pick<ProviderSession, keyof typeof NEEDED>;
 }
 
 const digest = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 
-/** A short word for a host; its address cannot be read from it. @param baseUrl in its normal form. */
+/** A digest that identifies a host without its address. @param baseUrl in its normal form. */
 const hostMark = (baseUrl: string): string => digest(["host", baseUrl]);
 
 /**
- * Which state Terraform works on, as far as it can be known: its folder, workspace and backend, or what HOSTFORM_PLACE says, for CI jobs whose folder
- * changes from run to run.
- * @param folder the one that Terraform runs in.
+ * Identifies the state that Terraform works on: by its folder, workspace and backend, or by HOSTFORM_PLACE, for CI jobs whose
+ * folder changes from run to run.
+ * @param folder in which Terraform runs.
  */
 function placeMark(folder: string, env: SessionOptions["env"]): string {
   const own = env.HOSTFORM_PLACE;
   return own ? digest(["place", own]) : digest(["folder", folder, workspaceIn(folder, env), backendIn(folder, env)]);
 }
 
-/** The backend that `terraform init` has noted in its data folder: one folder may have a backend for each environment. */
+/** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */
 function backendIn(folder: string, env: SessionOptions["env"]): unknown {
   try {
     const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "terraform.tfstate");
@@ -267,7 +249,7 @@ function backendIn(folder: string, env: SessionOptions["env"]): unknown {
   }
 }
 
-/** The workspace as Terraform finds it: TF_WORKSPACE, else what `terraform workspace select` has left in its data folder. */
+/** The workspace as Terraform finds it: TF_WORKSPACE, else the one that `terraform workspace select` recorded in its data folder. */
 function workspaceIn(folder: string, env: SessionOptions["env"]): string {
   if (env.TF_WORKSPACE) return env.TF_WORKSPACE;
   try {

@@ -181,7 +181,7 @@ describe("an entry that is put where there is none", () => {
     journal.put("hosting_webhook", "b", note("2"));
     expect(journal.list().map(({ name }) => name)).toEqual(["a", "b"]);
     expect(journal.warnings).toHaveLength(1);
-    expect(journal.warnings[0]?.detail).toMatch(/^The journal: no home folder is known\. /);
+    expect(journal.warnings[0]?.detail).toMatch(/^The journal: there is no home folder\. /);
     journal.remove("hosting_webhook", "a");
     expect(journal.get("hosting_webhook", "a")).toBeUndefined();
   });
@@ -292,7 +292,7 @@ it("a journal that cannot be read says so once, and has nothing", () => {
   expect(journal.get("hosting_webhook", "a")).toBeUndefined();
   expect(journal.list()).toEqual([]);
   expect(journal.warnings.map(({ code, summary }) => `${code} ${summary}`)).toEqual([
-    "provider.journal What the Terraform provider has noted of its creates cannot be read",
+    "provider.journal The Terraform provider cannot read its journal",
   ]);
   expect(journal.warnings[0]?.detail).toContain(path.join(folder, "creates.journal"));
 });

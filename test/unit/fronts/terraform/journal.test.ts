@@ -235,7 +235,7 @@ describe("the file", () => {
 
 describe("without a file that can be used, this process remembers, and says that once", () => {
   const unusable = [
-    ["no home folder is known", () => undefined],
+    ["there is no home folder", () => undefined],
     [
       "ENOTDIR",
       () => {

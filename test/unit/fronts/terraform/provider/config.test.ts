@@ -56,16 +56,13 @@ describe("the configuration of the provider", () => {
       "config.invalid_value at token_env: token_env: expected the name of an environment variable, such as HOSTING_TOKEN",
     ],
     [{ token_file: "" }, "config.invalid_value at token_file: token_file: expected a path"],
-    [
-      { token: TOKEN, token_file: "t" },
-      "config.duplicate at token_file: token and token_file both say what the API token is",
-    ],
+    [{ token: TOKEN, token_file: "t" }, "config.duplicate at token_file: token and token_file both set the API token"],
     [
       { token_env: "A_TOKEN", token_file: "t" },
-      "config.duplicate at token_env: token_file and token_env both say what the API token is",
+      "config.duplicate at token_env: token_file and token_env both set the API token",
     ],
-    [{ project: "" }, "config.invalid_value at project: project: not the name of a project"],
-    [{ project: "a b" }, "config.invalid_value at project: project: not the name of a project"],
+    [{ project: "" }, "config.invalid_value at project: project: expected the name of a project"],
+    [{ project: "a b" }, "config.invalid_value at project: project: expected the name of a project"],
     [{ requests_per_minute: 0 }, "config.invalid_value at requests_per_minute: requests_per_minute: at least 1"],
     [
       { requests_per_minute: 61 },

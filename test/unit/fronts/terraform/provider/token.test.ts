@@ -30,7 +30,7 @@ describe("the token", () => {
     await chmod(path.join(dir, "token"), 0o644);
     const { warnings } = await open({ ...BASE, token_file: "token" }, { folder: dir });
     expect(warnings).toMatchObject([
-      { severity: "warning", summary: "The token file can be read by others", attribute: ["token_file"] },
+      { severity: "warning", summary: "Other users can read the token file", attribute: ["token_file"] },
     ]);
   });
 
