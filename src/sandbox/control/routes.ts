@@ -12,6 +12,7 @@ import { Refusal } from "../refusal.ts";
 import type { ServiceSeed } from "../seed.ts";
 import type { Credentials } from "../store/records.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
+import { CALLED, type Called, callOf } from "./calls.ts";
 import type { Control, EventSubject } from "./control.ts";
 import { creatable, type NewRecord, type OpenCollection, openCollection } from "./records.ts";
 import type { Span } from "./time.ts";
@@ -86,84 +87,74 @@ export function controlApp(control: Control, about: About): Hono {
 
   app.route("/", dashboardApp(control, about));
   app.get("/", (c) => c.text(LISTING));
-  app.get("/state", (c) => c.json(control.state()));
-  app.post("/invoices/:id/pay", (c) => c.json(control.payInvoice(idOf(c))));
-  app.post("/invoices/:id/cancel", (c) => c.json(control.cancelInvoice(idOf(c))));
-  app.post("/services/:id/provision", (c) => c.json(control.provisionService(idOf(c))));
-  app.post("/services/:id/suspend", (c) => c.json(control.suspendService(idOf(c))));
-  app.post("/services/:id/unsuspend", (c) => c.json(control.unsuspendService(idOf(c))));
-  app.post("/services/:id/terminate", (c) => c.json(control.terminateService(idOf(c))));
-  app.post("/services/:id/transfer", async (c) => {
-    return c.json(control.offerTransfer(idOf(c), (await bodyOf(c)) as { to: string }), 201);
-  });
-  app.post("/transfers/:id/accept", (c) => c.json(control.acceptTransfer(idOf(c))));
-  app.post("/transfers/:id/decline", (c) => c.json(control.declineTransfer(idOf(c))));
-  for (const requests of ["/migration-requests", "/migration_requests"]) {
-    app.post(`${requests}/:id/credentials`, async (c) => {
-      return c.json(control.setMigrationCredentials(idOf(c), (await bodyOf(c)) as unknown as Credentials));
-    });
-    app.post(`${requests}/:id/submit`, (c) => c.json(control.submitMigration(idOf(c))));
-    app.post(`${requests}/:id/complete`, (c) => c.json(control.completeMigration(idOf(c))));
-  }
-  app.post("/events/trigger", async (c) => {
-    const { event = "", ...subject } = await bodyOf(c);
-    if (typeof event !== "string") throw new Refusal(422, "The event is a text such as invoice.paid.");
-    return c.json(control.trigger(event, subject as EventSubject), 201);
-  });
-  app.post("/deliveries/:id/replay", (c) => c.json(control.replayDelivery(idOf(c)), 201));
-  app.post("/webhooks/:id/rotate", (c) => c.json(control.rotateSecret(idOf(c))));
-  app.post("/services", async (c) => c.json(control.seedServices((await bodyOf(c)) as ServiceSeed), 201));
-  app.get("/clock", (c) => c.json(control.clock()));
-  app.post("/clock/freeze", (c) => c.json(control.freezeClock()));
-  app.post("/clock/resume", (c) => c.json(control.resumeClock()));
-  app.post("/clock/advance", async (c) => {
-    const time = control.advanceClock((await bodyOf(c)) as Span);
-    await Promise.race([control.settled(), wait(SETTLE_MS)]);
-    return c.json(time);
-  });
-  app.get("/clock/upcoming", (c) => c.json(control.upcoming()));
-  app.get("/rates", (c) => c.json(control.rates()));
-  app.get("/requests", (c) => c.json(control.requests()));
-  app.post("/requests/verify", async (c) => c.json(control.verifyRequests((await bodyOf(c)) as RequestExpectation)));
-  app.get("/requests/invariants", (c) => c.json(control.invariants()));
-  app.delete("/requests", (c) => done(c, () => control.clearRequests()));
-  app.post("/faults", async (c) => c.json(control.addFault((await bodyOf(c)) as unknown as FaultRequest), 201));
-  app.get("/faults", (c) => c.json(control.faults()));
-  app.delete("/faults", (c) => done(c, () => control.clearFaults()));
-  app.get("/snapshot", (c) => c.body(control.snapshot(), 200, { "Content-Type": "application/json" }));
-  app.put("/snapshot", async (c) => {
-    control.restore(await readText(c.req.raw, LARGEST_SNAPSHOT));
-    return c.body(null, 204);
-  });
-  app.get("/session", (c) => {
-    const format = c.req.query("format") ?? "json";
-    if (format === "json") return c.json(control.session());
-    if (format === "test") {
-      return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
+  const own = ownAnswers(control);
+  for (const name of CALLED) {
+    const [method = "", path = ""] = callOf(name).split(" ");
+    const answer = own[name] ?? ((c: Context) => answerOf(c, control[name] as (id?: number) => unknown));
+    // The name of a collection is accepted in either spelling.
+    for (const one of new Set([path, path.replace("migration-requests", "migration_requests")])) {
+      app.on(method, one, answer);
     }
-    throw new Refusal(422, `A session comes in the formats json and test, not "${format}".`);
-  });
-  app.post("/reset", (c) => done(c, () => control.reset()));
-
-  app.get("/:collection", (c) => c.json(control.list(collectionOf(c))));
-  app.get("/:collection/:id", (c) => c.json(control.get(collectionOf(c), idOf(c))));
-  app.patch("/:collection/:id", async (c) => c.json(control.change(collectionOf(c), idOf(c), await bodyOf(c))));
-  app.delete("/:collection/:id", (c) => done(c, () => control.remove(collectionOf(c), idOf(c))));
-  app.post("/:collection", async (c) => {
-    const collection = creatable(collectionOf(c));
-    const fields = (await bodyOf(c)) as unknown as NewRecord[typeof collection];
-    return c.json(control.create(collection, fields), 201);
-  });
+  }
   return app;
+}
+
+/** What most calls answer: what the function returns for the id in the path; 204 where that is nothing. */
+function answerOf(c: Context, work: (id?: number) => unknown): Response {
+  const result = c.req.param("id") === undefined ? work() : work(idOf(c));
+  return result === undefined ? c.body(null, 204) : c.json(result);
+}
+
+/** The calls that take a body, or answer in a form of their own. */
+function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Response | Promise<Response>>> {
+  return {
+    offerTransfer: async (c) => c.json(control.offerTransfer(idOf(c), (await bodyOf(c)) as { to: string }), 201),
+    setMigrationCredentials: async (c) =>
+      c.json(control.setMigrationCredentials(idOf(c), (await bodyOf(c)) as unknown as Credentials)),
+    trigger: async (c) => {
+      const { event = "", ...subject } = await bodyOf(c);
+      if (typeof event !== "string") throw new Refusal(422, "The event is a text such as invoice.paid.");
+      return c.json(control.trigger(event, subject as EventSubject), 201);
+    },
+    replayDelivery: (c) => c.json(control.replayDelivery(idOf(c)), 201),
+    seedServices: async (c) => c.json(control.seedServices((await bodyOf(c)) as ServiceSeed), 201),
+    advanceClock: async (c) => {
+      const time = control.advanceClock((await bodyOf(c)) as Span);
+      await Promise.race([control.settled(), wait(SETTLE_MS)]);
+      return c.json(time);
+    },
+    verifyRequests: async (c) => c.json(control.verifyRequests((await bodyOf(c)) as RequestExpectation)),
+    addFault: async (c) => c.json(control.addFault((await bodyOf(c)) as unknown as FaultRequest), 201),
+    snapshot: (c) => c.body(control.snapshot(), 200, { "Content-Type": "application/json" }),
+    restore: async (c) => {
+      control.restore(await readText(c.req.raw, LARGEST_SNAPSHOT));
+      return c.body(null, 204);
+    },
+    session: (c) => {
+      const format = c.req.query("format") ?? "json";
+      if (format === "json") return c.json(control.session());
+      if (format === "test") {
+        return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
+      }
+      throw new Refusal(422, `A session comes in the formats json and test, not "${format}".`);
+    },
+    list: (c) => c.json(control.list(collectionOf(c))),
+    get: (c) => c.json(control.get(collectionOf(c), idOf(c))),
+    change: async (c) => c.json(control.change(collectionOf(c), idOf(c), await bodyOf(c))),
+    remove: (c) => {
+      control.remove(collectionOf(c), idOf(c));
+      return c.body(null, 204);
+    },
+    create: async (c) => {
+      const collection = creatable(collectionOf(c));
+      const fields = (await bodyOf(c)) as unknown as NewRecord[typeof collection];
+      return c.json(control.create(collection, fields), 201);
+    },
+  };
 }
 
 /** How long an answer waits for receivers that are slow to answer. */
 const SETTLE_MS = 5_000;
-
-function done(c: Context, act: () => void): Response {
-  act();
-  return c.body(null, 204);
-}
 
 /** The name in the path; a name like `migration-requests` is taken as the API writes it, too. */
 function collectionOf(c: Context): OpenCollection {

@@ -1,4 +1,5 @@
 /** What a page of the dashboard is made of, and what it is given. */
+import { type Called, callOf } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
 import { readText } from "../http/request-body.ts";
@@ -59,11 +60,11 @@ export interface Action {
 }
 
 /** A button that calls one function of the control, with the id of its record where the call has one. */
-export function callAction<K extends keyof Control>(
-  api: string,
+export function callAction<K extends Called>(
   name: K,
   said: string | ((result: ReturnType<Control[K]>) => string),
 ): Action {
+  const api = callOf(name);
   const run: Action["run"] = ({ control }, form) => {
     const call = control[name] as (id?: number) => ReturnType<Control[K]>;
     const result = api.includes("/:id") ? call(form.id()) : call();

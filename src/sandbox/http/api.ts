@@ -19,8 +19,8 @@ import type { World } from "../world.ts";
 import {
   type Call,
   customerOf,
-  type Endpoint,
   findToken,
+  type RoutedEndpoint,
   requireAbility,
   unauthenticated,
   uniqueName,
@@ -62,7 +62,7 @@ export function apiApp(world: World): Hono<Env> {
 }
 
 /** Answers one request, with whatever fault is injected. `endpoints` are those at its path. */
-async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint[]): Promise<Response> {
+async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEndpoint[]): Promise<Response> {
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
   const body = await readBody(c.req.raw);
@@ -120,7 +120,7 @@ function takeFromBudget(world: World, token: Token, headers: Record<string, stri
 }
 
 /** The endpoint for the method, or 404 or 405. */
-function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
+function route(c: Context, url: URL, endpoints: readonly RoutedEndpoint[]): RoutedEndpoint {
   if (endpoints.length === 0) throw new Refusal(404, `There is nothing at ${url.pathname}.`);
   const endpoint = endpoints.find((one) => one.method === c.req.method);
   if (endpoint !== undefined) return endpoint;
@@ -183,7 +183,7 @@ async function answerCall(
   world: World,
   c: Context,
   url: URL,
-  endpoint: Endpoint,
+  endpoint: RoutedEndpoint,
   token: Token,
   body: RequestBody,
   entry: RequestEntry,

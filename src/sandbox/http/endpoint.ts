@@ -2,6 +2,7 @@
  * What a route is: method, path, ability, and a function from a call to a reply; and what routes ask: ids, pages, and who
  * may do what (§5). Each refusal names the check that failed (§7).
  */
+import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
 import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
@@ -22,15 +23,17 @@ export interface Call {
 }
 
 export interface Endpoint {
-  method: "GET" | "POST" | "DELETE";
-  /** Below /api/v1, with `:name` for one segment. */
-  path: string;
   ability: Ability;
   /** Needs an Idempotency-Key (§4: service creation only). */
   keyed?: boolean;
   /** Runs inside a transaction, so it is synchronous; throws a Refusal for anything but success. */
   answer(call: Call): Reply;
 }
+
+/** Endpoints by their operations, which name the method and the path. */
+export type Endpoints = { [O in OperationName]?: Endpoint };
+
+export type RoutedEndpoint = Endpoint & Required<RequestPattern>;
 
 /** The id in the path. One that is not written as ids of its kind are belongs to nothing: 404. */
 export function idParam(call: Call, name: string, what: string): number {

@@ -1,62 +1,43 @@
 /** A session as a test of its own: a file for `node --test` that needs nothing but this package. */
 
-import { isChange } from "../control/recorded.ts";
+import { isChange } from "../control/calls.ts";
 import { Refusal } from "../refusal.ts";
-import { type RequestStep, readSession, type Session, type SessionStep } from "./session.ts";
+import { readSession, type Session, type SessionStep } from "./session.ts";
 import { inWords } from "./verify.ts";
 
 /**
- * The text of the test. It repeats the session in a fresh sandbox and asserts that every answer is what it was; a step is a
- * test, so that a failure names it.
- * @throws Refusal (422) for what is not a session.
+ * The text of the test. It replays the session in a fresh sandbox and asserts that every answer is the same as in the
+ * recording; a step is a test, so that a failure names it.
+ * @throws Refusal (422) for anything but a session.
  */
 export function sessionTest(given: Session | string): string {
-  const { sandbox, snapshot, started, steps } = readable(given);
-  const { seed, ...options } = sandbox;
-  const start = { ...options, ...(snapshot === undefined ? { seed } : { snapshot }) };
-  // Without a test, nothing would end the sandbox.
-  if (steps.length === 0) return `${HEAD}\ntest.skip("nothing was asked of the sandbox, so this proves nothing");\n`;
-  return [HEAD, `before(() => start(${json(started)}, ${json(start)}));\n`, ...steps.map(stepText)].join("\n");
+  const session = readable(given);
+  if (session.steps.length === 0) return EMPTY;
+  return [IMPORTS, `const session = ${json(session)};`, REPLAY, ...session.steps.map(stepText), ""].join("\n");
 }
 
 /**
- * A session that holds no words to the control but those that are written down.
- * @throws Refusal (422) for any other, and for what is no session.
+ * A session whose control steps all change something; others are never recorded.
+ * @throws Refusal (422) for any other, and for anything but a session.
  */
 export function readable(given: Session | string): Session {
   const session = readSession(given);
   for (const [at, step] of session.steps.entries()) {
     if (step.kind !== "control" || isChange(step.name)) continue;
-    throw new Refusal(422, `Step ${at + 1}: the control has no word "${step.name}" that changes anything.`);
+    throw new Refusal(422, `Step ${at + 1}: the control has no function "${step.name}" that changes anything.`);
   }
   return session;
 }
 
-/** What a step is called where it is reported. */
+/** How reports name a step. */
 export function titleOf(step: SessionStep): string {
   if (step.kind === "request") return `${step.method} ${step.path}`;
   return `${step.name}(${step.args.map((arg) => inWords(arg)).join(", ")})`;
 }
 
 function stepText(step: SessionStep, at: number): string {
-  const name = json(`${at + 1} ${titleOf(step)}`);
   const options = step.overlapped ? `{ todo: "it overlapped with another step when it was recorded" }, ` : "";
-  if (step.kind === "request") {
-    return `test(${name}, ${options}() => request(${json(step.at)}, ${json(asked(step))}, ${json(step.answer)}));\n`;
-  }
-  const { kind: _, overlapped: _overlapped, ...word } = step;
-  return `test(${name}, ${options}() => control(${json(word)}));\n`;
-}
-
-function asked({ method, path, token, idempotency_key, body, raw }: RequestStep): Partial<RequestStep> {
-  return {
-    method,
-    path,
-    token,
-    ...(idempotency_key !== undefined && { idempotency_key }),
-    ...(body !== undefined && { body }),
-    ...(raw !== undefined && { raw }),
-  };
+  return `test(${json(`${at + 1} ${titleOf(step)}`)}, ${options}() => isRepeated(${at + 1}));`;
 }
 
 /** A value as JavaScript. JSON is, once the line ends that only JSON allows in texts are written out. */
@@ -70,76 +51,25 @@ function escaped(text: string): string {
   return text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-/** What every such file begins with. It has no backslash and no backtick, being a template here. */
-const HEAD = `// A session with the sandbox of hostform, as a test: every answer must be what it was.
+const IMPORTS = `// A session with the sandbox of hostform, as a test: every answer must be the same as in the recording.
 // Run it with: node --test FILE
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { startSandbox } from "hostform/sandbox";
+import { before, test } from "node:test";
+import { replaySession } from "hostform/sandbox";
+`;
 
-/** Moved by the instants of the session alone. */
-let time = 0;
-let sandbox;
+const REPLAY = `
+let differences = [];
+before(async () => {
+  differences = await replaySession(session);
+});
 
-async function start(instant, options) {
-  time = Date.parse(instant);
-  const clock = { now: () => time };
-  sandbox = await startSandbox({ ...options, clock, sleep: async () => {}, deliverTo: "nowhere" });
+function isRepeated(step) {
+  assert.deepEqual(differences.filter((line) => line.startsWith("Step " + step + ",")), []);
 }
+`;
 
-after(() => sandbox?.close());
+const EMPTY = `import { test } from "node:test";
 
-function at(instant) {
-  const { now, frozen } = sandbox.control.clock();
-  if (!frozen) time += Date.parse(instant) - Date.parse(now);
-}
-
-/** Says a word to the control, which must be refused with that sentence or, if it is null, not at all. */
-async function control({ at: instant, to, name, args, refused = null }) {
-  if (to === undefined) at(instant);
-  else time = Date.parse(to);
-  let sentence = null;
-  try {
-    sandbox.control[name](...args);
-  } catch (error) {
-    sentence = error.message;
-  }
-  if (name === "restore" && refused !== null) assert.notEqual(sentence, null);
-  else assert.equal(sentence, refused);
-  await sandbox.control.settled();
-}
-
-function valueOf(token) {
-  const [name, id] = token.split("#");
-  return sandbox.control.list("tokens").find((one) => one.name === name && (id ?? String(one.id)) === String(one.id)).value;
-}
-
-/** Sends a request, which must be answered like that. */
-async function request(instant, { method, path, token, idempotency_key, body, raw }, answer) {
-  at(instant);
-  const headers = { accept: "application/json" };
-  if (token !== null) headers.authorization = "Bearer " + valueOf(token);
-  if (idempotency_key !== undefined) headers["idempotency-key"] = idempotency_key;
-  const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
-  let response = null;
-  try {
-    response = await fetch(sandbox.url + path, { method, headers, body: sent, redirect: "manual" });
-  } catch {
-    // The connection was cut.
-  }
-  await sandbox.control.settled();
-  assert.equal(response?.status ?? null, answer.status);
-  if (response === null) return;
-  for (const [name, value] of Object.entries(answer.headers)) assert.equal(response.headers.get(name), value, name);
-  let text = null;
-  try {
-    text = (await response.text()).replaceAll(sandbox.url, "http://sandbox.invalid");
-  } catch (error) {
-    // Of an answer that a fault has cut, the body does not arrive.
-    if (!answer.faulty) throw error;
-    return;
-  }
-  if (answer.body === undefined) assert.equal(text, answer.raw ?? "");
-  else assert.deepEqual(JSON.parse(text), answer.body);
-}
+test.skip("the session has no steps, so this proves nothing");
 `;

@@ -1,5 +1,5 @@
 /** What an account has besides orders: client accounts (Manage track only, §4), and webhook subscriptions. */
-import { type Call, type Endpoint, ownRecords, page, recordInPath, requireManageTrack } from "../http/endpoint.ts";
+import { type Call, type Endpoints, ownRecords, page, recordInPath, requireManageTrack } from "../http/endpoint.ts";
 import { Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import { type Account, CURRENCIES, EVENTS, type EventName, TIERS, type Webhook } from "../store/records.ts";
@@ -7,26 +7,19 @@ import { nextSecret } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isWebUrl } from "./fields.ts";
 
-export const accountEndpoints: readonly Endpoint[] = [
-  { method: "GET", path: "/accounts", ability: "view", answer: accounts },
-  { method: "POST", path: "/accounts", ability: "billing", answer: createAccount },
-  {
-    method: "GET",
-    path: "/webhooks",
-    ability: "technical",
-    answer: (call) => page(call, "webhook", ownRecords(call, "webhooks")),
-  },
-  {
-    method: "POST",
-    path: "/webhooks",
+export const accountEndpoints = {
+  listAccounts: { ability: "view", answer: accounts },
+  createAccount: { ability: "billing", answer: createAccount },
+  listWebhooks: { ability: "technical", answer: (call) => page(call, "webhook", ownRecords(call, "webhooks")) },
+  registerWebhook: {
     ability: "technical",
     answer: (call) => {
       const record = addWebhook(call.world, call.customer.id, call.body);
       return { form: "one", status: 201, item: { kind: "webhook", record, withSecret: true } };
     },
   },
-  { method: "DELETE", path: "/webhooks/:id", ability: "technical", answer: removeWebhook },
-];
+  removeWebhook: { ability: "technical", answer: removeWebhook },
+} satisfies Endpoints;
 
 function accounts(call: Call): Reply {
   requireManageTrack(call.customer);

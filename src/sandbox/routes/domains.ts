@@ -1,5 +1,5 @@
 /** Domains (§4): availability and registration. The types of their fields are not specified. */
-import { type Call, type Endpoint, requireUnrestricted } from "../http/endpoint.ts";
+import { type Call, type Endpoints, requireUnrestricted } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { domainPrice } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -9,11 +9,11 @@ import { CURRENCIES, type DomainOrder } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone } from "./fields.ts";
 
-export const domainEndpoints: readonly Endpoint[] = [
-  { method: "GET", path: "/domains/check", ability: "view", answer: checkQuery },
-  { method: "POST", path: "/domains/check", ability: "view", answer: checkPosted },
-  { method: "POST", path: "/domains", ability: "technical", answer: register },
-];
+export const domainEndpoints = {
+  checkDomains: { ability: "view", answer: checkQuery },
+  checkDomainsPosted: { ability: "view", answer: checkPosted },
+  registerDomain: { ability: "technical", answer: register },
+} satisfies Endpoints;
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {
   const available = (domain: string): boolean => isAvailable(call.world.store, domain);

@@ -3,20 +3,27 @@
  * checks of `http/api.ts`. Out: a reply without a wire form. Must not: look into the profile (but for what a registrant is),
  * know HTTP.
  */
-import { type Call, covers, type Endpoint, ownRecords, page, recordInPath } from "../http/endpoint.ts";
+import {
+  type Call,
+  covers,
+  type Endpoints,
+  ownRecords,
+  page,
+  type RoutedEndpoint,
+  recordInPath,
+} from "../http/endpoint.ts";
+import { patternOf } from "../operations.ts";
 import type { Reply } from "../shape/items.ts";
 import { accountEndpoints } from "./accounts.ts";
 import { domainEndpoints } from "./domains.ts";
 import { migrationRequestEndpoints } from "./migration-requests.ts";
 import { serviceEndpoints } from "./services.ts";
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  { method: "GET", path: "/plans", ability: "view", answer: plans },
+const BY_OPERATION: Readonly<Required<Endpoints>> = {
+  listPlans: { ability: "view", answer: plans },
   ...serviceEndpoints,
-  { method: "GET", path: "/invoices", ability: "billing", answer: invoices },
-  {
-    method: "GET",
-    path: "/invoices/:id",
+  listInvoices: { ability: "billing", answer: invoices },
+  getInvoice: {
     ability: "billing",
     answer: (call) => {
       const record = recordInPath(call, "invoices", "invoice", ({ order_id }) => order_id);
@@ -26,7 +33,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...domainEndpoints,
   ...accountEndpoints,
   ...migrationRequestEndpoints,
-];
+};
+
+/** Each endpoint with its method and path. */
+export const ENDPOINTS: readonly RoutedEndpoint[] = Object.entries(BY_OPERATION).map(([operation, endpoint]) => ({
+  ...endpoint,
+  ...patternOf(operation),
+}));
 
 /** "List orderable plans" (§1): those that an order would not be refused for are active, of an active product. */
 function plans(call: Call): Reply {

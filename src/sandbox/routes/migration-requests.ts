@@ -1,5 +1,5 @@
 /** Migration requests (§4): queued by API; credentials and submission belong to the dashboard (§1), and the control does them. */
-import { type Call, covers, type Endpoint, ownRecords, page, recordInPath, requireCovered } from "../http/endpoint.ts";
+import { type Call, covers, type Endpoints, ownRecords, page, recordInPath, requireCovered } from "../http/endpoint.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
@@ -7,10 +7,8 @@ import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isDomainName } from "./fields.ts";
 
-export const migrationRequestEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/migration-requests",
+export const migrationRequestEndpoints = {
+  listMigrationRequests: {
     ability: "view",
     answer: (call) => {
       // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
@@ -18,9 +16,9 @@ export const migrationRequestEndpoints: readonly Endpoint[] = [
       return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
     },
   },
-  { method: "POST", path: "/migration-requests", ability: "technical", answer: create },
-  { method: "GET", path: "/migration-requests/:id", ability: "view", answer: view },
-];
+  createMigrationRequest: { ability: "technical", answer: create },
+  getMigrationRequest: { ability: "view", answer: view },
+} satisfies Endpoints;
 
 function create(call: Call): Reply {
   const { store } = call.world;

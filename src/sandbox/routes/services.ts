@@ -2,7 +2,7 @@
 import {
   type Call,
   covers,
-  type Endpoint,
+  type Endpoints,
   idParam,
   ownRecords,
   page,
@@ -28,30 +28,24 @@ import { nextSecret, type Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isDomainName, isEmail } from "./fields.ts";
 
-export const serviceEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/services",
+export const serviceEndpoints = {
+  listServices: {
     ability: "view",
     answer: (call) => {
       const visible = ownRecords(call, "services").filter(({ id }) => covers(call.token, id));
       return page(call, "service", visible);
     },
   },
-  {
-    method: "GET",
-    path: "/services/:id",
+  getService: {
     ability: "view",
     answer: (call) => ({ form: "one", status: 200, item: { kind: "service", record: serviceOf(call) } }),
   },
-  { method: "POST", path: "/services", ability: "technical", keyed: true, answer: order },
-  { method: "POST", path: "/services/:id/suspend", ability: "technical", answer: (call) => queue(call, "suspend") },
-  { method: "POST", path: "/services/:id/unsuspend", ability: "technical", answer: (call) => queue(call, "unsuspend") },
-  { method: "POST", path: "/services/:id/password", ability: "technical", answer: resetPassword },
-  { method: "GET", path: "/services/:id/panel-sso", ability: "technical", answer: signOn },
-  {
-    method: "GET",
-    path: "/services/:id/grants",
+  orderService: { ability: "technical", keyed: true, answer: order },
+  suspendService: { ability: "technical", answer: (call) => queue(call, "suspend") },
+  unsuspendService: { ability: "technical", answer: (call) => queue(call, "unsuspend") },
+  resetPassword: { ability: "technical", answer: resetPassword },
+  signOnToPanel: { ability: "technical", answer: signOn },
+  listGrants: {
     ability: "technical",
     answer: (call) => {
       const { id } = serviceOf(call);
@@ -59,17 +53,15 @@ export const serviceEndpoints: readonly Endpoint[] = [
       return page(call, "grant", shared);
     },
   },
-  {
-    method: "POST",
-    path: "/services/:id/grants",
+  grantService: {
     ability: "technical",
     answer: (call) => {
       const record = addGrant(call.world, serviceOf(call).id, call.body);
       return { form: "one", status: 201, item: { kind: "grant", record } };
     },
   },
-  { method: "DELETE", path: "/services/:id/grants/:grantId", ability: "technical", answer: revokeGrant },
-];
+  revokeGrant: { ability: "technical", answer: revokeGrant },
+} satisfies Endpoints;
 
 /** The service in the path, if the token may touch it. */
 function serviceOf(call: Call): Service {

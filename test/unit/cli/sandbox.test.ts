@@ -98,7 +98,7 @@ describe("sandbox", () => {
     });
     expect(again.code).toBe(0);
     expect(services).toHaveLength(4);
-    expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "hostform/sandbox"');
+    expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "node:test"');
   });
 
   it("--record: says so when there was nothing to write down", async () => {

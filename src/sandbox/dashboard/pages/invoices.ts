@@ -7,10 +7,10 @@ import { type Action, callAction, find, own, type Page, ROOT, type Visit } from 
 
 /** Paying and cancelling, for every page that lists invoices. */
 export const INVOICE_ACTIONS = {
-  pay: callAction("POST /invoices/:id/pay", "payInvoice", ({ invoice_number, total, currency }) => {
+  pay: callAction("payInvoice", ({ invoice_number, total, currency }) => {
     return `${invoice_number} is paid: ${money(total, currency)}.`;
   }),
-  cancelInvoice: callAction("POST /invoices/:id/cancel", "cancelInvoice", ({ invoice_number }) => {
+  cancelInvoice: callAction("cancelInvoice", ({ invoice_number }) => {
     return `${invoice_number} is cancelled.`;
   }),
 } as const satisfies Record<string, Action>;

@@ -51,10 +51,10 @@ const migration: Page = {
         return `The credentials of migration request ${id} are set.`;
       },
     },
-    submit: callAction("POST /migration-requests/:id/submit", "submitMigration", ({ id }) => {
+    submit: callAction("submitMigration", ({ id }) => {
       return `Migration request ${id} is submitted.`;
     }),
-    complete: callAction("POST /migration-requests/:id/complete", "completeMigration", ({ id }) => {
+    complete: callAction("completeMigration", ({ id }) => {
       return `Migration request ${id} is completed. Its credentials are forgotten.`;
     }),
   },

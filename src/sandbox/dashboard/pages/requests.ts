@@ -13,7 +13,7 @@ const SHOWN = 60;
 const requests: Page = {
   path: "/requests",
   title: () => "Requests",
-  actions: { forget: callAction("DELETE /requests", "clearRequests", "The log is empty.") },
+  actions: { forget: callAction("clearRequests", "The log is empty.") },
   live: { rates: ratePictures, log },
   body: (visit) => {
     const paused = visit.query.get("live") === "off";

@@ -23,8 +23,8 @@ const clock: Page = {
   path: "/clock",
   title: () => "Clock",
   actions: {
-    freeze: callAction("POST /clock/freeze", "freezeClock", "The clock stands still."),
-    resume: callAction("POST /clock/resume", "resumeClock", "The clock goes on."),
+    freeze: callAction("freezeClock", "The clock stands still."),
+    resume: callAction("resumeClock", "The clock goes on."),
     hour: step({ hours: 1 }),
     day: step({ days: 1 }),
     week: step({ weeks: 1 }),
@@ -143,7 +143,7 @@ const add: Action = {
 const faults: Page = {
   path: "/faults",
   title: () => "Faults",
-  actions: { add, clear: callAction("DELETE /faults", "clearFaults", "Nothing goes wrong on purpose any more.") },
+  actions: { add, clear: callAction("clearFaults", "Nothing goes wrong on purpose any more.") },
   live: { list },
   body: (visit) => html`${section(
     "Faults",
@@ -202,7 +202,7 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
 const settings: Page = {
   path: "/settings",
   title: () => "Settings",
-  actions: { reset: callAction("POST /reset", "reset", "Everything is as it was at the beginning.") },
+  actions: { reset: callAction("reset", "Everything is as it was at the beginning.") },
   body: (visit) => {
     const { seed, rateLimit, autoPay } = visit.about.settings;
     return html`<div class="card">${facts([

@@ -32,15 +32,10 @@ const TRANSFER_ACTIONS = {
     },
   },
   accept: callAction(
-    "POST /transfers/:id/accept",
     "acceptTransfer",
     ({ service_id }) => `Service ${service_id} has changed hands. Both accounts are told by event.`,
   ),
-  decline: callAction(
-    "POST /transfers/:id/decline",
-    "declineTransfer",
-    ({ service_id }) => `The offer of service ${service_id} is declined.`,
-  ),
+  decline: callAction("declineTransfer", ({ service_id }) => `The offer of service ${service_id} is declined.`),
 } as const satisfies Record<string, Action>;
 
 const STATES = ["pending", "active", "suspended", "terminated", "cancelled", "fraud"] as const;
@@ -170,22 +165,10 @@ const service: Page = {
     return `Service ${id}: ${domain ?? plan}`;
   },
   actions: {
-    provision: callAction(
-      "POST /services/:id/provision",
-      "provisionService",
-      ({ id }) => `Service ${id} is provisioned.`,
-    ),
-    suspend: callAction("POST /services/:id/suspend", "suspendService", ({ id }) => `Service ${id} is suspended.`),
-    unsuspend: callAction(
-      "POST /services/:id/unsuspend",
-      "unsuspendService",
-      ({ id }) => `Service ${id} is active again.`,
-    ),
-    terminate: callAction(
-      "POST /services/:id/terminate",
-      "terminateService",
-      ({ id }) => `Service ${id} is terminated.`,
-    ),
+    provision: callAction("provisionService", ({ id }) => `Service ${id} is provisioned.`),
+    suspend: callAction("suspendService", ({ id }) => `Service ${id} is suspended.`),
+    unsuspend: callAction("unsuspendService", ({ id }) => `Service ${id} is active again.`),
+    terminate: callAction("terminateService", ({ id }) => `Service ${id} is terminated.`),
     ...INVOICE_ACTIONS,
     ...TRANSFER_ACTIONS,
   },
