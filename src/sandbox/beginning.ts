@@ -1,4 +1,4 @@
-/** What a sandbox begins with and is put back to: the data of its file, of a snapshot, or of its seed. */
+/** The data that a sandbox starts with and is reset to: from its file, from a snapshot, or from its seed. */
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
 import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile/profile.ts";
@@ -11,7 +11,7 @@ import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 /**
- * Fills the store, unless a data file has done so, and begins the recording if there is to be one.
+ * Fills the store, unless a data file has done so, and starts the recording if there is one.
  * @throws SandboxOptionError for a snapshot that cannot be used, or not together with the other options.
  */
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
@@ -40,10 +40,10 @@ function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">):
     return !kept;
   }
   if (kept) {
-    throw new SandboxOptionError("The data file holds data already. Leave the snapshot out, or name a new file.");
+    throw new SandboxOptionError("The data file already holds data. Leave the snapshot out, or name a new file.");
   }
   if (settings.frozenAt !== undefined) {
-    throw new SandboxOptionError("A snapshot goes on at its own time. Leave the clock or the snapshot out.");
+    throw new SandboxOptionError("A snapshot continues at its own time. Leave the clock or the snapshot out.");
   }
   try {
     restoreSnapshot(world, options.snapshot);
@@ -56,7 +56,7 @@ function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">):
   );
 }
 
-/** How the sandbox was started, as far as its answers depend on it: what is not as it is by default. */
+/** How the sandbox was started, as far as its answers depend on it; of the profile, what differs from the default. */
 function sandboxOf({ settings }: World): SessionSandbox {
   const { seed, profile, rateLimit, jobSeconds, provisioningSeconds, noticeDays, autoPay } = settings;
   const { idempotencyRetentionSeconds } = settings;
@@ -77,11 +77,11 @@ function sandboxOf({ settings }: World): SessionSandbox {
 
 type Row = { id: RecordId };
 
-/** Everything there is, as a text (inside a transaction, once what is due has been done). The same state gives the same text. */
+/** The whole state as a text (inside a transaction, after everything that is due). The same state gives the same text. */
 export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: World): string {
-  // The clock's own counters depend on the clock beneath; what counts is the time that they make.
+  // The clock's own counters depend on the system's clock; the snapshot holds the resulting time instead.
   const isOfClock = (name: string, { id }: Row): boolean => name === "counters" && CLOCK_COUNTERS.includes(String(id));
-  // Ids grow, so this is the order of creation, whatever order a data file gave the records back in.
+  // Ids grow, so this is the order of creation, in whatever order a data file returned the records.
   const rowsOf = (name: (typeof COLLECTION_NAMES)[number]): Row[] =>
     (store.table(name).all() as Row[]).filter((row) => !isOfClock(name, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
   return snapshotText({
@@ -95,9 +95,9 @@ export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: W
 }
 
 /**
- * Puts everything back, and goes on as the sandbox of the snapshot would have: same seed, rate windows, faults. The log of
- * requests begins again, and deliveries under way are forgotten.
- * @throws Refusal (422) for a text that is no snapshot; then nothing has changed.
+ * Restores everything, and continues as the sandbox of the snapshot would have: same seed, rate windows, faults. The log of
+ * requests starts again, and deliveries under way are dropped.
+ * @throws Refusal (422) for anything but a snapshot; then nothing has changed.
  */
 export function restoreSnapshot(world: World, text: string): void {
   const snapshot = readSnapshot(text);
@@ -110,7 +110,7 @@ export function restoreSnapshot(world: World, text: string): void {
       for (const row of snapshot.collections[name]) table.put(structuredClone(row));
     }
     clock.place(Date.parse(snapshot.clock.now), snapshot.clock.frozen);
-    // Refuses what it does not understand, before anything is committed.
+    // Refuses faults that it does not know, before anything is committed.
     faults.load(snapshot.faults);
     sender.forget();
   });

@@ -1,4 +1,4 @@
-/** Time: the sandbox's clock, and the forms that instants and dates are kept in. */
+/** Time: the sandbox's clock, and the forms in which instants and dates are stored. */
 import type { Store } from "./store/store.ts";
 
 const OFFSET = "clock_offset_ms";
@@ -7,13 +7,13 @@ const FROZEN = "clock_frozen_ms";
 export const CLOCK_COUNTERS: readonly string[] = [OFFSET, FROZEN];
 
 /**
- * The given clock plus an offset, or standing still. Both are kept in the store, so that they survive a restart. All that
- * changes them runs inside a transaction.
+ * The given clock plus an offset, or frozen. Both are kept in the store, so that they survive a restart. Whatever changes
+ * them runs inside a transaction.
  */
 export class SandboxClock {
   readonly #base: { now(): number };
   readonly #store: Store;
-  /** The instant at which something falls due, while it is being done: later than that it may be reported, not done. */
+  /** The instant at which something fell due, while it is being done. */
   #instant: number | undefined;
 
   constructor(base: { now(): number }, store: Store) {
@@ -35,26 +35,25 @@ export class SandboxClock {
     return this.#counter(FROZEN) !== undefined;
   }
 
-  /** Moves the clock forward; a clock that stands still stands still there. */
+  /** Moves the clock forward; a frozen clock stays frozen. */
   advance(ms: number): void {
     const name = this.frozen ? FROZEN : OFFSET;
     this.#store.table("counters").put({ id: name, value: (this.#counter(name) ?? 0) + ms });
   }
 
-  /** Time stands still from now on, or at the given instant. */
-  freeze(at = this.now()): void {
+  /** Freezes the clock, now or at the given instant. */
+  freeze(at = this.now()): this {
     this.#store.table("counters").put({ id: FROZEN, value: at });
+    return this;
   }
 
-  /** Time goes on from where it stands. */
-  resume(): void {
-    const frozen = this.#counter(FROZEN);
-    if (frozen === undefined) return;
-    this.#store.table("counters").put({ id: OFFSET, value: frozen - this.#base.now() });
-    this.#store.table("counters").remove(FROZEN);
+  /** The clock continues from where it was frozen. */
+  resume(): this {
+    if (this.frozen) this.place(this.now(), false);
+    return this;
   }
 
-  /** Puts the clock to another instant, earlier or later, from which it goes on or at which it stands still. */
+  /** Sets the clock to another instant, earlier or later, running or frozen. */
   place(now: number, frozen: boolean): void {
     const counters = this.#store.table("counters");
     for (const id of CLOCK_COUNTERS) counters.remove(id);

@@ -1,4 +1,4 @@
-/** An answer that is not a success, thrown from wherever the reason is found. */
+/** An answer that is not a success, thrown where the reason is found. */
 
 /** Field errors of a 422, by dotted path (§7). */
 export type FieldErrors = Record<string, string[]>;
@@ -27,13 +27,20 @@ export function invalid(errors: FieldErrors): Refusal {
 /** 404: no such record. Which status an unknown resource gets is not specified (§7 Gaps). 422 for what cannot be an id. */
 export function notFound(what: string, id: unknown): Refusal {
   if (typeof id === "string" || typeof id === "number") return new Refusal(404, `There is no ${what} ${id}.`);
-  return new Refusal(422, `A ${what} is told by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
+  return new Refusal(422, `A ${what} is named by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
 }
 
-/** An option that cannot be used. The message is a sentence for the person who gave it, and says the way out. */
+/** Refuses a field that is not among the known ones. @throws Refusal (422) */
+export function requireKnown(what: string, given: object, fields: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !fields.includes(name));
+  if (unknown === undefined) return;
+  throw invalid({ [unknown]: [`${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`] });
+}
+
+/** An option that cannot be used. The message is for the person who gave it, and says what to do. */
 export class SandboxOptionError extends Error {
   override name = "SandboxOptionError";
-  /** The option whose content is at fault, when the message cannot name it: a file may stand behind it. */
+  /** The option at fault, when the message cannot name it, as its value may come from a file. */
   readonly option: string | undefined;
 
   constructor(message: string, option?: string) {
@@ -42,7 +49,7 @@ export class SandboxOptionError extends Error {
   }
 }
 
-/** ` Did you mean "status"?`, or nothing when no candidate is near: within a third of the word's letters, at least one. */
+/** ` Did you mean "status"?`, or nothing when no candidate is near: within a third of the word's letters, at least one letter. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = candidates
     .map((candidate) => ({ candidate, edits: edits(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -54,7 +61,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 
 /** Insertions, deletions, replacements and swaps of neighbours between two words. */
 function edits(a: string, b: string): number {
-  // Nobody types such a name, and the table below would be large.
+  // That is no typing mistake, and the table below would be large.
   if (Math.abs(a.length - b.length) > 10) return a.length + b.length;
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0;

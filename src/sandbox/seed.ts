@@ -1,8 +1,9 @@
 /** The data that a sandbox starts with. It follows from the seed and the clock alone. */
 import { addMonths, DAY_MS, dateOf } from "./clock.ts";
+import { putInvoice } from "./lifecycle/billing.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
-import { notFound, Refusal } from "./refusal.ts";
+import { notFound, Refusal, requireKnown } from "./refusal.ts";
 import { isHosting } from "./routes/services.ts";
 import {
   ABILITIES,
@@ -46,11 +47,11 @@ const CATALOGUE: readonly Catalogued[] = [
   [33, 3, "VPS 4", "EUR", { USD: 4700, EUR: 4400 }, 10],
   [41, 4, "Desktop Office", "GEL", { GEL: 6500, USD: 2500, EUR: 2300 }, 0],
   [42, 4, "Desktop Studio", "USD", { GEL: 13_200, USD: 4900, EUR: 4500 }, 5],
-  // An active plan of a product that is not: it cannot be ordered either (§4 plan_id).
+  // An active plan of an inactive product: it cannot be ordered either (§4 plan_id).
   [51, 5, "Storage VPS", "USD", { USD: 2000 }, 0],
 ];
 
-/** What cannot be ordered any more. */
+/** These can no longer be ordered. */
 const WITHDRAWN_PLAN = 14;
 const WITHDRAWN_PRODUCT = 5;
 
@@ -141,20 +142,10 @@ function plantOrder(
     provisioning_status: "provisioned",
     created_at: at,
   });
-  const year = new Date(order.ordered).getUTCFullYear();
-  store.table("invoices").put({
-    id: store.next("invoices", 5001),
-    customer_id: customer.id,
-    order_id: service.id,
-    invoice_number: `INV-${year}-${String(store.next(`invoice_number:${year}`)).padStart(6, "0")}`,
-    status: "paid",
-    currency: plan.currency,
-    subtotal: price,
-    total: amountBilled(price, 1, customer.track === "manage" ? plan.manage_discount_percent : 0, 0),
-    due_date: at.slice(0, 10),
-    paid_at: at,
-    created_at: at,
-  });
+  const percent = customer.track === "manage" ? plan.manage_discount_percent : 0;
+  const total = amountBilled(price, 1, percent, 0);
+  const charge = { customer_id: customer.id, order_id: service.id, currency: plan.currency, subtotal: price, total };
+  putInvoice(world, charge, order.ordered, { status: "paid", due_date: at.slice(0, 10), paid_at: at });
   rescheduleBilling(world, service);
   return service.id;
 }
@@ -188,10 +179,7 @@ const LARGEST_SEED = 100_000;
 
 /** Adds services with paid invoices. */
 export function seedServices(world: World, seed: ServiceSeed): Service[] {
-  const unknown = Object.keys(seed).find((name) => !SEED_FIELDS.includes(name));
-  if (unknown !== undefined) {
-    throw new Refusal(422, `Seeding knows no field "${unknown}". The fields are ${SEED_FIELDS.join(", ")}.`);
-  }
+  requireKnown("A seed of services", seed, SEED_FIELDS);
   const { count = 1, plan_id = 11, domain_prefix = "site", status = "active" } = seed;
   if (!Number.isInteger(count) || count < 1 || count > LARGEST_SEED) {
     throw new Refusal(422, `count must be a whole number from 1 to ${LARGEST_SEED}.`);

@@ -275,7 +275,7 @@ describe("a form that is refused", () => {
       /small letters/,
       ['value="A B"'],
     ],
-    ["no ability", "/dashboard/tokens", { do: "create", name: "x" }, /one or more abilities/, ['value="x"']],
+    ["no ability", "/dashboard/tokens", { do: "create", name: "x" }, /at least one of the abilities/, ['value="x"']],
     [
       "an ability that the user lacks",
       "/dashboard/tokens",
@@ -287,7 +287,7 @@ describe("a form that is refused", () => {
       "a service of another account",
       "/dashboard/tokens",
       { do: "create", name: "x", abilities: ["view"], service_ids: ["1001"] },
-      /not a service of/,
+      /does not belong to/,
       [],
     ],
     [
@@ -336,8 +336,8 @@ describe("a form that is refused", () => {
     ],
     ["a record that is not there", "/dashboard/invoices", { do: "pay", id: "9999" }, /no invoice 9999/, []],
     ["an id that is none", "/dashboard/invoices", { do: "pay", id: "../1" }, /not an id/, []],
-    ["a button of another page", "/dashboard/clock", { do: "pay", id: "5003" }, /no such button/, []],
-    ["a name of every object", "/dashboard/clock", { do: "constructor" }, /no such button/, []],
+    ["a button of another page", "/dashboard/clock", { do: "pay", id: "5003" }, /has no button/, []],
+    ["a name of every object", "/dashboard/clock", { do: "constructor" }, /has no button/, []],
   ];
 
   test.each(REFUSED)(

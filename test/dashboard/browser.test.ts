@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
 
     await click(page, "Clock of the sandbox: 21 Nov 2026, 10:00:00 UTC");
     await click(page, "+ 1 hour");
-    expect(await textOf(page, ".flash")).toContain("It is 2026-11-21 11:00:00 UTC now.");
+    expect(await textOf(page, ".flash")).toContain("The clock shows 2026-11-21 11:00:00 UTC.");
     expect(state()).toBe("active provisioned");
 
     await click(page, "Services");
@@ -174,7 +174,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     await page.keyboard.type("Not A Name");
     await enter(page);
     // A refusal takes the focus, so that it is read out.
-    await page.waitForFunction(`${FOCUSED}.startsWith("The name of a token is made of small letters")`);
+    await page.waitForFunction(`${FOCUSED}.startsWith("The name of a token consists of small letters")`);
     await tabTo(page, "create-name");
     expect(await page.$eval("#create-name", (field) => field.getAttribute("value"))).toBe("Not A Name");
     expect(complaints).toEqual([]);
@@ -194,7 +194,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     );
     await click(page, "Pause");
     expect(await page.$("body[data-live-from]")).toBeNull();
-    await click(page, "Go on live");
+    await click(page, "Resume");
     await ask(sandbox, "GET", "/invoices");
     await page.waitForSelector('::-p-text("/invoices")');
     expect(complaints).toEqual([]);

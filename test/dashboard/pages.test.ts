@@ -272,7 +272,7 @@ describe("what a page shows", () => {
       resets_at: "2026-11-21T10:01:00.000Z",
     });
     const off = await site({ rateLimit: 0 });
-    expect((await new Visitor(off).see("/")).text).toContain("The limit is switched off");
+    expect((await new Visitor(off).see("/")).text).toContain("The rate limit is off");
   });
 
   test("what the clock does next", async () => {

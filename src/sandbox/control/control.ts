@@ -22,7 +22,7 @@ import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import type { Session } from "../record/session.ts";
 import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound, Refusal, requireKnown } from "../refusal.ts";
 import { webhookSecret } from "../routes/accounts.ts";
 import { completeMigration, setCredentials, submitMigration } from "../routes/migration-requests.ts";
 import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
@@ -41,7 +41,7 @@ import type { World } from "../world.ts";
 import { changeRecord, createRecord, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
-/** Everything there is, in its internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
+/** All records in their internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
   now: string;
   profile: World["settings"]["profile"];
@@ -50,7 +50,7 @@ export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
 /** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
-/** Every function throws a `Refusal` with a sentence for what it cannot do. */
+/** Every function throws a `Refusal` for what it cannot do; its message says why. */
 export interface Control {
   state(): SandboxState;
   /** The records of a collection, oldest first. */
@@ -68,11 +68,11 @@ export interface Control {
   payInvoice(id: number): Invoice;
   /** Finishes provisioning now, paid or not. */
   provisionService(id: number): Service;
-  /** Takes back an invoice that is not paid. */
+  /** Cancels an unpaid invoice. */
   cancelInvoice(id: number): Invoice;
   /** Suspends a service at once; a queued job stays queued. */
   suspendService(id: number): Service;
-  /** Ends a suspension at once, whatever it was for. */
+  /** Ends a suspension at once, whatever its reason. */
   unsuspendService(id: number): Service;
   terminateService(id: number): Service;
   /** Offers a service to another account, by name or id. */
@@ -83,38 +83,38 @@ export interface Control {
   setMigrationCredentials(id: number, credentials: Credentials): MigrationRequest;
   submitMigration(id: number): MigrationRequest;
   completeMigration(id: number): MigrationRequest;
-  /** Gives a webhook another signing secret, for deliveries from now on. */
+  /** Gives a webhook a new signing secret, for later deliveries. */
   rotateSecret(webhookId: number): Webhook;
-  /** Sends an event that has not happened. Nothing changes but the delivery log. */
+  /** Sends a test event. Only the delivery log changes. */
   trigger(event: string, subject?: EventSubject): Delivery[];
-  /** Sends a delivery once more, the same bytes. */
+  /** Sends a delivery again, the same bytes. */
   replayDelivery(id: number): Delivery;
-  /** Resolves when every delivery that is due has been attempted. */
+  /** Resolves once every delivery that is due has been attempted. */
   settled(): Promise<void>;
   clock(): Time;
-  /** Time stands still until `resumeClock`, but for `advanceClock`. */
+  /** Stops time until `resumeClock`; `advanceClock` still moves it. */
   freezeClock(): Time;
   resumeClock(): Time;
-  /** Moves the sandbox's clock forward and does what fell due. Deliveries follow in the background (`settled`). */
+  /** Moves the sandbox's clock forward and does what falls due. Deliveries follow in the background (`settled`). */
   advanceClock(span: Span): Time;
-  /** What the clock will do next, soonest first: at most so many (default 20). */
+  /** What falls due next, soonest first; `most` entries (default 20). */
   upcoming(most?: number): Upcoming[];
-  /** The rate window of each token. Looking counts as no request. */
+  /** The rate window of each token. Reading it does not count as a request. */
   rates(): RateView[];
   requests(): RequestEntry[];
-  /** The requests that match, or a refusal (422) that says what came instead. */
+  /** The requests that match, or a refusal (422) that says what was received instead. */
   verifyRequests(expected: RequestExpectation): RequestEntry[];
-  /** What a well-behaved client never does, as far as the log goes back. */
+  /** Which rules of a well-behaved client the logged requests break. */
   invariants(): InvariantReport;
   clearRequests(): void;
   addFault(fault: FaultRequest): Fault;
   faults(): Fault[];
   clearFaults(): void;
-  /** Everything there is, as a text. The same state gives the same text. */
+  /** The whole state as a text. The same state gives the same text. */
   snapshot(): string;
-  /** Puts everything back to what it was at a snapshot, the time and the seed too. The log of requests begins again. */
+  /** Restores a snapshot, with its time and its seed. The log of requests starts again. */
   restore(snapshot: string): void;
-  /** What was done since the start, if that is recorded (see the option `record`). */
+  /** Every step since the start, if the sandbox records them (option `record`). */
   session(): Session;
   /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
   reset(): void;
@@ -128,6 +128,8 @@ export function controlOf(world: World): Control {
       settle(world);
       return work();
     });
+
+  const tokens = () => store.table("tokens").all();
 
   /** Does something to one record. */
   const on = <K extends OpenCollection, T>(collection: K, id: number, work: (record: Collections[K]) => T): T =>
@@ -164,8 +166,8 @@ export function controlOf(world: World): Control {
     terminateService: (id) => on("services", id, (service) => endService(world, service, "terminated")),
     offerTransfer: (id, { to }) =>
       on("services", id, (service) => {
-        // Nobody is meant by nothing, not even the account that it means elsewhere.
-        if (to === undefined) throw new Refusal(422, "Say to which account the service is offered: {to}.");
+        // Elsewhere no account means the agency; an offer names its account.
+        if (to === undefined) throw new Refusal(422, "Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
     acceptTransfer: (id) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
@@ -177,11 +179,7 @@ export function controlOf(world: World): Control {
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
     trigger: (event, { account, ...subject } = {}) =>
       act(() => {
-        const unknown = Object.keys(subject).find((name) => !SUBJECT.includes(name));
-        if (unknown !== undefined) {
-          const names = SUBJECT.join(", ");
-          throw new Refusal(422, `A triggered event has no field "${unknown}". Its fields are account, ${names}.`);
-        }
+        requireKnown("A triggered event", subject, ["account", "service_id", "invoice_id", "webhook_id"]);
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
         return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
@@ -190,28 +188,15 @@ export function controlOf(world: World): Control {
       act(() => undefined);
       return world.sender.settled();
     },
-    clock: () => act(() => timeOf(world)),
-    freezeClock: () =>
-      act(() => {
-        clock.freeze();
-        return timeOf(world);
-      }),
-    resumeClock: () =>
-      act(() => {
-        clock.resume();
-        return timeOf(world);
-      }),
+    clock: () => act(() => timeOf(clock)),
+    freezeClock: () => act(() => timeOf(clock.freeze())),
+    resumeClock: () => act(() => timeOf(clock.resume())),
     advanceClock: (span) => act(() => advance(world, span)),
     upcoming: (most) => act(() => upcoming(world, most)),
-    rates: () =>
-      act(() => {
-        const tokens = store.table("tokens").all();
-        return tokens.map((token) => world.rate.view(token, clock.now()));
-      }),
+    rates: () => act(() => tokens().map((token) => world.rate.view(token, clock.now()))),
     requests: () => journal.entries(),
     verifyRequests: (expected) => {
-      const tokens = store.table("tokens").all();
-      const names = tokens.map((token) => uniqueName(store, token));
+      const names = tokens().map((token) => uniqueName(store, token));
       return verifyRequests(journal.entries(), expected, names);
     },
     invariants: () => checkInvariants(journal.entries(), world.settings.rateLimit),
@@ -224,13 +209,11 @@ export function controlOf(world: World): Control {
     session: () => {
       if (world.recorder !== undefined) return world.recorder.session();
       const way = "Start it with --record FILE, or with the option record: true.";
-      throw new Refusal(409, `This sandbox is not recorded. ${way}`);
+      throw new Refusal(409, `This sandbox does not record its steps. ${way}`);
     },
     reset: () => reset(world),
   };
 }
-
-const SUBJECT = ["service_id", "invoice_id", "webhook_id"];
 
 const NOUNS: Partial<Record<OpenCollection, string>> = {
   services: "service",

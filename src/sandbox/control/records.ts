@@ -1,9 +1,9 @@
 /**
- * Records by the control: which collections it may touch, how records change, go, and are made without the API (no token, no
- * rate limit, and only the rules that keep the data sound).
+ * Records by the control: which collections it may touch, and how it changes, deletes and adds records without the API (no
+ * token, no rate limit, and only the rules that keep the data sound).
  */
 import { TERM_MONTHS } from "../money.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound, Refusal, requireKnown } from "../refusal.ts";
 import { addAccount, addWebhook } from "../routes/accounts.ts";
 import { addMigrationRequest, readMigrationRequest } from "../routes/migration-requests.ts";
 import { addGrant } from "../routes/services.ts";
@@ -50,12 +50,9 @@ export function changeRecord<K extends OpenCollection>(
   const record = table.get(id);
   if (record === undefined) throw notFound(`record in ${collection} with the id`, id);
   const known = record as unknown as Record<string, unknown>;
+  requireKnown(`A record in ${collection}`, fields, Object.keys(known));
   for (const [name, value] of Object.entries(fields)) {
     if (name === "id") throw new Refusal(422, "The id of a record cannot be changed.");
-    if (!Object.hasOwn(known, name)) {
-      const names = Object.keys(known).join(", ");
-      throw new Refusal(422, `A record in ${collection} has no field "${name}". Its fields are ${names}.`);
-    }
     const before = known[name];
     const nullable = isNullable(collection, name);
     if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
@@ -122,10 +119,7 @@ export function createRecord<K extends keyof NewRecord>(
 /** The collection of that name if records can be added to it, or 405. */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
-  throw new Refusal(
-    405,
-    `Records of ${collection} cannot be added; those of services, ${Object.keys(MAKERS).join(", ")} can.`,
-  );
+  throw new Refusal(405, `The control adds no ${collection}. It adds services, ${Object.keys(MAKERS).join(", ")}.`);
 }
 
 /** A token of the first user of the account. Its abilities are a subset of that user's permissions (§5.3). */
@@ -136,23 +130,26 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   if (user === undefined) throw new Refusal(422, `The customer account ${owner.name} has no user to issue a token.`);
   const { name, abilities, service_ids = null } = fields;
   if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
-    throw new Refusal(422, "The name of a token is made of small letters, digits and hyphens.");
+    throw new Refusal(422, "The name of a token consists of small letters, digits and hyphens.");
   }
   // The log knows tokens by their names.
   if (store.table("tokens").find((one) => one.name === name)) {
-    throw new Refusal(422, `There is a token of the name "${name}" already.`);
+    throw new Refusal(422, `A token named "${name}" already exists.`);
   }
   if (!Array.isArray(abilities) || abilities.length === 0) {
-    throw new Refusal(422, `A token has one or more abilities of ${ABILITIES.join(", ")}.`);
+    throw new Refusal(422, `A token needs at least one of the abilities ${ABILITIES.join(", ")}.`);
   }
   for (const ability of abilities) {
     if (!user.permissions.includes(ability)) {
-      throw new Refusal(422, `The user ${user.name} does not have the "${ability}" permission and cannot pass it on.`);
+      throw new Refusal(
+        422,
+        `The user ${user.name} does not have the "${ability}" permission, so no token can have it.`,
+      );
     }
   }
   for (const id of service_ids ?? []) {
     if (store.table("services").get(id)?.customer_id !== owner.id) {
-      throw new Refusal(422, `Service ${id} is not a service of the customer account ${owner.name}.`);
+      throw new Refusal(422, `Service ${id} does not belong to the customer account ${owner.name}.`);
     }
   }
   return store.table("tokens").put({

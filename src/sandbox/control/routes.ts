@@ -19,31 +19,31 @@ import type { Span } from "./time.ts";
 
 const LISTING = `The control API of the sandbox. All bodies are JSON. A browser gets the dashboard here.
 
-GET    /state                    everything there is
+GET    /state                    all records
 POST   /invoices/:id/pay         mark an invoice as paid; or /cancel
 POST   /services/:id/provision   finish provisioning now; or /suspend, /unsuspend, /terminate
 POST   /services/:id/transfer    offer it to another account: {to}; then POST /transfers/:id/accept or /decline
 POST   /services                 add active services: {count, account, plan_id, domain_prefix, status}
 POST   /migration-requests/:id/credentials   {host, username, password}; then /submit, /complete
-POST   /events/trigger           send an event that has not happened: {event, service_id, invoice_id, webhook_id, account}
-POST   /deliveries/:id/replay    send a delivery once more
-POST   /webhooks/:id/rotate      another signing secret from now on
+POST   /events/trigger           send a test event: {event, service_id, invoice_id, webhook_id, account}
+POST   /deliveries/:id/replay    send a delivery again
+POST   /webhooks/:id/rotate      replace the signing secret
 POST   /:collection              add a grant, webhook, account, migration request, token or coupon
 GET    /:collection              list the records of a collection
 GET    /:collection/:id          one record
 PATCH  /:collection/:id          change fields of a record
 DELETE /:collection/:id          delete a record
-GET    /clock                    the time, and whether it stands still; POST /clock/freeze, /clock/resume
-POST   /clock/advance            {seconds, minutes, hours, days, weeks, months}; answers when what fell due is done and its events are sent
+GET    /clock                    the time, and whether it is frozen; POST /clock/freeze, /clock/resume
+POST   /clock/advance            {seconds, minutes, hours, days, weeks, months}; answers once everything due is done and its events are sent
 GET    /clock/upcoming           what falls due next
 GET    /rates                    the rate window of each token
-GET    /requests                 the API requests received; DELETE forgets them
+GET    /requests                 the API requests received; DELETE clears the log
 POST   /requests/verify          {operation, method, path, token, body, query, idempotency_key, status, times, at_least, at_most}
-GET    /requests/invariants      what a well-behaved client never does
+GET    /requests/invariants      rules of a well-behaved client that the requests break
 POST   /faults                   {operation, method, path, nth, times, probability, phase, status, body, headers, drop, delayMs, event}
-GET    /faults                   the faults and how often they struck; DELETE removes them
-GET    /snapshot                 everything, as a text; PUT /snapshot puts it back
-GET    /session                  what was done, if it is recorded; GET /session?format=test as a test
+GET    /faults                   the faults and how often each was injected; DELETE removes them
+GET    /snapshot                 the whole state; PUT /snapshot restores it
+GET    /session                  the recorded steps; GET /session?format=test as a test
 POST   /reset                    back to the seeded data
 
 Collections: ${OPEN_COLLECTIONS.join(", ")}
@@ -56,24 +56,24 @@ const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
 export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
-    // Nothing that is answered here is for a page of another site to load as a script, an image or a style.
+    // No page of another site may load these answers as a script, an image or a style.
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Cross-Origin-Resource-Policy", "same-origin");
-    // A web page elsewhere must not drive the sandbox: neither by a name of its own that leads here (DNS rebinding)
-    // nor by a form that it sends here (which carries its origin).
+    // A page of another site must not drive the sandbox: neither through a name that resolves to this machine (DNS
+    // rebinding) nor with a form that it posts here (which carries its origin).
     requireOwnHost(c.req.url, "The control API");
     const { origin } = new URL(c.req.url);
     if (![undefined, origin].includes(c.req.header("origin"))) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
-    // A page elsewhere that hides its origin: browsers say so of their own accord.
+    // A page of another site that hides its origin: browsers send this header anyway.
     const site = c.req.header("sec-fetch-site") ?? "same-origin";
     if (!["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site)) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
-    // A delivery of events that was sent here by mistake would be taken for a wish.
+    // A delivery of events that is sent here by mistake would run as a call.
     if (c.req.header("x-service-signature") !== undefined) {
-      throw new Refusal(403, "The control API is no receiver of events.");
+      throw new Refusal(403, "The control API does not receive events.");
     }
     await next();
   });
@@ -81,9 +81,7 @@ export function controlApp(control: Control, about: About): Hono {
     if (error instanceof Refusal) return c.json(error.body, error.status as 400);
     return c.json({ message: `The sandbox failed: ${error.message}` }, 500);
   });
-  app.notFound((c) =>
-    c.json({ message: `There is no ${c.req.method} ${c.req.path}. GET / lists what there is.` }, 404),
-  );
+  app.notFound((c) => c.json({ message: `There is no ${c.req.method} ${c.req.path}. GET / lists the calls.` }, 404));
 
   app.route("/", dashboardApp(control, about));
   app.get("/", (c) => c.text(LISTING));

@@ -1,5 +1,5 @@
-/** The control of time: where the clock stands, how it is moved, and what falls due next. */
-import { addMonths, DAY_MS } from "../clock.ts";
+/** The control of time: the clock's reading, how to move it, and what falls due next. */
+import { addMonths, DAY_MS, type SandboxClock } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world.ts";
@@ -15,13 +15,13 @@ export interface Span {
   months?: number;
 }
 
-/** The sandbox's time, and whether it stands still. */
+/** The sandbox's time, and whether it is frozen. */
 export interface Time {
   now: string;
   frozen: boolean;
 }
 
-export function timeOf({ clock }: World): Time {
+export function timeOf(clock: SandboxClock): Time {
   return { now: clock.instant(), frozen: clock.frozen };
 }
 
@@ -33,16 +33,14 @@ const UNITS: Readonly<Record<Exclude<keyof Span, "months">, number>> = {
   weeks: 7 * DAY_MS,
 };
 const NAMES = [...Object.keys(UNITS), "months"].join(", ");
-/** A century: beyond it, dates are longer than the specification has them soon. */
+/** A century: far beyond it, dates no longer have the form of the specification. */
 const LONGEST_MS = 36_525 * DAY_MS;
 
-/** Moves the clock forward (inside a transaction) and does what fell due on the way, each at its own instant. */
+/** Moves the clock forward (inside a transaction) and does what falls due on the way, each at its own instant. */
 export function advance(world: World, span: Span): Time {
-  const { clock } = world;
-  const by = milliseconds(span, clock.now());
-  clock.advance(by);
+  world.clock.advance(milliseconds(span, world.clock.now()));
   settle(world);
-  return timeOf(world);
+  return timeOf(world.clock);
 }
 
 function milliseconds(span: Span, now: number): number {
@@ -66,13 +64,13 @@ export interface Upcoming {
   /** ISO 8601, UTC. */
   at: string;
   what: "provision" | "register" | "suspend" | "unsuspend" | "notice" | "renew" | "terminate" | "cancel" | "deliver";
-  /** The service or domain order that it happens to; for a delivery, null. */
+  /** The service or domain order; null for a delivery. */
   order_id: number | null;
   delivery_id: number | null;
   customer_id: number | null;
 }
 
-/** What the clock does next: the first so many of queued jobs, steps of calendars and deliveries to be tried again, in the order in which they fall due. */
+/** The next queued jobs, billing steps and retries of deliveries, in the order in which they fall due. */
 export function upcoming({ store }: World, most = 20): Upcoming[] {
   const order = (order_id: number, what: Upcoming["what"], at: string): Upcoming => {
     const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);
@@ -82,20 +80,12 @@ export function upcoming({ store }: World, most = 20): Upcoming[] {
     const customer_id = store.table("deliveries").get(delivery_id)?.customer_id ?? null;
     return { at, what: "deliver", order_id: null, delivery_id, customer_id };
   };
-  const all = [
-    ...store
-      .table("jobs")
-      .all()
-      .map((job) => order(job.order_id, job.kind, job.due_at)),
-    ...store
-      .table("billing")
-      .all()
-      .map((row) => order(row.id, row.step, row.due_at)),
-    ...store
-      .table("outbox")
-      .all()
-      .map(({ id, due_at }) => delivery(id, due_at)),
-  ];
-  all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  return all.slice(0, most);
+  const [jobs, steps, outbox] = [store.table("jobs").all(), store.table("billing").all(), store.table("outbox").all()];
+  return [
+    ...jobs.map((job) => order(job.order_id, job.kind, job.due_at)),
+    ...steps.map((row) => order(row.id, row.step, row.due_at)),
+    ...outbox.map(({ id, due_at }) => delivery(id, due_at)),
+  ]
+    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    .slice(0, most);
 }

@@ -1,4 +1,4 @@
-/** Buttons that do something, each a form of its own, which works without a script; and the controls of forms. */
+/** Buttons, each in its own form, which works without a script; and the controls of forms. */
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import type { Failed, Visit } from "./page.ts";
@@ -6,26 +6,26 @@ import type { Failed, Visit } from "./page.ts";
 export interface ActParts {
   /** The action, by its name in the page's `actions`. */
   do: string;
-  /** The record that it is about, where the page shows several. */
+  /** The record that it acts on, where the page shows several. */
   id?: number;
   /** The text of the button. */
   label: string;
-  /** What the button is about, for those who hear it without the table around it: "invoice INV-2026-000003". */
+  /** The object of the button, for screen readers: "invoice INV-2026-000003". */
   about?: string;
   tone?: "primary" | "danger";
   fields?: (kept: Kept) => Html;
-  /** A question that is asked before, for what cannot be taken back. */
+  /** A warning to confirm first, for what cannot be undone. */
   confirm?: string;
   /** The fields stand in one line with the button. */
   inline?: boolean;
 }
 
-/** Where it is said why a form was refused: at the form, and once. */
+/** The element that says why a form was refused; a page has one at most. */
 export const PROBLEM_ID = "problem";
 
 const FRESH = { value: () => undefined, values: () => undefined, error: () => undefined };
 
-/** What was typed into this form when it was refused; empty when another one was, or none. */
+/** The input of this form when it was refused; empty for any other form. */
 function keptOf(visit: Visit, parts: ActParts): Kept {
   const prefix = parts.id === undefined ? parts.do : `${parts.do}-${parts.id}`;
   const failed = failedHere(visit, parts);
@@ -38,7 +38,7 @@ function keptOf(visit: Visit, parts: ActParts): Kept {
   };
 }
 
-/** What was wrong with the field, or with one of its parts ("events.0"). */
+/** The error of the field, or of one of its parts ("events.0"). */
 function problemOf(errors: Failed["errors"], name: string): string | undefined {
   const found = Object.keys(errors).find((field) => field === name || field.startsWith(`${name}.`));
   return found === undefined ? undefined : errors[found]?.[0];
@@ -49,7 +49,7 @@ function failedHere({ failed }: Visit, parts: ActParts): Visit["failed"] {
   return failed.form.raw("id") === (parts.id === undefined ? undefined : String(parts.id)) ? failed : undefined;
 }
 
-/** The form with its button, its fields, and the sentence when it was refused. */
+/** The form with its button, its fields, and the message when it was refused. */
 export function act(visit: Visit, parts: ActParts): Html {
   const { label, about, tone = "", confirm, fields, inline = false } = parts;
   const failed = failedHere(visit, parts);
@@ -71,13 +71,13 @@ ${fields === undefined ? "" : fields(keptOf(visit, parts))}
   return html`<details class="confirm"${open}>${summary}${form}</details>`;
 }
 
-/** Fields that are only there when wanted: a form behind its heading. */
+/** A form that unfolds below its heading. */
 export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
   const open = failedHere(visit, parts) === undefined ? "" : html` open`;
   return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
 
-/** What was typed into a form that was refused, so that nobody types it twice; empty for a fresh form. */
+/** The input of a refused form, so that it need not be typed again; empty for a fresh form. */
 export interface Kept {
   value(name: string): string | undefined;
   values(name: string): string[] | undefined;
@@ -98,7 +98,7 @@ function attribute(name: string, value: string | number | undefined): Html | str
   return value === undefined ? "" : html` ${name}="${value}"`;
 }
 
-/** What every control has: its id, what describes it, and what was wrong with it the last time. */
+/** The parts of every control: its id, its description, and its error. */
 function control(kept: Kept, { name, hint }: FieldParts) {
   const id = `${kept.prefix}-${name}`;
   const error = kept.error(name);
@@ -123,7 +123,7 @@ interface TextParts extends FieldParts {
 export function textField(kept: Kept, parts: TextParts): Html {
   const { name, label, required = false, type = "text", value = "", placeholder } = parts;
   const { id, error, described, notes } = control(kept, parts);
-  // A password that was refused is typed again: it is not sent back.
+  // A refused password is not sent back.
   const now = type === "password" ? "" : (kept.value(name) ?? value);
   const limits = (["min", "max", "step", "size"] as const).map((limit) => attribute(limit, parts[limit]));
   const state = html`${required ? html` required` : ""}${error === undefined ? "" : html` aria-invalid="true"`}${described}`;

@@ -5,12 +5,12 @@ import { html } from "hono/html";
 export type Html = ReturnType<typeof html>;
 
 /**
- * Characters that nobody sees and that change what is seen: controls, and the format characters that turn the direction of
- * text or have no width. The two joiners stay, since names in some scripts need them, and so do line ends and tabs.
+ * Invisible characters that change how text looks: controls, and the format characters that turn the direction of text or
+ * have no width. The two joiners stay, since names in some scripts need them, and so do line ends and tabs.
  */
 const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** The text with what cannot be seen written out, as ⟨U+202E⟩. Every page goes through it as a whole before it leaves. */
+/** The text with invisible characters written out, as ⟨U+202E⟩. Every page passes through it as a whole. */
 export function visible(text: string): string {
   return text.replace(
     UNSEEN,
@@ -18,7 +18,7 @@ export function visible(text: string): string {
   );
 }
 
-/** A text that came from outside: apart from the direction of what stands around it. */
+/** A text from outside, isolated from the direction of the text around it. */
 export function shown(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
@@ -64,7 +64,7 @@ const SPANS: readonly (readonly [number, string])[] = [
   [1000, "second"],
 ];
 
-/** How far off an instant is: "in 3 days", "2 minutes ago", "now". A date counts by days. */
+/** The distance to an instant: "in 3 days", "2 minutes ago", "now"; for a date in whole days. */
 export function fromNow(iso: string, now: string): string {
   const date = iso.length === 10;
   const ms = date ? Date.parse(iso) - Date.parse(now.slice(0, 10)) : Date.parse(iso) - Date.parse(now);
@@ -85,7 +85,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 type Tone = "good" | "wait" | "bad" | "quiet";
 
-/** The tone of a state; of any other it is quiet. */
+/** The tones of states; any other state is quiet. */
 const TONES: Readonly<Record<Exclude<Tone, "quiet">, readonly string[]>> = {
   good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
   wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
@@ -97,12 +97,12 @@ function toneOf(word: string): Tone {
   return tone as Tone;
 }
 
-/** A status word of a record, with a shape and a colour of its own: never the colour alone. */
+/** A status word of a record, with its shape and colour: never the colour alone. */
 export function badge(word: string, tone = toneOf(word)): Html {
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
-/** The status of an answer: 201, 429, or none at all. */
+/** The status of an answer, such as 201 or 429, or none. */
 export function httpStatus(status: number | null, none = "cut"): Html {
   if (status === null) return html`<span class="badge bad">${none}</span>`;
   const tone: Tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
@@ -147,7 +147,7 @@ export function table({ caption, captionShown = false, columns, rows, empty }: T
 </table></div>`;
 }
 
-/** What is known of one record: names and values. Those named in `broad` take the place of two. */
+/** The fields of one record: names and values. Those named in `broad` are twice as wide. */
 export function facts(pairs: readonly (readonly [string, Cell])[], broad: readonly string[] = []): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) ? "broad" : ""}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
 }

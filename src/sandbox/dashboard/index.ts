@@ -22,7 +22,7 @@ import { servicePages } from "./pages/services.ts";
 import { tokens } from "./pages/tokens.ts";
 import { webhookPages } from "./pages/webhooks.ts";
 
-/** What a page may do: nothing that is not from here, nothing inline, and not in a frame of another page. */
+/** A page loads from this port alone, runs nothing inline, and stands in no frame of another page. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -49,7 +49,7 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.onError((error, c) => {
     const status = error instanceof Refusal ? error.status : 500;
     const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
-    // A user who is lost in the dashboard gets its navigation; a stranger gets nothing of it.
+    // A dead link inside the dashboard keeps the navigation; any other failure shows a plain page.
     const isLost = status === 404 && c.req.method === "GET" && control.list("customers").length > 0;
     if (!isLost) return send(c, status, plainPage(title, error.message));
     return send(c, status, layout(lostPage(title, error.message), visitOf(c, new URL(c.req.url), {}), undefined));
@@ -99,7 +99,7 @@ export function dashboardApp(control: Control, about: About): Hono {
 
 const COOKIE = { httpOnly: true, sameSite: "Strict", path: "/" } as const;
 
-/** Cookies do not know ports: two sandboxes on one machine would take each other's. */
+/** Cookies do not distinguish ports: two sandboxes on one machine would read each other's. */
 function cookieName(c: Context, what: string): string {
   return `sandbox_${new URL(c.req.url).port}_${what}`;
 }
@@ -107,7 +107,7 @@ function cookieName(c: Context, what: string): string {
 async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   const { actions = {} } = page;
   const action = Object.hasOwn(actions, form.action) ? actions[form.action] : undefined;
-  if (action === undefined) throw new Refusal(422, "This page has no such button.");
+  if (action === undefined) throw new Refusal(422, `This page has no button "${form.action}". Reload it.`);
   const said = await action.run(visit, form);
   return typeof said === "string" ? { text: said } : said;
 }
@@ -125,7 +125,7 @@ function pageAt(path: string): { page: Page; params: Visit["params"] } {
   throw new Refusal(404, `There is no page ${path}.`);
 }
 
-/** A path on this port, and nothing else: what a form or a link names is not to lead away. */
+/** A path on this port, and nothing else: a form or a link must not lead to another site. */
 function localPath(c: Context, path: string | undefined): string {
   const here = new URL(c.req.url);
   if (path === undefined || !URL.canParse(path, here.origin)) return "/";
@@ -161,10 +161,10 @@ export const PAGES: readonly Page[] = [
   ...sandboxPages,
 ];
 
-/** More than these are never read: the browser went elsewhere. */
+/** Older ones are dropped: their browsers went elsewhere. */
 const KEPT = 50;
 
-/** What was said after an action, kept until the next page shows it, once. In memory: a value that is shown once is in no URL. */
+/** The message of an action, kept until the next page shows it, once. In memory, so that a secret value is in no URL. */
 class Flashes {
   readonly #said = new Map<string, Said>();
 
@@ -189,12 +189,12 @@ class Flashes {
 }
 
 const EVERY_MS = 700;
-/** Looking takes at most the tenth part of the time: a sandbox with a hundred thousand services has other things to do. */
+/** Rendering takes at most a tenth of the time, so that a sandbox with a hundred thousand services stays responsive. */
 const REST = 10;
 
 /**
- * The parts of a page that are sent, by the ids of their elements; none for a page whose record is gone meanwhile: what it
- * shows stays until it is reloaded.
+ * The live parts of a page, by the ids of their elements; none for a page whose record no longer exists: it stays as it is
+ * until it is reloaded.
  */
 async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, string>> {
   const parts = new Map<string, string>();
@@ -211,8 +211,8 @@ async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, s
 }
 
 /**
- * What is new, sent to an open page as server-sent events: whole parts of the page, only when they changed. Its timer belongs to the page, not to the sandbox's time: it looks, and moves nothing but
- * what is due anyway. It ends with the connection.
+ * Sends an open page its changed parts as server-sent events, each as a whole. Its timer runs in real time and ends with the
+ * connection; rendering does only what is due anyway.
  */
 function liveStream(page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
   let left = false;
@@ -223,7 +223,7 @@ function liveStream(page: Page, visit: () => Visit, everyMs = EVERY_MS): Respons
     async start(controller) {
       const look = async (): Promise<void> => {
         const begun = performance.now();
-        // A reader that is slow gets the next state, not all of them.
+        // A slow reader skips states.
         if ((controller.desiredSize ?? 0) > 0) {
           const news: Record<string, string> = {};
           for (const [id, markup] of await partsOf(page, visit)) {
@@ -234,7 +234,7 @@ function liveStream(page: Page, visit: () => Visit, everyMs = EVERY_MS): Respons
           if (Object.keys(news).length > 0) controller.enqueue(encoder.encode(`data: ${JSON.stringify(news)}\n\n`));
         }
         const rest = Math.max(everyMs, REST * (performance.now() - begun));
-        // What fails here fails the stream alone; the browser asks again.
+        // A failure ends this stream alone; the browser reconnects.
         timer = setTimeout(() => void look().catch((error) => left || controller.error(error)), rest).unref();
       };
       await look();

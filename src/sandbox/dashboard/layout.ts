@@ -1,4 +1,4 @@
-/** The frame of every page: head, navigation, account, clock, and what was said. */
+/** The frame of every page: head, navigation, account, clock, and the message of the last action. */
 import { html, raw } from "hono/html";
 import { PROBLEM_ID } from "./forms.ts";
 import { badge, type Html, shown, when } from "./html.ts";
@@ -50,7 +50,7 @@ ${calls(page)}
   );
 }
 
-/** A refusal whose form is not on the page any more, such as a button of a row that is gone. */
+/** A refusal whose form is no longer on the page, such as a button of a row that is gone. */
 function problem({ failed }: Visit, body: string): Html {
   if (failed === undefined || body.includes(`id="${PROBLEM_ID}"`)) return html``;
   return html`<p class="problem" role="alert" id="${PROBLEM_ID}">${failed.message}</p>`;
@@ -61,7 +61,7 @@ export function topClock({ now, frozen }: Visit): Html {
   return html`${when(now)} UTC${frozen ? html` ${badge("frozen", "quiet")}` : ""}`;
 }
 
-/** A page of the dashboard for a path that leads nowhere. */
+/** The page for an unknown path. */
 export function lostPage(title: string, message: string): Page {
   return {
     path: "",
@@ -70,7 +70,7 @@ export function lostPage(title: string, message: string): Page {
   };
 }
 
-/** A page for what went wrong with the request itself: an unknown page, a form from elsewhere. */
+/** A page for a request that is refused as such: an unknown page, a form of another site. */
 export function plainPage(title: string, message: string): Html {
   return frame(
     title,
@@ -93,7 +93,7 @@ function frame(title: string, body: Html, { live }: { live?: string } = {}): Htm
 </head>
 <body${live === undefined ? "" : html` data-live-from="${live}"`}>
 <a class="skip" href="#main">Skip to the content</a>
-<p class="offline" id="offline" role="status" hidden>The sandbox no longer answers. This page shows how things were.</p>
+<p class="offline" id="offline" role="status" hidden>The sandbox no longer answers. This page shows its last state.</p>
 ${body}
 </body>
 </html>
@@ -113,11 +113,11 @@ function flash({ text, once }: Said): Html {
   const value =
     once === undefined
       ? ""
-      : html`<p class="once"><span>${once.label}</span> <code id="once">${once.value}</code> <span class="hint">It is shown this once. Copy it now.</span></p>`;
+      : html`<p class="once"><span>${once.label}</span> <code id="once">${once.value}</code> <span class="hint">It is shown only once. Copy it now.</span></p>`;
   return html`<div class="flash" role="status"><p>${shown(text)}</p>${value}</div>`;
 }
 
-/** Every button of the page as a call of the control API. */
+/** Each button of the page as a call of the control API. */
 function calls({ actions = {} }: Page): Html {
   const unique = [...new Set(Object.values(actions).map(({ api }) => api))];
   if (unique.length === 0) return html``;

@@ -1,4 +1,4 @@
-/** What a page of the dashboard is made of, and what it is given. */
+/** The parts of a page of the dashboard, and what it gets. */
 import { type Called, callOf } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
@@ -8,7 +8,7 @@ import { invalid, Refusal } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import type { Html } from "./html.ts";
 
-/** What the pages show of the sandbox besides its records. */
+/** What the pages show of the sandbox beside its records. */
 export interface About {
   /** Base URL of the API port; known once it listens. */
   readonly url: string;
@@ -25,7 +25,7 @@ export interface Visit {
   readonly now: string;
   readonly frozen: boolean;
   readonly accounts: readonly Customer[];
-  /** The account that is looked at, as a user of the vendor's dashboard is signed in to one. */
+  /** The selected account; in the vendor's dashboard, the one that the user is signed in to. */
   readonly account: Customer;
   /** Path with its query: where the forms of the page post to. */
   readonly here: string;
@@ -35,27 +35,27 @@ export interface Visit {
   readonly failed?: Failed;
 }
 
-/** A form that was refused: what to say at it, and what stood in it. */
+/** A form that was refused: the message to show at it, and its fields. */
 export interface Failed {
   readonly form: Form;
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What is said after an action, on the page that follows. */
+/** The message after an action, on the next page. */
 export interface Said {
   readonly text: string;
-  /** A value that is shown this once. */
+  /** A value that is shown only here. */
   readonly once?: { readonly label: string; readonly value: string };
   /** The page to go to; default: the one where the form stood. */
   readonly to?: string;
 }
 
-/** What a button does. It calls the functions of `Control` that the HTTP control API calls for `api`, and nothing else. */
+/** The work of a button. It calls the functions of `Control` that the HTTP control API calls for `api`, and nothing else. */
 export interface Action {
   /** The same as a call: "POST /invoices/:id/pay". */
   readonly api: string;
-  /** What is said on the page that follows. @throws Refusal with a sentence, which is shown at the form. */
+  /** @returns the message on the next page. @throws Refusal, whose message is shown at the form. */
   run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
@@ -80,9 +80,9 @@ export interface Page {
   /** The entry of the navigation that it belongs to; default: its path. */
   readonly nav?: string;
   body(visit: Visit): Html;
-  /** What its buttons do, by the `do` that they send. */
+  /** Its buttons, by the `do` that they send. */
   readonly actions?: Readonly<Record<string, Action>>;
-  /** The parts that are sent again while the page is open, by the id of the element that holds them. */
+  /** The parts that are updated while the page is open, by the id of the element that holds them. */
   readonly live?: Readonly<Record<string, (visit: Visit) => Html>>;
 }
 
@@ -97,11 +97,11 @@ export class Form {
     this.#fields = fields;
   }
 
-  /** @throws Refusal 415 for what is no form, 413 for what is too large. */
+  /** @throws Refusal 415 for another content type, 413 for a body that is too large. */
   static async of(request: Request): Promise<Form> {
     const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
     if (type.trim().toLowerCase() !== "application/x-www-form-urlencoded") {
-      throw new Refusal(415, "The pages take what their forms send; for JSON there is the control API.");
+      throw new Refusal(415, "The dashboard accepts forms. Send JSON to the control API.");
     }
     return new Form(new URLSearchParams(await readText(request)));
   }
@@ -111,7 +111,7 @@ export class Form {
     return this.#fields.get("do") ?? "";
   }
 
-  /** The field as it was sent; undefined when it was not. */
+  /** The field as it was sent; undefined when it is absent. */
   raw(name: string): string | undefined {
     return this.#fields.get(name) ?? undefined;
   }
@@ -171,14 +171,14 @@ function wrong(name: string, message: string): Refusal {
   return invalid({ [name]: [message] });
 }
 
-/** The id in the page's path. @throws Refusal 404 for what is none */
+/** The id in the page's path. @throws Refusal 404 for anything but an id */
 export function idOf({ params }: Visit, what: string): number {
   const text = params.id ?? "";
   if (!/^\d{1,15}$/.test(text)) throw new Refusal(404, `There is no ${what} "${text}".`);
   return Number(text);
 }
 
-/** The record, or undefined where there is none: what one record says of another need not be there any more. */
+/** The record, or undefined where it no longer exists: another record may still name it. */
 export function find<K extends OpenCollection>(
   control: Control,
   collection: K,
@@ -192,7 +192,7 @@ export function find<K extends OpenCollection>(
   }
 }
 
-/** The records of the account that is looked at, oldest first. */
+/** The records of the selected account, oldest first. */
 export function own<K extends OpenCollection>(
   { control, account }: Pick<Visit, "control" | "account">,
   collection: K & (Collections[K] extends { customer_id: number } ? K : never),

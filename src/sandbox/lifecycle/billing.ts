@@ -75,26 +75,28 @@ function renew(world: World, service: Service): void {
 
 const PAYMENT_DAYS = 7;
 
-/**
- * Raises the invoice of an order at once (§1), and pays it when the sandbox pays automatically or there is nothing to pay.
- * `subtotal`: the undiscounted list price; `total`: the amount actually billed.
- */
-export function raiseInvoice(
-  world: World,
-  charge: Pick<Invoice, "customer_id" | "order_id" | "currency" | "subtotal" | "total">,
+/** `subtotal`: the undiscounted list price; `total`: the amount actually billed. */
+type Charge = Pick<Invoice, "customer_id" | "order_id" | "currency" | "subtotal" | "total">;
+
+/** Adds an invoice of that instant, with the next number of its year. */
+export function putInvoice(
+  { store }: World,
+  charge: Charge,
+  at: number,
+  state: Pick<Invoice, "status" | "due_date" | "paid_at">,
 ): Invoice {
+  const year = new Date(at).getUTCFullYear();
+  const id = store.next("invoices", 5001);
+  const invoice_number = `INV-${year}-${String(store.next(`invoice_number:${year}`)).padStart(6, "0")}`;
+  const created_at = new Date(at).toISOString();
+  return store.table("invoices").put({ id, ...charge, invoice_number, ...state, created_at });
+}
+
+/** Raises the invoice of an order at once (§1), and pays it when the sandbox pays automatically or there is nothing to pay. */
+export function raiseInvoice(world: World, charge: Charge): Invoice {
   const now = world.clock.now();
-  const year = new Date(now).getUTCFullYear();
-  const sequence = world.store.next(`invoice_number:${year}`);
-  const invoice = world.store.table("invoices").put({
-    id: world.store.next("invoices", 5001),
-    ...charge,
-    invoice_number: `INV-${year}-${String(sequence).padStart(6, "0")}`,
-    status: "unpaid",
-    due_date: dateOf(now + PAYMENT_DAYS * DAY_MS),
-    paid_at: null,
-    created_at: world.clock.instant(),
-  });
+  const due_date = dateOf(now + PAYMENT_DAYS * DAY_MS);
+  const invoice = putInvoice(world, charge, now, { status: "unpaid", due_date, paid_at: null });
   // "A new invoice is raised for a service" (§6): that of a domain is not one for a service.
   if (world.store.table("services").get(charge.order_id) !== undefined)
     emit(world, "invoice.created", { kind: "invoice", record: invoice });

@@ -181,7 +181,7 @@ describe("as an option", () => {
     const { sandbox } = await start({ data });
     const snapshot = sandbox.control.snapshot();
     await sandbox.close();
-    await expect(start({ data, snapshot })).rejects.toThrow("holds data already");
+    await expect(start({ data, snapshot })).rejects.toThrow("already holds data");
     const again = await start({ data });
     expect(again.sandbox.control.snapshot()).toBe(snapshot);
   });

@@ -1,4 +1,4 @@
-/** The invoices of the account: the page of them, and the tables and buttons that other pages show. */
+/** The invoices of the account: their page, and the tables and buttons that other pages show. */
 import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
 import { type ActParts, act } from "../forms.ts";
@@ -68,7 +68,7 @@ export function invoiceTable(
   });
 }
 
-/** What waits to be paid, in few words: for a page with other things on it. */
+/** Unpaid invoices in short, for the overview. */
 export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   return table({
     caption: "Invoices to pay",
@@ -78,11 +78,11 @@ export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
       html`<span class="nums">${money(invoice.total, invoice.currency)}</span><div class="under hint">due ${fromNow(invoice.due_date, visit.now)}</div>`,
       act(visit, payment(invoice)),
     ]),
-    empty: "Nothing is to be paid.",
+    empty: "No invoice is due.",
   });
 }
 
-/** "unpaid" turns into "overdue" once the due date lies behind; the API has no such word. */
+/** "unpaid" turns into "overdue" after the due date; the API has no such word. */
 function stateOf({ status, due_date }: Invoice, now: string): string {
   return status === "unpaid" && due_date < now.slice(0, 10) ? "overdue" : status;
 }
@@ -112,5 +112,5 @@ function buttons(visit: Visit, invoice: Invoice): Html {
   const { id, status, invoice_number } = invoice;
   if (status !== "unpaid") return html``;
   return html`<div class="row wrap">${act(visit, payment(invoice))}
-${act(visit, { do: "cancelInvoice", id, label: "Cancel", about: `invoice ${invoice_number}`, confirm: "An order that nobody pays is given up when its time comes." })}</div>`;
+${act(visit, { do: "cancelInvoice", id, label: "Cancel", about: `invoice ${invoice_number}`, confirm: "Its service counts as unpaid, and is suspended or cancelled when that falls due." })}</div>`;
 }

@@ -1,4 +1,4 @@
-/** The migration requests of the account, and one of them. They are made by API, and finished here (§1). */
+/** The migration requests of the account. They are created by API, and completed here (§1). */
 import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
@@ -10,7 +10,7 @@ const migrations: Page = {
   title: () => "Migrations",
   body: (visit) => {
     const all = own(visit, "migration_requests").toReversed();
-    return html`<p class="lead">A migration is requested by API. Its credentials and the final submission are given here alone.</p>
+    return html`<p class="lead">Migrations are requested by API. Credentials and the final submission are possible only here.</p>
 ${section(
   counted(all.length, "request"),
   paged(`${ROOT}/migrations`, visit.query, all, (items) => list(visit, items)),
@@ -30,7 +30,7 @@ function list({ account }: Visit, requests: readonly MigrationRequest[]): Html {
       order_id === null ? maybe(null) : html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`,
       when(created_at),
     ]),
-    empty: html`No migration was requested. <code>POST /api/v1/migration-requests</code> does.`,
+    empty: html`No migration requests. Create one with <code>POST /api/v1/migration-requests</code>.`,
   });
 }
 
@@ -55,7 +55,7 @@ const migration: Page = {
       return `Migration request ${id} is submitted.`;
     }),
     complete: callAction("completeMigration", ({ id }) => {
-      return `Migration request ${id} is completed. Its credentials are forgotten.`;
+      return `Migration request ${id} is completed. Its credentials are deleted.`;
     }),
   },
   body: (visit) => {
@@ -90,16 +90,16 @@ function answers({ answers: given }: MigrationRequest): [string, Html][] {
   ]);
 }
 
-/** What is to be done next. */
+/** The next step. */
 function step(visit: Visit, { id, status, credentials }: MigrationRequest): Html {
   if (status === "submitted") {
     return section(
       "Move the site",
-      html`<p>The host's turn: the old site is fetched and put in place.</p>
+      html`<p>The host copies the old site and installs it.</p>
 ${act(visit, { do: "complete", id, label: "Complete", about: `migration request ${id}`, tone: "primary" })}`,
     );
   }
-  if (status !== "draft") return html`<p class="empty">Nothing is left to be done.</p>`;
+  if (status !== "draft") return html`<p class="empty">No steps are left.</p>`;
   return html`<div class="two">${section(
     "1. Credentials",
     act(visit, {
@@ -124,7 +124,7 @@ ${section(
         label: "Submit",
         about: `migration request ${id}`,
         tone: "primary",
-        confirm: "After this nothing can be changed any more.",
+        confirm: "The request cannot be changed afterwards.",
       }),
 )}</div>`;
 }

@@ -1,4 +1,4 @@
-/** The first page: how the account stands, what waits to be paid, what comes next, and what was asked last. */
+/** The first page: counts of the account, unpaid invoices, what falls due next, and the latest requests. */
 import { html } from "hono/html";
 import { counted, type Html, money, section } from "../html.ts";
 import { own, type Page, ROOT, type Visit } from "../page.ts";

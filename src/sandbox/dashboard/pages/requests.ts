@@ -1,4 +1,4 @@
-/** The log of the API's requests, live, with the rate windows (§8) as pictures: the last minute, and what is left of the limit. */
+/** The live log of the API's requests, with the rate windows (§8) as pictures: the last minute, and the rest of the limit. */
 import { html } from "hono/html";
 import type { RateView } from "../../http/rate.ts";
 import type { Profile } from "../../profile/profile.ts";
@@ -18,13 +18,13 @@ const requests: Page = {
   body: (visit) => {
     const paused = visit.query.get("live") === "off";
     const toggle = paused
-      ? html`<a class="button" href="${ROOT}/requests">Go on live</a>`
+      ? html`<a class="button" href="${ROOT}/requests">Resume</a>`
       : html`<a class="button js" href="${ROOT}/requests?live=off">Pause</a>`;
     return html`${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`, { aside: toggle })}
 ${section(
   "Log",
   html`<div id="log" data-live>${log(visit)}</div>
-<div class="row actions">${act(visit, { do: "forget", label: "Forget the log", confirm: "The rate windows go on." })}</div>`,
+<div class="row actions">${act(visit, { do: "forget", label: "Clear the log", confirm: "The rate windows stay as they are." })}</div>`,
 )}`;
   },
 };
@@ -34,7 +34,7 @@ function log({ control }: Visit): Html {
   const all = control.requests();
   const older =
     all.length > SHOWN
-      ? html`<p class="hint">The newest ${SHOWN} of ${counted(all.length, "request")}. <code>GET /requests</code> has them all.</p>`
+      ? html`<p class="hint">The newest ${SHOWN} of ${counted(all.length, "request")}. <code>GET /requests</code> lists all.</p>`
       : "";
   return html`${requestTable(all.slice(-SHOWN).toReversed(), "Requests to the API, newest first")}${older}`;
 }
@@ -56,7 +56,7 @@ const request: Page = {
         "Answer",
         html`${httpStatus(status)}${fault === null ? "" : html` ${badge("fault", "bad")} <a href="${ROOT}/faults">number ${fault}</a>`}`,
       ],
-      ["Token", token === null ? "none, or an unknown one" : code(token)],
+      ["Token", token === null ? "none or unknown" : code(token)],
       [
         "Idempotency-Key",
         idempotency_key === null ? maybe(null) : html`<span class="break">${code(idempotency_key)}</span>`,
@@ -65,7 +65,7 @@ const request: Page = {
 ${section(
   "Body",
   body === null
-    ? html`<p class="empty">It had none.</p>`
+    ? html`<p class="empty">No body.</p>`
     : html`<pre tabindex="0" role="region" aria-label="Body"><code>${typeof body === "string" ? body : JSON.stringify(body, null, 2)}</code></pre>`,
 )}`;
   },
@@ -131,17 +131,16 @@ function seconds(entries: readonly RequestEntry[], now: number): Second[] {
   return bars;
 }
 
-/** The windows of the tokens of the account that is looked at. */
+/** The rate windows of the selected account's tokens. */
 export function ratePictures(visit: Visit): Html {
   const entries = visit.control.requests();
   const rates = visit.control.rates().filter((rate) => rate.customer_id === visit.account.id);
-  if (visit.about.settings.rateLimit === 0)
-    return html`<p class="empty">The limit is switched off in this sandbox.</p>`;
+  if (visit.about.settings.rateLimit === 0) return html`<p class="empty">The rate limit is off in this sandbox.</p>`;
   if (rates.length === 0) return html`<p class="empty">This account has no tokens.</p>`;
   return html`<ul class="rates">${rates.map((rate) => html`<li>${picture(rate, entries, visit)}</li>`)}</ul>`;
 }
 
-/** What happens when there is room again, by how the profile counts the minute. */
+/** How room becomes free, by the rule of the profile. */
 const AGAIN: Readonly<Record<Profile["rate"], string>> = {
   fixed: "the window closes",
   sliding: "one more",
@@ -173,7 +172,7 @@ ${level === 0 ? "" : html`<rect class="${tone}" x="0" y="${LANE + 6}" width="${l
 <div class="rate-axis" aria-hidden="true"><span>60 s ago</span><span>${again}</span><span>now</span></div>`;
 }
 
-/** Where the window was opened that closes then: what lies before it no longer counts. */
+/** The start of the current window; requests before it no longer count. */
 function windowStart(resetsAt: string, now: string): Html {
   const x = WIDTH - ((Date.parse(now) - (Date.parse(resetsAt) - MINUTE)) / MINUTE) * WIDTH;
   if (x <= 0 || x > WIDTH) return html``;

@@ -1,4 +1,4 @@
-/** The pages of the sandbox itself: its clock, what goes wrong on purpose, and its settings. */
+/** The pages of the sandbox itself: its clock, its faults, and its settings. */
 import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
@@ -10,11 +10,11 @@ import { type Action, callAction, type Page, ROOT, type Visit } from "../page.ts
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
-/** As the call by HTTP: the page is answered when what fell due has been sent, too. */
+/** As over HTTP, the answer waits until the events that fell due are sent. */
 async function advance({ control }: Visit, span: Span): Promise<string> {
   const { now } = control.advanceClock(span);
   await control.settled();
-  return `It is ${now.slice(0, 10)} ${now.slice(11, 19)} UTC now. What fell due on the way has happened.`;
+  return `The clock shows ${now.slice(0, 10)} ${now.slice(11, 19)} UTC. Everything that fell due is done.`;
 }
 
 const step = (span: Span): Action => ({ api: "POST /clock/advance", run: (visit) => advance(visit, span) });
@@ -23,8 +23,8 @@ const clock: Page = {
   path: "/clock",
   title: () => "Clock",
   actions: {
-    freeze: callAction("freezeClock", "The clock stands still."),
-    resume: callAction("resumeClock", "The clock goes on."),
+    freeze: callAction("freezeClock", "The clock is frozen."),
+    resume: callAction("resumeClock", "The clock runs again."),
     hour: step({ hours: 1 }),
     day: step({ days: 1 }),
     week: step({ weeks: 1 }),
@@ -57,7 +57,7 @@ ${section("Next, in all accounts", html`<div id="due" data-live>${due(visit)}</d
 };
 
 function time({ now, frozen }: Visit): Html {
-  return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("stands still", "wait") : badge("runs", "good")}</p>`;
+  return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("frozen", "wait") : badge("running", "good")}</p>`;
 }
 
 function due(visit: Visit): Html {
@@ -81,7 +81,7 @@ const WORDS: Readonly<Record<Upcoming["what"], string>> = {
   deliver: "is sent",
 };
 
-/** The same in few words, for a page with other things on it. Of all accounts: the clock is everybody's. */
+/** The same in short, for the overview. Of all accounts, which share the clock. */
 export function dueList(visit: Visit, most: number): Html {
   const due = visit.control.upcoming(most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
@@ -91,7 +91,7 @@ export function dueList(visit: Visit, most: number): Html {
   )}</ol>`;
 }
 
-/** The account is named when it is not the one that is looked at. */
+/** Names the account unless it is the selected one. */
 function whatHappens({ account, accounts }: Visit, one: Upcoming): Html {
   const other = accounts.find(({ id }) => id === one.customer_id && id !== account.id);
   return html`${subject(one)}${other === undefined ? "" : html` <span class="hint">of ${other.name}</span>`} ${WORDS[one.what]}`;
@@ -103,18 +103,18 @@ function subject({ what, order_id, delivery_id }: Upcoming): Html {
   return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`;
 }
 
-/** What happens instead of the answer, as one choice. */
+/** The effects of a fault, as one choice. */
 const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultRequest> }[] = [
   { word: "500", label: "500 Server Error", effect: { status: 500 } },
   { word: "503", label: "503 Service Unavailable", effect: { status: 503 } },
   { word: "429", label: "429 Too Many Requests", effect: { status: 429 } },
   { word: "drop", label: "the connection is cut", effect: { drop: true } },
-  { word: "slow", label: "it takes 3 seconds", effect: { delayMs: 3000 } },
+  { word: "slow", label: "the answer takes 3 seconds", effect: { delayMs: 3000 } },
 ];
 
 const PHASES: Readonly<Record<FaultPhase, string>> = {
-  before: "before anything is done",
-  after: "after everything is done",
+  before: "before the request is processed",
+  after: "after the request is processed",
   "mid-body": "in the middle of the answer",
   delivery: "at the receiver of an event",
 };
@@ -136,14 +136,14 @@ const add: Action = {
       ...(times !== undefined && { times }),
       ...(percent !== undefined && percent !== 100 && { probability: percent / 100 }),
     });
-    return `Fault ${fault.id} waits for its request.`;
+    return `Fault ${fault.id} is added.`;
   },
 };
 
 const faults: Page = {
   path: "/faults",
   title: () => "Faults",
-  actions: { add, clear: callAction("clearFaults", "Nothing goes wrong on purpose any more.") },
+  actions: { add, clear: callAction("clearFaults", "All faults are removed.") },
   live: { list },
   body: (visit) => html`${section(
     "Faults",
@@ -151,7 +151,7 @@ const faults: Page = {
 ${visit.control.faults().length === 0 ? "" : html`<div class="row actions">${act(visit, { do: "clear", label: "Remove all" })}</div>`}`,
   )}
 ${section(
-  "Let something go wrong",
+  "Add a fault",
   act(visit, {
     do: "add",
     label: "Add",
@@ -162,15 +162,15 @@ ${selectField(kept, { name: "phase", label: "When", options: FAULT_PHASES.map((p
 ${selectField(kept, { name: "outcome", label: "What happens", options: OUTCOMES.map(({ word, label }) => [word, label]) })}
 ${textField(kept, { name: "times", label: "How often", type: "number", value: "1", min: 1, size: 6 })}
 ${textField(kept, { name: "percent", label: "How likely, in percent", type: "number", value: "100", min: 0, max: 100, step: "any", size: 6 })}
-</div><p class="hint">"After everything is done" with a cut connection is the hard one: the order is placed, and the client does not know.</p>`,
+</div><p class="hint">"After the request is processed" with a cut connection is the hard case: the order is placed, and the client does not know.</p>`,
   }),
 )}`,
 };
 
 function list({ control }: Visit): Html {
   return table({
-    caption: "Faults, in the order in which they are asked",
-    columns: { "No.": "", Strikes: "", When: "wide", "What happens": "", Struck: "end" },
+    caption: "Faults, in the order in which they are tried",
+    columns: { "No.": "", Target: "", When: "wide", "What happens": "", Injected: "end" },
     rows: control
       .faults()
       .map((fault) => [
@@ -180,7 +180,7 @@ function list({ control }: Visit): Html {
         effectOf(fault),
         html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
       ]),
-    empty: "Nothing goes wrong on purpose.",
+    empty: "No faults.",
   });
 }
 
@@ -194,7 +194,7 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
     delayMs === undefined ? "" : `${delayMs} ms late`,
     status === undefined ? "" : `answers ${status}`,
     drop ? "cuts the connection" : "",
-    body === undefined ? "" : "with a body of its own",
+    body === undefined ? "" : "with a given body",
   ].filter(Boolean);
   return parts.join(", ") || "answers 500";
 }
@@ -202,26 +202,26 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
 const settings: Page = {
   path: "/settings",
   title: () => "Settings",
-  actions: { reset: callAction("reset", "Everything is as it was at the beginning.") },
+  actions: { reset: callAction("reset", "The sandbox is reset to its seeded data.") },
   body: (visit) => {
     const { seed, rateLimit, autoPay } = visit.about.settings;
     return html`<div class="card">${facts([
       ["API", code(visit.about.url)],
       ["Seed", code(seed)],
       ["Rate limit", rateLimit === 0 ? "off" : `${rateLimit} requests a minute for each token`],
-      ["Invoices", autoPay ? "paid as they are raised" : "paid by hand"],
+      ["Invoices", autoPay ? "paid automatically" : "paid by hand"],
     ])}</div>
 ${order(visit)}
 ${section("Profile", profile(visit))}
 ${section(
   "Snapshot",
-  html`<p>Everything there is, as a file: <a href="/snapshot" download="sandbox.snapshot.json">download it</a>, and start from it with <code>hostform sandbox --snapshot FILE</code>.</p>`,
+  html`<p>The whole state as a file: <a href="/snapshot" download="sandbox.snapshot.json">download it</a>, and start from it with <code>hostform sandbox --snapshot FILE</code>.</p>`,
 )}
-${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger", confirm: "All services, invoices, webhooks and requests are lost, and tokens that were created." }))}`;
+${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger", confirm: "This deletes all services, invoices, webhooks and requests, and the tokens that you created." }))}`;
   },
 };
 
-/** Orders cost money at the real host, so they are the API's alone: the line to copy. */
+/** The command that orders a service: as at the real host, only the API can. */
 function order({ about, account }: Visit): Html {
   const line = `curl -X POST ${about.url}/api/v1/services \\
   -H "Authorization: Bearer $HOSTING_TOKEN" -H "Accept: application/json" \\
@@ -247,7 +247,7 @@ function profile({ about }: Visit): Html {
       ]),
       empty,
     });
-  return html`<p class="hint">How the gaps of the specification are filled. It is chosen when the sandbox starts: <code>hostform sandbox --profile …</code></p>
+  return html`<p class="hint">How the sandbox fills the gaps of the specification. Choose it at the start: <code>hostform sandbox --profile …</code></p>
 ${list(changed, "Every switch has its default value.")}
 <details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
 }

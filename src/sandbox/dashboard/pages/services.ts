@@ -1,4 +1,4 @@
-/** The services of the account, and one of them: its invoices, grants and transfers, and what the vendor's side can do to it. */
+/** The services of the account; each with its invoices, grants and transfers, and what the vendor can do to it. */
 import { html } from "hono/html";
 import type { Plan, Service, Transfer } from "../../store/records.ts";
 import { act, selectField, textField, unfold } from "../forms.ts";
@@ -21,7 +21,7 @@ import {
 import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 
-/** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
+/** Transfers of a service: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
 const TRANSFER_ACTIONS = {
   offer: {
     api: "POST /services/:id/transfer",
@@ -33,7 +33,7 @@ const TRANSFER_ACTIONS = {
   },
   accept: callAction(
     "acceptTransfer",
-    ({ service_id }) => `Service ${service_id} has changed hands. Both accounts are told by event.`,
+    ({ service_id }) => `Service ${service_id} is transferred. Both accounts get an event.`,
   ),
   decline: callAction("declineTransfer", ({ service_id }) => `The offer of service ${service_id} is declined.`),
 } as const satisfies Record<string, Action>;
@@ -82,7 +82,7 @@ ${unfold(visit, "Add active services without ordering", {
   tone: "primary",
   fields: (
     kept,
-  ) => html`<p class="hint">As if they had been ordered and paid: no request, no idempotency key, no rate limit.</p>
+  ) => html`<p class="hint">As if they had been ordered and paid: without a request, an Idempotency-Key or the rate limit.</p>
 ${selectField(kept, { name: "plan_id", label: "Plan", options: plans(visit.control.list("plans")) })}
 ${textField(kept, { name: "count", label: "How many", type: "number", value: "1", min: 1, max: 100_000, size: 7 })}
 ${textField(kept, { name: "domain_prefix", label: "Domains begin with", value: "site", hint: "site-00001.example and so on; plans without a domain get none." })}`,
@@ -90,7 +90,7 @@ ${textField(kept, { name: "domain_prefix", label: "Domains begin with", value: "
   },
 };
 
-/** Domains are ordered like services, and live beside them. */
+/** The domain orders, below the services. */
 function domains(visit: Visit): Html {
   const all = own(visit, "domains").toReversed();
   if (all.length === 0) return html``;
@@ -227,7 +227,7 @@ function queue({ control, now }: Visit, { id }: Service): Html {
 function buttons(visit: Visit, record: Service): Html {
   const { id, status, provisioning_status } = record;
   const ended = !["pending", "active", "suspended"].includes(status);
-  if (ended) return html`<p class="hint">Nothing can be done to a service that is ${status}.</p>`;
+  if (ended) return html`<p class="hint">A service that is ${status} has no actions.</p>`;
   return html`${
     provisioning_status === "provisioned"
       ? ""
@@ -239,7 +239,7 @@ function buttons(visit: Visit, record: Service): Html {
           id,
           label: "Unsuspend",
           about: `service ${id}`,
-          // Of one whose invoice is overdue, the way back is to pay it, below.
+          // With an overdue invoice, paying it below is the primary action.
           ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
         })
       : ""
@@ -249,15 +249,15 @@ function buttons(visit: Visit, record: Service): Html {
     label: "Terminate",
     about: `service ${id}`,
     tone: "danger",
-    confirm: "Its invoices stay; the service cannot be brought back.",
+    confirm: "Its invoices stay. A terminated service cannot be restored.",
   })}`;
 }
 
-/** Says so when the service is another account's than the one that is looked at. */
+/** A note when the service belongs to another account than the selected one. */
 function owner({ control, account }: Visit, { customer_id }: Service): Html {
   if (customer_id === account.id) return html``;
   const name = control.get("customers", customer_id).name;
-  return html`<p class="note">This service belongs to the account <strong>${name}</strong>, not to ${account.name}, which you are looking at.</p>`;
+  return html`<p class="note">This service belongs to the account <strong>${name}</strong>, not to the selected account ${account.name}.</p>`;
 }
 
 function grants({ control }: Visit, { id }: Service): Html {
@@ -266,11 +266,11 @@ function grants({ control }: Visit, { id }: Service): Html {
     caption: `Grants of service ${id}`,
     columns: { "E-mail": "", May: "", Until: "wide" },
     rows: given.map((grant) => [shown(grant.email), grant.permission, when(grant.expires_at)]),
-    empty: html`With nobody. Grants are made by API: <code>POST /api/v1/services/${id}/grants</code>.`,
+    empty: html`No grants. Create one with <code>POST /api/v1/services/${id}/grants</code>.`,
   });
 }
 
-/** The offer that is open, or the form for one; and what was before. */
+/** The open offer, or the form for one; and earlier transfers. */
 function transferPart(visit: Visit, service: Service): Html {
   const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
   const open = all.find(({ status }) => status === "offered");
@@ -280,7 +280,7 @@ ${all.length === 0 ? "" : html`<ul class="plain">${all.toReversed().map((transfe
 
 function offer(visit: Visit, { id, customer_id, status }: Service): Html {
   if (status !== "active" && status !== "suspended")
-    return html`<p class="empty">A service that is ${status} cannot change hands.</p>`;
+    return html`<p class="empty">A service that is ${status} cannot be transferred.</p>`;
   const others = visit.accounts.filter((account) => account.id !== customer_id);
   return act(visit, {
     do: "offer",
@@ -313,7 +313,7 @@ function line(visit: Visit, transfer: Transfer): Html {
   return html`${badge(transfer.status)} ${from} to ${to} <span class="hint">${when(transfer.created_at)}</span>`;
 }
 
-/** What other accounts offer to the one that is looked at. */
+/** The offers of other accounts to the selected one. */
 function incoming(visit: Visit): Html {
   const open = visit.control
     .list("transfers")

@@ -12,7 +12,7 @@ const create: Action = {
     const token = control.create("tokens", {
       account: account.id,
       name: form.required("name", "The name"),
-      // Whatever a form may send: the control refuses words that are no abilities.
+      // The control refuses unknown abilities.
       abilities: form.all("abilities") as Ability[],
       service_ids: services.length === 0 ? null : services.map(Number),
     });
@@ -25,7 +25,7 @@ const revoke: Action = {
   run: ({ control }, form) => {
     const { id, name } = control.get("tokens", form.id());
     control.remove("tokens", id);
-    return `The token ${name} is revoked. Requests with it are answered 401.`;
+    return `The token ${name} is revoked. The API answers its requests with 401.`;
   },
 };
 
@@ -56,10 +56,10 @@ function list(visit: Visit, tokens: readonly Token[]): Html {
         label: "Revoke",
         about: `the token ${token.name}`,
         tone: "danger",
-        confirm: "Whatever uses it is answered 401 from now on.",
+        confirm: "The API will answer its requests with 401.",
       }),
     ]),
-    empty: "This account has no tokens, so nothing can speak for it.",
+    empty: "This account has no tokens, so no request can act for it.",
   });
 }
 
@@ -75,7 +75,7 @@ function form(visit: Visit): Html {
 ${checkboxes(kept, {
   name: "abilities",
   label: "Abilities",
-  hint: "Not more than the user who issues it has (§5.3).",
+  hint: "A subset of the issuing user's permissions (§5.3).",
   options: ABILITIES.map((word) => [word, word]),
   checked: ["view"],
 })}
@@ -85,7 +85,7 @@ ${
     : checkboxes(kept, {
         name: "service_ids",
         label: "Restricted to these services",
-        hint: `None: all of the account. ${services.length === 30 ? `The newest ${counted(30, "service")} are listed.` : ""}`,
+        hint: `Select none for all services of the account. ${services.length === 30 ? `The newest ${counted(30, "service")} are listed.` : ""}`,
         options: services.map(({ id, domain, plan }) => [String(id), `${id} ${domain ?? plan}`]),
       })
 }`,

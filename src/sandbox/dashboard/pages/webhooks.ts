@@ -1,4 +1,4 @@
-/** The webhook subscriptions of the account, one of them, and the deliveries of events to them: body, signature, attempts. */
+/** The webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
@@ -20,7 +20,7 @@ import {
 } from "../html.ts";
 import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
-/** Sends the same bytes once more. */
+/** Sends the same bytes again. */
 const REPLAY: Action = {
   api: "POST /deliveries/:id/replay",
   run: async ({ control }, form) => {
@@ -31,7 +31,7 @@ const REPLAY: Action = {
   },
 };
 
-/** Sends an event that has not happened, to try a receiver. */
+/** Sends a test event, to try a receiver. */
 const TRIGGER: Action = {
   api: "POST /events/trigger",
   run: async ({ control, account }, form) => {
@@ -44,7 +44,7 @@ const TRIGGER: Action = {
       ...(webhook !== undefined && { webhook_id: webhook }),
     });
     await control.settled();
-    return `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. Nothing else has changed.`;
+    return `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. No record has changed.`;
   },
 };
 
@@ -80,7 +80,7 @@ ${unfold(visit, "Register a webhook", {
 ${checkboxes(kept, { name: "events", label: "Events", options: EVENTS.map((event) => [event, event]), checked: EVENTS })}`,
 })}`,
     )}
-${section("Send an event that has not happened", act(visit, triggerForm()))}
+${section("Send a test event", act(visit, triggerForm()))}
 ${section("Deliveries", html`<div id="deliveries" data-live>${deliveries(visit)}</div>`)}`;
   },
 };
@@ -96,7 +96,7 @@ function list(visit: Visit, webhooks: readonly Webhook[]): Html {
         ? "all"
         : html`${events.map((event) => html`<span class="chip">${event}</span> `)}`,
     ]),
-    empty: "Nobody is told of events.",
+    empty: "No webhooks, so events are not delivered.",
   });
 }
 
@@ -114,7 +114,7 @@ const webhook: Page = {
       run: ({ control }, form) => {
         const { id, secret } = control.rotateSecret(form.id());
         return {
-          text: `Webhook ${id} has another signing secret. Deliveries from now on are signed with it, retries too.`,
+          text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
           once: { label: "Its signing secret", value: secret },
         };
       },
@@ -138,11 +138,11 @@ ${act(visit, {
   do: "rotate",
   id: record.id,
   label: "Rotate the secret",
-  confirm: "The old secret signs nothing more. A receiver that knows both loses nothing.",
+  confirm: "The old secret signs no more deliveries. Give the receiver both secrets first, so that it loses none.",
 })}
-${act(visit, { do: "remove", id: record.id, label: "Remove", about: `webhook ${record.id}`, tone: "danger", confirm: "Events that are under way to it are abandoned." })}
+${act(visit, { do: "remove", id: record.id, label: "Remove", about: `webhook ${record.id}`, tone: "danger", confirm: "Pending deliveries to it are abandoned." })}
 </div></div>
-${section("Send it an event that has not happened", act(visit, triggerForm(record.id)))}
+${section("Send a test event to it", act(visit, triggerForm(record.id)))}
 ${section("Deliveries", html`<div id="deliveries" data-live>${deliveriesTo(visit)}</div>`)}`;
   },
 };
@@ -155,7 +155,7 @@ function about({ url, events, created_at }: Webhook): Html {
   return facts([
     ["URL", code(url)],
     ["Events", html`${events.map((event) => html`<span class="chip">${event}</span> `)}`],
-    ["Signing secret", html`<span class="hint">shown when it was made, and not again</span>`],
+    ["Signing secret", html`<span class="hint">shown once, at registration</span>`],
     ["Registered", when(created_at)],
   ]);
 }
@@ -176,7 +176,7 @@ const delivery: Page = {
     const record = readDelivery(visit);
     return html`<div class="card"><div id="state" data-live>${state(visit)}</div>
 <div class="row actions">${act(visit, { do: "replay", id: record.id, label: "Replay", about: `delivery ${record.id}`, tone: "primary" })}
-<span class="hint">The same bytes, to where the subscription points now.</span></div></div>
+<span class="hint">The same bytes, to the subscription's current URL.</span></div></div>
 ${section(
   "Body",
   html`<p class="hint">The exact text that is signed and sent, ${Buffer.byteLength(record.body)} bytes.</p>
@@ -209,7 +209,7 @@ function state(visit: Visit): Html {
 ${table({
   caption: "Attempts",
   captionShown: true,
-  columns: { "No.": "", When: "", Answer: "", "Why it does not count": "" },
+  columns: { "No.": "", When: "", Answer: "", Error: "" },
   rows: record.attempts.map(({ at, status, error }, index) => [
     index + 1,
     when(at),
@@ -228,12 +228,12 @@ function next({ control, now }: Visit, { id, status }: Delivery): Html {
     : html`<p class="hint">The next attempt: ${when(due.at)}, ${fromNow(due.at, now)}.</p>`;
 }
 
-/** With the secret of now: after a rotation, another than the one that was sent then. */
+/** With the current secret: after a rotation it differs from the one that was sent. */
 function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
   const subscription = control.list("webhooks").find(({ id }) => id === webhook_id);
   if (subscription === undefined)
-    return html`<span class="hint">the subscription is gone, and its secret with it</span>`;
-  return html`<span class="break">${code(sign(body, subscription.secret))}</span> <span class="hint">with the secret of now</span>`;
+    return html`<span class="hint">unknown: the subscription was removed with its secret</span>`;
+  return html`<span class="break">${code(sign(body, subscription.secret))}</span> <span class="hint">with the current secret</span>`;
 }
 
 function laidOut(body: string): string {
@@ -262,7 +262,7 @@ function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption:
       html`<span class="clip">${code(url)}</span>`,
       html`${clockTime(created_at)} <span class="hint">${fromNow(created_at, now)}</span>`,
     ]),
-    empty: "No event has been sent to this account.",
+    empty: "No deliveries to this account.",
   });
 }
 
