@@ -1,8 +1,8 @@
-/** Faults: what goes wrong on purpose, for which request or delivery, and when in its life; and what goes wrong in the background. */
+/** Faults that are injected into requests and deliveries, and in which phase; and the background faults of the profile. */
 import { retryAfter } from "./http/rate.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 import type { Profile } from "./profile/profile.ts";
-import { invalid } from "./refusal.ts";
+import { invalid, requireKnown } from "./refusal.ts";
 import { EVENTS, type EventName } from "./store/records.ts";
 import { isObject, isText } from "./store/sound.ts";
 import { derive } from "./store/store.ts";
@@ -10,7 +10,7 @@ import { derive } from "./store/store.ts";
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
  * `mid-body`: everything is committed, and the connection is cut after half of the answer's body.
- * `delivery`: an attempt to deliver an event goes wrong, as if at the receiver's.
+ * `delivery`: an attempt to deliver an event fails, as if at the receiver.
  */
 export const FAULT_PHASES = ["before", "after", "mid-body", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
@@ -24,22 +24,22 @@ export interface FaultRequest {
   path?: string;
   /** In phase `delivery`: only deliveries of this event; default: of any. */
   event?: EventName;
-  /** The first matching request that it may strike, counted from 1 (default). */
+  /** The first matching request that may get it, counted from 1 (default). */
   nth?: number;
-  /** How many matching requests it strikes from there on. Default 1; with a probability: at most, default no end. */
+  /** How many matching requests get it from there on. Default 1; with a probability: at most so many, default no limit. */
   times?: number;
-  /** From 0 to 1: how likely it strikes each of them. The seed decides: the same seed strikes the same ones. Default 1. */
+  /** From 0 to 1: how likely each of them gets it. The same seed chooses the same requests. Default 1. */
   probability?: number;
   phase: FaultPhase;
   /** Status of the answer instead of the real one. Default: 500 in the phases `before` and `delivery`, the real one otherwise. */
   status?: number;
   /** Body of the answer: a JSON value, or a text that is sent as it is. Default with a status: `{"message": "Server Error"}`. */
   body?: unknown;
-  /** Added to the answer; null takes a header away. */
+  /** Added to the answer; null removes a header. */
   headers?: Record<string, string | null>;
   /** Cuts the connection instead of answering. */
   drop?: boolean;
-  /** Waits before the answer. Alone, it changes nothing else. */
+  /** Waits before the answer. Alone, it changes only that. */
   delayMs?: number;
 }
 
@@ -51,7 +51,7 @@ export interface Fault extends FaultRequest {
   fired: number;
 }
 
-/** What is needed to go on as before; for snapshots. `last: 0` begins with number 1 again, so that the first fault does as the first one did. */
+/** The state of the faults, for snapshots. With `last: 0`, numbering starts at 1 again, so that a repeated fault behaves the same. */
 export interface KeptFaults {
   last: number;
   faults: Fault[];
@@ -62,12 +62,12 @@ export class Faults {
   #faults: Fault[] = [];
   #last = 0;
 
-  /** @param seed what decides the strikes of faults with a probability; the settings, whose seed may change. */
+  /** @param seed decides which requests get a fault with a probability; it may change. */
   constructor(seed: { readonly seed: string } = { seed: "hostform" }) {
     this.#seed = seed;
   }
 
-  /** @throws Refusal (422) for a fault that could never strike or that is not understood. */
+  /** @throws Refusal (422) for a fault that matches no request, or has a wrong field. */
   add(request: FaultRequest): Fault {
     check(request);
     this.#last += 1;
@@ -88,14 +88,14 @@ export class Faults {
     return { last: this.#last, faults: this.list() };
   }
 
-  /** @throws Refusal (422) for a fault that is not understood; then nothing has changed. */
+  /** @throws Refusal (422) for a fault with a wrong field; then nothing has changed. */
   load(kept: KeptFaults): void {
     for (const { id: _id, seen: _seen, fired: _fired, ...request } of kept.faults) check(request);
     this.#last = kept.last;
     this.#faults = structuredClone(kept.faults);
   }
 
-  /** The fault to inject into the request, if any. It hides the request from those added later: they wait for the next. */
+  /** The fault to inject into the request, if any: the first that was added. Later ones do not count the request. */
   inject(method: string, path: string): Fault | undefined {
     return this.#first((fault) => {
       if (fault.phase === "delivery") return false;
@@ -141,7 +141,7 @@ function isHeader(name: string, value: unknown): boolean {
   }
 }
 
-/** Every field, what it may hold, and the sentence for what it may not. */
+/** Every field, what it may hold, and the message for anything else. */
 const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => boolean, string]>> = {
   operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
   method: [isText, "The method of a fault is a text like POST."],
@@ -164,7 +164,7 @@ const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => 
   body: [() => true, ""],
   headers: [
     (value) => isObject(value) && Object.entries(value).every(([name, one]) => isHeader(name, one)),
-    "The headers of a fault are an object of texts that can be sent, or null to take one away.",
+    "The headers of a fault are an object of texts that HTTP allows, or null to remove a header.",
   ],
   drop: [(value) => typeof value === "boolean", "drop must be true or false."],
   delayMs: [(value) => within(value, 0, Number.MAX_SAFE_INTEGER), "delayMs must be a number of 0 or more."],
@@ -174,10 +174,8 @@ function check(request: FaultRequest): void {
   const refuse = (field: string, message: string): never => {
     throw invalid({ [field]: [message] });
   };
+  requireKnown("A fault", request, Object.keys(FIELDS));
   for (const [name, value] of Object.entries(request)) {
-    if (!Object.hasOwn(FIELDS, name)) {
-      refuse(name, `A fault has no field "${name}". Its fields are ${Object.keys(FIELDS).join(", ")}.`);
-    }
     const [rule, message] = FIELDS[name as keyof FaultRequest];
     if (value !== undefined && !rule(value)) refuse(name, message);
   }
@@ -194,14 +192,14 @@ function check(request: FaultRequest): void {
     return;
   }
   if (method !== undefined || path !== undefined) {
-    refuse("operation", "A fault has either an operation, or a path and perhaps a method.");
+    refuse("operation", "A fault has either an operation, or a path and optionally a method.");
   }
   patternOf(operation);
 }
 
 const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
 
-/** A delivery has no operation, and of the receiver's answer only the status counts. */
+/** A delivery has no operation, and only the status of the receiver's answer matters. */
 function checkDelivery(request: FaultRequest, refuse: (field: string, message: string) => never): void {
   for (const name of OF_REQUESTS) {
     if (request[name] === undefined) continue;
@@ -211,17 +209,17 @@ function checkDelivery(request: FaultRequest, refuse: (field: string, message: s
     );
   }
   const { status } = request;
-  if (status !== undefined && status < 300) refuse("status", "A delivery that is answered 2xx does not go wrong.");
+  if (status !== undefined && status < 300) refuse("status", "A delivery fails with 300 or more, not with 2xx.");
 }
 
-/** What is injected into a request, of whatever origin. A background fault has the id 0. */
+/** A fault as it is injected into a request. A background fault has the id 0. */
 export type InjectedFault = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & {
   id: number;
 };
 
 /**
- * Background faults: the failures of the profile `weather=flaky`, now and then, as the seed says. `percent`: how many of a
- * hundred requests meet it. `cut`: no answer, nothing done. `lost`: no answer, everything done. `slow`: no failure.
+ * Background faults: the occasional failures of the profile `weather=flaky`, chosen by the seed. `percent`: how many of a
+ * hundred requests get it. `cut`: no answer, nothing done. `lost`: no answer, everything done. `slow`: no failure.
  */
 const BACKGROUND = {
   failing: { percent: 3, effect: { phase: "before", status: 500 } },
@@ -234,7 +232,7 @@ const BACKGROUND = {
 
 type BackgroundFault = keyof typeof BACKGROUND;
 
-/** What the request of this number meets, by the seed and the number alone; undefined in most cases. */
+/** The background fault of the request with this number, by the seed and the number alone; mostly undefined. */
 export function backgroundFaultOf(seed: string, number: number): BackgroundFault | undefined {
   let point = (Number.parseInt(derive(seed, `weather:${number}`).slice(0, 8), 16) / 2 ** 32) * 100;
   for (const [kind, { percent }] of Object.entries(BACKGROUND) as [BackgroundFault, { percent: number }][]) {
@@ -246,10 +244,10 @@ export function backgroundFaultOf(seed: string, number: number): BackgroundFault
 
 const REFUSED_MS = 2_000;
 
-/** A client that repeats a request gets through: the same one does not fail more often than this in a row. */
+/** A client that repeats a request succeeds: the same one fails at most so often in a row. */
 const MOST_IN_A_ROW = 2;
 
-/** How far it has come; for snapshots. */
+/** The state of the background faults, for snapshots. */
 export interface KeptBackgroundFaults {
   seed: string;
   number: number;
@@ -268,12 +266,12 @@ export class BackgroundFaults {
     this.#profile = profile;
   }
 
-  /** What is injected into the next request, if anything. The same text is the same request. */
+  /** The fault to inject into the next request, if any. The same text is the same request. */
   inject(request: string, now: number): InjectedFault | undefined {
     if (this.#profile.weather === "calm") return undefined;
     this.#number += 1;
     const kind = backgroundFaultOf(this.#seed, this.#number);
-    // A digest: what a request holds may be a secret, and a snapshot holds this.
+    // A digest, as a request may hold a secret, and the snapshot holds this key.
     const key = derive(this.#seed, `request:${request}`).slice(0, 32);
     const failures = this.#failures.get(key) ?? 0;
     if (kind === "slow") return { id: 0, ...BACKGROUND.slow.effect };

@@ -1,9 +1,9 @@
 /**
- * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, HTTP
- * requests on the API port, wishes on the control port. Out: answers as the specification has them; where it is silent,
- * as the profile says. Must not: import anything else of this project (it is written from the specification alone, so
- * that it cannot agree with a mistake of the client), listen on anything but 127.0.0.1, let a timer decide what the clock
- * decides (one wakes it, see `start.ts`).
+ * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, requests on
+ * the API port, calls on the control port. Out: answers as the specification has them; where it is silent, as the profile
+ * says. Must not: import anything else of this project (it is written from the specification alone, so that it cannot repeat
+ * a mistake of the client), listen on anything but 127.0.0.1, let a timer decide what the clock decides (one only wakes it,
+ * see `start.ts`).
  */
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
 export type { NewRecord, OpenCollection } from "./control/records.ts";

@@ -1,4 +1,4 @@
-/** The endpoints by name, and the patterns that distinguish requests: what faults and assertions name. */
+/** The endpoints by name, and the patterns by which faults and assertions select requests. */
 import { didYouMean, invalid } from "./refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
@@ -31,7 +31,7 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 
-/** Which requests are meant. What is undefined matches all. */
+/** Selects requests. A field that is undefined matches all. */
 export interface RequestPattern {
   method?: string | undefined;
   /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest: "/services/:id/suspend". */
@@ -56,48 +56,38 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
 }
 
 /**
- * Refuses a path that no endpoint has: nothing would ever match it, and nobody would know. Any method will do, as it can
- * be the wrong one that is looked for.
- * @throws Refusal (422), with the paths that there are.
+ * Refuses a path that no endpoint has, as no request would ever match it. The method is not checked: a test may look for a
+ * request with the wrong one.
+ * @throws Refusal (422), with the paths that exist.
  */
 export function checkPath(path: string, field: "path" | "operation" = "path"): void {
   const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
-  if (paths.some((one) => couldBe(path, one))) return;
+  if (paths.some((one) => pathMatches(path, one, true))) return;
   const message = `There is nothing at ${path.slice(0, 100)}.${didYouMean(path, paths)} The paths are ${paths.join(", ")}.`;
   throw invalid({ [field]: [message] });
-}
-
-/** Whether a path fits a pattern and an endpoint at once. */
-function couldBe(pattern: string, endpoint: string): boolean {
-  const wanted = segments(pattern);
-  const there = segments(endpoint);
-  const isOpen = wanted.at(-1) === "*";
-  if (isOpen) wanted.pop();
-  if (isOpen ? there.length < wanted.length : there.length !== wanted.length) return false;
-  return wanted.every((segment, at) => {
-    const other = there[at] ?? "";
-    return segment === other || segment === "*" || segment.startsWith(":") || other.startsWith(":");
-  });
 }
 
 function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-/** Whether the request is one of those meant. */
+/** Whether the pattern selects the request. */
 export function matches(pattern: RequestPattern, method: string, path: string): boolean {
   if (pattern.method !== undefined && pattern.method.toUpperCase() !== method) return false;
   return pattern.path === undefined || pathMatches(pattern.path, path);
 }
 
-function pathMatches(pattern: string, path: string): boolean {
-  const wanted = segments(pattern);
-  const actual = segments(path);
-  if (wanted.at(-1) === "*") {
-    wanted.pop();
-    if (actual.length < wanted.length) return false;
-  } else if (wanted.length !== actual.length) return false;
-  return wanted.every((segment, at) => segment.startsWith(":") || segment === "*" || segment === actual[at]);
+/** Whether a path fits a pattern. With `isPattern` the path is a pattern too: whether some path fits both. */
+function pathMatches(pattern: string, path: string, isPattern = false): boolean {
+  const [wanted, actual] = [segments(pattern), segments(path)];
+  const isOpen = wanted.at(-1) === "*";
+  if (isOpen) wanted.pop();
+  if (isOpen ? actual.length < wanted.length : actual.length !== wanted.length) return false;
+  const isAny = (segment: string): boolean => segment === "*" || segment.startsWith(":");
+  return wanted.every((segment, at) => {
+    const other = actual[at] ?? "";
+    return segment === other || isAny(segment) || (isPattern && isAny(other));
+  });
 }
 
 function segments(path: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * Events (§6): what happened becomes one delivery for each subscription, in the outbox, from which `sender.ts` sends it.
- * Must not: send anything before the change that it reports is committed.
+ * Events (§6): each becomes one delivery for each subscription, in the outbox, from which `sender.ts` sends it.
+ * Must not: send an event before its change is committed.
  */
 import { notFound, Refusal } from "../refusal.ts";
 import { eventData, type Sent } from "../shape/items.ts";
@@ -13,7 +13,7 @@ type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
  * Puts a delivery into the outbox for each subscription of these accounts to the event (inside a transaction); default:
- * of the record's own. The body is made now: it shows how things were when it happened.
+ * that of the record. The body is made now: it shows the record at the time of the event.
  */
 export function emit(
   world: World,
@@ -25,7 +25,7 @@ export function emit(
   post(world, event, item, world.store.table("webhooks").filter(isSubscribed));
 }
 
-/** The same for subscriptions that have been chosen already. */
+/** The same for given subscriptions. */
 function post(world: World, event: EventName, item: EventItem, webhooks: readonly Webhook[]): Delivery[] {
   if (webhooks.length === 0) return [];
   const { profile } = world.settings;
@@ -57,12 +57,12 @@ function enter(world: World, webhook: Webhook, event: EventName, body: string, r
 }
 
 /**
- * Sends a delivery once more, the very same bytes, to where its subscription points now.
- * @throws Refusal (422) when the subscription is gone or the delivery still under way.
+ * Sends a delivery again, the same bytes, to the subscription's current URL.
+ * @throws Refusal (422) when the subscription was removed or the delivery is still under way.
  */
 export function replayDelivery(world: World, delivery: Delivery): Delivery {
   const webhook = world.store.table("webhooks").get(delivery.webhook_id);
-  if (webhook === undefined) throw new Refusal(422, `Webhook ${delivery.webhook_id} of this delivery is gone.`);
+  if (webhook === undefined) throw new Refusal(422, `Webhook ${delivery.webhook_id} of this delivery was removed.`);
   if (delivery.status === "pending") throw new Refusal(422, `Delivery ${delivery.id} is still being attempted.`);
   return enter(world, webhook, delivery.event, delivery.body, delivery.id);
 }
@@ -73,15 +73,15 @@ export interface Subject {
   service_id?: number;
   /** The same for invoice events. */
   invoice_id?: number;
-  /** Only this subscription, whether it asked for the event or not; default: all of the account that did. */
+  /** Only this subscription, whichever events it asked for; default: all of the account that asked for this one. */
   webhook_id?: number;
-  /** Id of the account; default: that of whatever else is named. */
+  /** Id of the account; default: that of the named record. */
   customer_id?: number;
 }
 
 /**
- * Sends an event that has not happened: nothing changes but the delivery log.
- * @throws Refusal (422) for an unknown event, a subject that is not there, and when nobody subscribed.
+ * Sends a test event: only the delivery log changes.
+ * @throws Refusal (422) for an unknown event or subject, and when no webhook subscribes to the event.
  */
 export function triggerEvent(world: World, name: string, subject: Subject): Delivery[] {
   const event = EVENTS.find((one) => one === name);
@@ -97,9 +97,12 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
   }
   const webhooks = subscribed(world, event, subject, owner);
   if (webhooks.length > 0) return post(world, event, item, webhooks);
-  const which = subject.webhook_id === undefined ? "No webhook" : `Webhook ${subject.webhook_id} is none`;
-  const wanted = subject.webhook_id === undefined ? ` subscribes to ${event}` : "";
-  throw new Refusal(422, `${which} of the account ${account}${wanted}, so nothing was sent.`);
+  throw new Refusal(
+    422,
+    subject.webhook_id === undefined
+      ? `No webhook of the account ${account} subscribes to ${event}. No event was sent.`
+      : `Webhook ${subject.webhook_id} does not belong to the account ${account}. No event was sent.`,
+  );
 }
 
 function itemOf(world: World, event: EventName, subject: Subject): EventItem {
@@ -122,12 +125,12 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const record = found.at(-1);
   if (record === undefined) {
     if (id !== undefined) throw notFound(kind, id);
-    throw new Refusal(422, `There is no ${kind} that ${event} could be about. Order a service first, or name one.`);
+    throw new Refusal(422, `There is no ${kind} for ${event}. Order a service first, or name one.`);
   }
   return { kind, record } as EventItem;
 }
 
-/** Events belong to an account: a webhook of another one would show its owner what is not theirs. */
+/** Events belong to an account: the webhooks of another one must not receive them. */
 function subscribed(world: World, event: EventName, { webhook_id }: Subject, customerId: number): Webhook[] {
   const named = (one: Webhook): boolean =>
     webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id;

@@ -1,13 +1,13 @@
 /**
- * The way out: POST requests over connections that are made only to allowed addresses. Loaded when the first delivery is
- * sent, with the HTTP client: most sandboxes send none.
+ * POST requests over connections to allowed addresses only. Loaded with the HTTP client when the first delivery is sent:
+ * most sandboxes send none.
  */
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, request } from "undici";
 import { Blocked, checkAddress, checkTarget, type DeliverTo } from "./target.ts";
 
-/** What came of one attempt: a status, or why there is none. `blocked`: the address is not allowed. */
+/** The result of one attempt: a status, or why there is none. `blocked`: the address is not allowed. */
 export interface PostResult {
   status: number | null;
   error: string | null;
@@ -15,16 +15,16 @@ export interface PostResult {
 }
 
 export interface Post {
-  /** Never rejects. Redirects are answers like any other. */
+  /** Never rejects. Redirects are not followed. */
   send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostResult>;
-  /** Breaks off what is under way. */
+  /** Aborts the requests under way. */
   close(): Promise<void>;
 }
 
-/** What a receiver answers is thrown away; a long answer is cut off. */
+/** The bodies of answers are discarded; a longer one is cut off. */
 const LONGEST_ANSWER = 1_000_000;
 
-/** Opens the way. `lookup` is the system's unless a test brings its own. */
+/** Opens the connections. `lookup` is the system's, except in tests. */
 export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFunction = systemLookup): Post {
   const guarded: LookupFunction = (host, options, callback) => {
     lookup(host, options, (error, found, family) => {

@@ -1,6 +1,6 @@
 /**
- * Sends what is in the outbox (§6 Delivery): signed, at once, and up to 3 more times at growing intervals on anything but
- * 2xx. Must not: follow redirects, connect to an address that the options do not allow.
+ * Sends the deliveries in the outbox (§6 Delivery): signed, at once, and up to 3 more times at growing intervals on anything
+ * but 2xx. Must not: follow redirects, connect to an address that the options do not allow.
  */
 import { createHmac } from "node:crypto";
 import type { SandboxClock } from "../clock.ts";
@@ -11,11 +11,11 @@ import type { Attempt, Delivery } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { Post, PostResult } from "./post.ts";
 
-/** Deliveries under way at once, in all and to one subscription: a receiver that never answers holds up nobody else. */
+/** Deliveries under way at once, in all and to one subscription: a receiver that never answers does not block the others. */
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
 
-/** What of the sandbox it needs. */
+/** The parts of the sandbox that it needs. */
 interface Deps {
   readonly settings: Settings;
   readonly store: Store;
@@ -25,22 +25,22 @@ interface Deps {
 
 export class EventSender {
   readonly #deps: Deps;
-  /** The way out, once something is sent: most sandboxes never do. */
+  /** The HTTP client, loaded with the first delivery. */
   #post: Promise<Post> | undefined;
-  /** What is under way, by delivery; and how much of it, by subscription. */
+  /** The attempts under way, by delivery; and their number, by subscription. */
   readonly #underWay = new Map<number, Promise<void>>();
   readonly #each = new Map<number, number>();
-  /** What is due and waits for its turn, by subscription, in the order in which it fell due. */
+  /** Deliveries that are due and waiting, by subscription, in the order in which they fell due. */
   #lanes = new Map<number, number[]>();
-  /** No delivery above this number has been looked at. */
+  /** The newest delivery that `#look` has read. */
   #seen = 0;
-  /** When the next retry is due; never later than that. */
+  /** When the next retry is due, at the earliest. */
   #next: number | undefined;
   #pump: Promise<void> | undefined;
-  /** Rings when there is more to do than what is under way. */
+  /** Resolved when there is more to do. */
   #bell = Promise.withResolvers<void>();
   #closed = false;
-  /** Grows when the data is another: what was sent before says nothing about it. */
+  /** Grows when the data is replaced: earlier attempts then do not count. */
   #age = 0;
 
   constructor(deps: Deps) {
@@ -62,18 +62,18 @@ export class EventSender {
     });
   }
 
-  /** When a retry falls due next, in milliseconds since the epoch; never later than that. */
+  /** When a retry falls due next, at the earliest, in milliseconds since the epoch. */
   get next(): number | undefined {
     return this.#next;
   }
 
-  /** Resolves when nothing that is due is left. */
+  /** Resolves when no due delivery is left. */
   async settled(): Promise<void> {
     this.wake();
     while (this.#pump !== undefined) await this.#pump;
   }
 
-  /** Breaks off what is under way and takes no note of it: for when the data is replaced by other data. */
+  /** Aborts the attempts under way and drops their results: for data that is replaced. */
   forget(): void {
     this.#age += 1;
     this.#lanes = new Map();
@@ -81,7 +81,7 @@ export class EventSender {
     this.#post = undefined;
   }
 
-  /** Breaks off what is under way; it stays in the outbox. */
+  /** Aborts the attempts under way; their deliveries stay in the outbox. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#bell.resolve();
@@ -89,7 +89,7 @@ export class EventSender {
     await this.#pump;
   }
 
-  /** Sorts what is due and not under way into lanes, and notes when the rest will be. */
+  /** Sorts what is due and not under way into lanes, and notes when the next retry is due. */
   #look(): void {
     const { store, clock } = this.#deps;
     const now = clock.now();
@@ -105,7 +105,7 @@ export class EventSender {
     for (const { id } of due.sort((a, b) => a.at - b.at || a.id - b.id)) this.#enter(id);
   }
 
-  /** Something has come, or fallen due, since the last look. */
+  /** Whether a delivery was added or fell due since the last look. */
   #isStale(): boolean {
     const { store, clock } = this.#deps;
     return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());
@@ -119,7 +119,7 @@ export class EventSender {
   }
 
   async #run(): Promise<void> {
-    // The answer that an event comes from leaves first.
+    // The answer to the request that caused the event is sent first.
     await new Promise(setImmediate);
     while (!this.#closed) {
       if (this.#isStale()) this.#look();
@@ -130,7 +130,7 @@ export class EventSender {
     }
   }
 
-  /** Starts as much of a lane as may be under way. */
+  /** Starts as many of a lane as may be under way. */
   #startFrom(webhook: number, lane: number[]): void {
     while (this.#underWay.size < AT_ONCE && (this.#each.get(webhook) ?? 0) < AT_ONCE_EACH) {
       const id = lane.shift();
@@ -153,7 +153,7 @@ export class EventSender {
     const webhook = delivery && store.table("webhooks").get(delivery.webhook_id);
     const made = { at: waiting?.due_at ?? this.#deps.clock.instant(), status: null, error: null };
     if (delivery === undefined || webhook === undefined) {
-      this.#note(id, { ...made, error: "The subscription is gone." }, "abandoned");
+      this.#note(id, { ...made, error: "The subscription was removed." }, "abandoned");
       return;
     }
     const age = this.#age;
@@ -175,12 +175,12 @@ export class EventSender {
     });
   }
 
-  /** Notes the attempt and, when it was not the last one, when the next is due. */
+  /** Records the attempt and, unless it was the last one, when the next is due. */
   #note(id: number, attempt: Attempt, end: Delivery["status"] | undefined): void {
     const { store, settings } = this.#deps;
     store.transaction(() => {
       const delivery = store.table("deliveries").get(id);
-      // The data may have been reset or restored meanwhile: then there is nothing to note.
+      // The data may have been reset or restored in the meantime: then there is nothing to record.
       if (delivery === undefined || store.table("outbox").get(id)?.due_at !== attempt.at)
         return store.table("outbox").remove(id);
       const attempts = [...delivery.attempts, attempt];
@@ -190,7 +190,7 @@ export class EventSender {
       if (status === "pending" && wait !== undefined) {
         const due = Date.parse(attempt.at) + wait * 1000;
         store.table("outbox").put({ id, due_at: new Date(due).toISOString() });
-        // After a leap in time the retry is due already.
+        // After a jump of the clock the retry is already due.
         if (due <= this.#deps.clock.now()) this.#enter(id);
         else this.#next = Math.min(due, this.#next ?? due);
       } else store.table("outbox").remove(id);
@@ -199,7 +199,7 @@ export class EventSender {
   }
 }
 
-/** Finished deliveries that are kept, so that a sandbox left running does not grow without end. */
+/** Finished deliveries that are kept, so that a long-running sandbox does not grow indefinitely. */
 const KEPT_DELIVERIES = 5_000;
 
 /** Drops the oldest of the finished deliveries when there are too many (inside a transaction). */
@@ -214,15 +214,15 @@ function prune(store: Store): void {
   }
 }
 
-/** The number of the newest delivery that was ever put into the outbox. */
+/** The number of the newest delivery so far. */
 function lastDelivery(store: Store): number {
   return store.table("counters").get("deliveries")?.value ?? 0;
 }
 
-/** What comes of an attempt that a fault strikes: nothing is sent. */
+/** The result of an attempt with an injected fault: nothing is sent. */
 function outcomeOf({ id, drop, status = 500 }: Fault): PostResult {
   if (drop) return { status: null, error: `The connection was cut by fault ${id}.`, blocked: false };
-  return { status, error: `${refusalOf(status)} That was fault ${id}.`, blocked: false };
+  return { status, error: `${refusalOf(status)} Fault ${id} was injected.`, blocked: false };
 }
 
 function refusalOf(status: number | null): string {

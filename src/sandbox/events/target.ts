@@ -1,7 +1,7 @@
 /**
- * Where deliveries may go. A sandbox is fed with URLs by anyone who tries things, and must not knock at doors in their network:
- * loopback only, unless the options name hosts or say "anywhere". The address is checked when the connection is made, as
- * that is the one that counts: a name may lead elsewhere by then.
+ * Where deliveries may go. The URLs come from users, and a sandbox must not send requests into their network: loopback only,
+ * unless the options name hosts or say "anywhere". The address is checked when the connection is made, as the name may
+ * resolve to another one by then.
  */
 import { BlockList, isIP } from "node:net";
 import { SandboxOptionError } from "../refusal.ts";
@@ -18,8 +18,8 @@ loopback.addAddress("::1", "ipv6");
 const WORDS = ["loopback", "anywhere", "nowhere"];
 
 /**
- * The option as it is compared with: hosts in the form that URLs have them in. Default: this machine.
- * @throws SandboxOptionError for a URL, a port or a pattern in the place of a host: it would allow nothing, and nobody said so.
+ * The option as it is compared with: hosts in the form of URLs. Default: this machine.
+ * @throws SandboxOptionError for a URL, a port or a pattern in place of a host, which would silently allow nothing.
  */
 export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
   if (typeof given !== "string") return given.map(hostOf);
@@ -29,29 +29,29 @@ export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
 
 function hostOf(text: string): string {
   if (WORDS.includes(text)) {
-    throw new SandboxOptionError(`Hosts that events may go to: "${text}" is none, and stands by itself.`);
+    throw new SandboxOptionError(`"${text}" is not a host. Give it alone, or list hosts only.`);
   }
   const bare = text.replace(/^\[(.*)\]$/, "$1");
   if (isIP(bare) === 6) return new URL(`http://[${bare}]`).hostname.slice(1, -1);
   const isHost = !/[\s*,:/?#@\\%[\]]/.test(text) && URL.canParse(`http://${text}`);
   if (isHost) return new URL(`http://${text}`).hostname;
   throw new SandboxOptionError(
-    `Events may go to a host such as hooks.example or 192.0.2.7, without a scheme, port or path, not to "${text}".${hostIn(text)}`,
+    `"${text}" is not a host. Name a host such as hooks.example or 192.0.2.7, without a scheme, port or path.${hostIn(text)}`,
   );
 }
 
-/** The host that was meant by a URL, for a sentence. */
+/** The host of a URL, for a message. */
 function hostIn(text: string): string {
   for (const url of [text, `http://${text}`]) {
     const host = URL.canParse(url) ? new URL(url).hostname : "";
-    if (host !== "" && !host.includes("*")) return ` Give ${host}.`;
+    if (host !== "" && !host.includes("*")) return ` Did you mean ${host}?`;
   }
   return "";
 }
 
-/** Refuses the URL of a delivery by its scheme, or by an address that is written out in it: there is nothing to look up. @throws Blocked */
+/** Checks the scheme of a delivery's URL, and an address that stands in it, as there is no name to look up. @throws Blocked */
 export function checkTarget(url: URL, allowed: DeliverTo): void {
-  if (allowed === "nowhere") throw new Blocked("This sandbox was started to deliver nothing.");
+  if (allowed === "nowhere") throw new Blocked("This sandbox delivers no events. Start it with --deliver-to.");
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new Blocked(`${url.protocol} is neither http nor https.`);
@@ -59,9 +59,9 @@ export function checkTarget(url: URL, allowed: DeliverTo): void {
   if (isIP(host) !== 0) checkAddress(host, host, allowed);
 }
 
-/** Refuses an address that a host has, unless it is this machine's or the host is allowed. @throws Blocked */
+/** Refuses an address of a host, unless it is this machine's or the host is allowed. @throws Blocked */
 export function checkAddress(host: string, address: string, allowed: DeliverTo): void {
-  // An IPv4 address in the clothes of an IPv6 one is checked by BlockList as what it is.
+  // BlockList recognises an IPv4 address that is mapped into IPv6.
   if (loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return;
   // A host that is named in the options may have any address.
   if (typeof allowed === "string" ? allowed === "anywhere" : allowed.includes(host.toLowerCase())) return;

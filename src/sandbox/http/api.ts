@@ -38,7 +38,7 @@ interface Outgoing {
   headers: Record<string, string>;
 }
 
-/** An answer whose headers are those that every answer has. */
+/** An answer before the headers that every answer has. */
 type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
 /** The app of the API port. */
@@ -53,7 +53,7 @@ export function apiApp(world: World): Hono<Env> {
   }
   app.get("/panel/sign-on/:value", (c) => signOn(world, c));
   app.notFound((c) => serve(world, c, []));
-  // What `serve` does not answer itself is a request that broke off while it was being read.
+  // `serve` throws only for a request that breaks off while it is read.
   app.onError((error, c) => {
     if (error instanceof Refusal) return c.json(error.body, error.status as 403);
     return c.json({ message: `The request could not be read: ${error.message}` }, 400);
@@ -61,7 +61,7 @@ export function apiApp(world: World): Hono<Env> {
   return app;
 }
 
-/** Answers one request, with whatever fault is injected. `endpoints` are those at its path. */
+/** Answers one request, with its fault if there is one. `endpoints` are those at its path. */
 async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEndpoint[]): Promise<Response> {
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
@@ -84,7 +84,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
     step?.request(entry.at, token && uniqueName(world.store, token), exchange, [url.origin, world.url]);
     world.settings.observe(exchange);
   };
-  // The server's time is the sandbox's, which a test may have moved: clients reckon Retry-After dates by it.
+  // The server's time is the sandbox's, which a test may have moved: clients compare Retry-After dates with it.
   const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
   let injected: InjectedFault | undefined;
   let answer: Outgoing;
@@ -109,7 +109,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
   return send(c, entry, report, answer, injected);
 }
 
-/** Counts the request against its token's window and notes the headers that every answer carries. */
+/** Counts the request against its token's window and sets the headers that every answer carries. */
 function takeFromBudget(world: World, token: Token, headers: Record<string, string>): void {
   const { profile, rendering } = world.settings;
   const state = world.rate.take(token.id, world.clock.now());
@@ -135,7 +135,7 @@ function refusal(world: World, error: unknown, headers: Record<string, string>):
     const refused = shapeRefusal(error, world.settings);
     return { ...refused, headers: { ...headers, ...refused.headers } };
   }
-  // A mistake in the sandbox itself is no refusal: it is never the caller's.
+  // A bug in the sandbox is not the caller's mistake.
   const why = error instanceof Error ? error.message : String(error);
   return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
 }
@@ -160,7 +160,7 @@ function send(
   const faulty = fault !== undefined;
   if (fault?.drop) {
     report({ status: null, headers: {}, body: undefined, faulty });
-    // Below HTTP, where a framework cannot go: no answer at all.
+    // Below HTTP, without any answer.
     c.env.outgoing.socket?.destroy();
     return RESPONSE_ALREADY_SENT;
   }
@@ -237,7 +237,7 @@ async function answerCall(
   }
 }
 
-/** What was just ordered, beside what. */
+/** The order just placed, and the services for the same domain. */
 function orderedBeside(store: World["store"], item: Extract<Reply, { form: "ordered" }>["item"]): Ordered {
   const { id } = item.record;
   if (item.kind !== "service" || item.record.domain === null) return { id, beside: [] };
@@ -279,7 +279,7 @@ function keptAnswer(world: World, id: string): KeptAnswer | undefined {
   return age < world.settings.idempotencyRetentionSeconds * 1000 ? kept : undefined;
 }
 
-/** The answer of a fault before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
+/** The answer of a fault before anything happens, or undefined when it only delays. `send` cuts the connection. */
 async function answerBefore(world: World, fault: InjectedFault): Promise<Bare | undefined> {
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
   if (fault.drop) return { status: 0, body: undefined };
@@ -298,7 +298,7 @@ function replaced(world: World, fault: InjectedFault, status: number): Bare {
   return shapeRefusal({ status, body: { message }, headers: {} }, world.settings);
 }
 
-/** The answer of a fault when everything has been done. */
+/** The answer of a fault after everything has been done. */
 async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing): Promise<Outgoing> {
   if (fault.phase === "before") return answer;
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
@@ -308,21 +308,21 @@ async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing)
   return { ...other, headers: { ...kept, ...other.headers } };
 }
 
-/** Sends the headers, which promise the whole body, and half of it; then closes the connection. */
+/** Sends the headers, which announce the whole body, and half of it; then closes the connection. */
 function cutMidBody(outgoing: HttpBindings["outgoing"], answer: Outgoing): void {
   const bytes = Buffer.from(answer.body ?? "");
   outgoing.writeHead(answer.status, { ...answer.headers, "Content-Length": String(bytes.length) });
   outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.socket?.destroySoon());
 }
 
-/** The page that a one-time sign-on URL leads to: it works once. */
+/** The page at a one-time sign-on URL: it works once. */
 function signOn(world: World, c: Context): Response {
   const value = c.req.param("value");
   return world.store.transaction(() => {
     const signOns = world.store.table("sign_ons");
     const found = signOns.find((one) => one.value === value);
     if (found === undefined) return c.text("There is no such sign-on.", 404);
-    if (found.used_at !== null) return c.text("This sign-on has been used already.", 410);
+    if (found.used_at !== null) return c.text("This sign-on has already been used.", 410);
     signOns.update(found.id, { used_at: world.clock.instant() });
     return c.text(`Signed in to the control panel of service ${found.service_id}.`);
   });

@@ -1,6 +1,6 @@
 /**
- * What a route is: method, path, ability, and a function from a call to a reply; and what routes ask: ids, pages, and who
- * may do what (§5). Each refusal names the check that failed (§7).
+ * Endpoints: an ability, and a function from a call to a reply; and what they share: ids, pages, and permissions (§5). Each
+ * refusal names the check that failed (§7).
  */
 import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
@@ -35,7 +35,7 @@ export type Endpoints = { [O in OperationName]?: Endpoint };
 
 export type RoutedEndpoint = Endpoint & Required<RequestPattern>;
 
-/** The id in the path. One that is not written as ids of its kind are belongs to nothing: 404. */
+/** The id in the path. One in another form than the ids of its kind is unknown: 404. */
 export function idParam(call: Call, name: string, what: string): number {
   const text = call.params[name] ?? "";
   const id = readId(what.replace(" ", "_"), text, call.world.settings.profile);
@@ -50,14 +50,14 @@ const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as c
 
 type Identified = { id: number };
 
-/** Sorting is not specified (§4 Gaps). What is scattered stays where it is while others come and go. */
+/** Sorting is not specified (§4 Gaps). `scattered` gives each record a fixed place. */
 const ORDERS: Readonly<Record<Profile["order"], (a: Identified, b: Identified) => number>> = {
   newest: (a, b) => b.id - a.id,
   oldest: (a, b) => a.id - b.id,
   scattered: (a, b) => scattered(a.id) - scattered(b.id) || a.id - b.id,
 };
 
-/** A number that follows from the id, of which no order can be seen. */
+/** A number that follows from the id, without a visible order. */
 function scattered(id: number): number {
   const mixed = Math.imul(id ^ (id >>> 15), 0x2c1b3c6d);
   return (mixed ^ (mixed >>> 12)) >>> 0;
@@ -90,7 +90,7 @@ export function page<K extends Sent["kind"]>(
   const { rendering } = call.world.settings;
   const { past = PAST[profile.past_end], lagSeconds = listLagSeconds(profile) } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
-  // Those without a time of their own, plans, are as old as can be.
+  // Plans have no time of creation: they are old.
   const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
   const listed = lagSeconds === 0 ? records : records.filter(isOld);
   const last = first + Math.max(1, Math.ceil(listed.length / perPage)) - 1;
@@ -109,7 +109,7 @@ export function findToken(store: Store, authorization: string | undefined): Toke
   return store.table("tokens").find((token) => token.value === value);
 }
 
-/** What to call a token without giving away its value: its name, with its id when an older one has the same name. */
+/** A name for the token that does not show its value: its name, with its id when an older one has the same name. */
 export function uniqueName(store: Store, { id, name }: Token): string {
   return store.table("tokens").find((token) => token.name === name)?.id === id ? name : `${name}#${id}`;
 }
@@ -150,8 +150,8 @@ export function requireCovered(token: Token, orderId: number): void {
 }
 
 /**
- * Refuses orders by a restricted token: what it would create cannot be on its list. The specification asks for the
- * check on "every request" (§5.4) without naming this case.
+ * Refuses orders by a restricted token: the new order cannot be on its list. The specification asks for the check on "every
+ * request" (§5.4) without naming this case.
  */
 export function requireUnrestricted(token: Token): void {
   if (token.service_ids !== null) {

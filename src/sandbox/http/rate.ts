@@ -1,11 +1,11 @@
-/** The request limit (§8: "60 requests per minute per token"). How the minute is counted is not said: the profile does. */
+/** The request limit (§8: "60 requests per minute per token"). How the minute is counted is open: the profile decides. */
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
 import type { Token } from "../store/records.ts";
 
 const WINDOW_MS = 60_000;
 
-/** What the answer's headers say about the window. */
+/** The window, for the headers of an answer. */
 export interface RateState {
   limit: number;
   remaining: number;
@@ -15,8 +15,8 @@ export interface RateState {
 }
 
 /**
- * How a token's requests are counted, and what is remembered of them: numbers, none in the beginning. `take` counts one
- * unless it exceeds the limit (a refused request costs nothing more); `look` counts nothing.
+ * How a token's requests are counted, and the numbers that are kept of them, none at first. `take` counts one unless it
+ * exceeds the limit (a refused request is not counted); `look` counts none.
  */
 interface RateRule {
   take(
@@ -27,7 +27,7 @@ interface RateRule {
   look(kept: readonly number[], limit: number, now: number): { readonly remaining: number; readonly resetsAt: number };
 }
 
-/** A window that the first request opens and that closes a minute later: when it was opened, and how many it has had. */
+/** A window that the first request opens and that closes a minute later. Kept: when it was opened, and its requests. */
 const fixed: RateRule = {
   take(kept, limit, now) {
     const [opened = now, used = 0] = kept;
@@ -42,7 +42,7 @@ const fixed: RateRule = {
   },
 };
 
-/** No minute, wherever it begins, has more requests than the limit: the instants of the last minute. */
+/** No minute, wherever it begins, has more requests than the limit. Kept: the instants of the last minute. */
 const sliding: RateRule = {
   take(kept, limit, now) {
     const taken = lastMinute(kept, now);
@@ -60,9 +60,9 @@ const lastMinute = (taken: readonly number[], now: number): number[] =>
   taken.filter((at) => at > now - WINDOW_MS && at <= now);
 
 /**
- * A bucket of as many as the limit, refilled evenly: after a pause a whole minute's requests may come at once. Counted in
- * sixty-thousandths of a request, of which each millisecond brings as many as the limit: whole numbers, nothing to round.
- * What is kept: the instant of the last request, and the level after it.
+ * A bucket that holds the limit and refills evenly: after a pause a whole minute's requests may come at once. Counted in
+ * sixty-thousandths of a request, of which each millisecond adds as many as the limit, so that all numbers are whole.
+ * Kept: the instant of the last request, and the level after it.
  */
 const bucket: RateRule = {
   take(kept, limit, now) {
@@ -85,13 +85,13 @@ function levelOf([at, level]: readonly number[], limit: number, now: number): nu
 
 const RULES: Readonly<Record<Profile["rate"], RateRule>> = { fixed, sliding, bucket };
 
-/** What all windows remember, by the id of the token; for snapshots. */
+/** The state of all windows, by the id of the token; for snapshots. */
 export interface KeptRates {
   rule: Profile["rate"];
   budgets: [number, number[]][];
 }
 
-/** The rate window of a token, for people to look at. */
+/** The rate window of a token, as the control shows it. */
 export interface RateView {
   token_id: number;
   /** Name of the token, never its value. */
@@ -124,17 +124,10 @@ export class RateWindows {
     return { limit: this.#limit, ...RULES[this.#rule].look(kept, this.#limit, now), exceeded };
   }
 
-  /** What the token has left, without counting anything. Undefined when the limit is switched off. */
-  look(tokenId: number, now: number): RateState | undefined {
-    if (this.#limit === 0) return undefined;
-    const left = RULES[this.#rule].look(this.#kept.get(tokenId) ?? [], this.#limit, now);
-    return { limit: this.#limit, ...left, exceeded: false };
-  }
-
-  /** The same for people to look at. */
-  view({ id, name, customer_id }: Token, now: number): RateView {
+  /** The window of the token, without counting a request. */
+  view({ id, name, customer_id }: Pick<Token, "id" | "name" | "customer_id">, now: number): RateView {
     const limit = this.#limit;
-    const { remaining: left, resetsAt } = this.look(id, now) ?? { remaining: limit, resetsAt: now };
+    const { remaining: left, resetsAt } = RULES[this.#rule].look(this.#kept.get(id) ?? [], limit, now);
     const resets_at = left === limit ? null : new Date(resetsAt).toISOString();
     return { token_id: id, token: name, customer_id, limit, used: limit - left, left, resets_at };
   }
@@ -148,7 +141,7 @@ export class RateWindows {
     return { rule: this.#rule, budgets: budgets.filter(([, kept]) => kept.length > 0).sort(([a], [b]) => a - b) };
   }
 
-  /** Goes on from there; begins again where the minute was counted by another rule. */
+  /** Restores the state; windows of another rule start empty. */
   load({ rule, budgets }: KeptRates): void {
     this.clear();
     if (rule !== this.#rule) return;

@@ -1,20 +1,20 @@
-/** Reads the body of a request on either port: bounded, as JSON. What is wrong with it is kept until somebody needs the body. */
+/** Reads the body of a request on either port: bounded, as JSON. A problem is kept until the body is needed. */
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
-/** Deeper values overflow the stack of whatever walks them later; no field of the specification nests deeper than two. */
+/** Deeper values would overflow the stack later; no field of the specification nests deeper than two. */
 const DEEPEST_BODY = 64;
 
 export interface RequestBody {
   /** The JSON value; the text when it is not JSON; null when there is none. */
   value: unknown;
-  /** As it came; undefined when there was none, or too much of it. */
+  /** As it was received; undefined when there was none, or it was too large. */
   text: string | undefined;
   problem: Refusal | undefined;
 }
 
 /**
- * The text of a body, at most so many bytes (default 1 MiB); what lies beyond is not kept in memory.
+ * The text of a body of at most so many bytes (default 1 MiB); a larger one is not kept in memory.
  * @throws Refusal 413 for a larger one.
  */
 export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {

@@ -1,4 +1,4 @@
-/** What is due when: queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
+/** Queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
 import type { Store } from "../store/store.ts";
 
 /** A record that falls due. */
@@ -17,31 +17,31 @@ function before(a: Due, b: Due): boolean {
 
 export class Agenda {
   readonly #store: Store;
-  /** Undefined: to be made from the store. May hold what is no longer so; the store decides. */
+  /** Undefined: to be built from the store. May hold outdated entries; the store decides. */
   #heap: Due[] | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Notes a record that has just been put into the store. */
+  /** Adds a record that has just been put into the store. */
   add(kind: Due["kind"], record: { id: number; due_at: string }): void {
     if (this.#heap !== undefined) rise(this.#heap, { at: Date.parse(record.due_at), kind, id: record.id });
   }
 
-  /** Forgets everything: for a store that was changed from outside, or whose last transaction was undone. */
+  /** Drops everything: for a store that was replaced, or whose last transaction was undone. */
   forget(): void {
     this.#heap = undefined;
   }
 
-  /** Takes the first of what is due by then, if anything is. */
+  /** Takes the first entry that is due by then, if there is one. */
   take(now: number): Due | undefined {
     const first = this.first();
     if (first === undefined || first.at > now) return undefined;
     return pop(this.#entries());
   }
 
-  /** What falls due first, without taking it. */
+  /** The entry that falls due first. It stays. */
   first(): Due | undefined {
     const heap = this.#entries();
     while (heap[0] !== undefined && !this.#holds(heap[0])) pop(heap);

@@ -1,8 +1,8 @@
 /**
- * What the calendar does to a service: notice 7 days before the term ends (`noticeDays`), an invoice when it does,
- * suspension when that is overdue, termination 30 days after that; an order that is never paid is cancelled then. And
- * invoices: raised, paid, cancelled (§1, §3.1). Must not: wait or set a timer. Everything that is due stands in the agenda
- * with its instant, and `settle` catches up with the clock before anything is read.
+ * The calendar of a service: a notice 7 days before the term ends (`noticeDays`), an invoice when it does, suspension when
+ * that is overdue, termination 30 days after that; an order that is never paid is cancelled then. And invoices: raised,
+ * paid, cancelled (§1, §3.1). Must not: wait or set a timer. The agenda holds everything that is due with its instant, and
+ * `settle` catches up with the clock before anything is read.
  */
 import { DAY_MS, dateOf } from "../clock.ts";
 import { emit } from "../events/emit.ts";
@@ -14,8 +14,8 @@ import { endService, enqueue, performJob, restoreNow, suspendNow } from "./servi
 import { beginFirstTerm, beginTerm, GIVEN_UP_DAYS, isOver, planStep } from "./terms.ts";
 
 /**
- * Does everything that is due, in the order in which it fell due and as of the instant at which it did: a year that is
- * leapt over leaves the same records as one that was lived through.
+ * Does everything that is due, in the order in which it fell due and as of that instant: advancing the clock by a year at once
+ * leaves the same records as advancing it day by day.
  */
 export function settle(world: World): void {
   const now = world.clock.now();
@@ -42,10 +42,10 @@ function takeStep(world: World, id: number): void {
     planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
   } else if (row.step === "renew") renew(world, service);
   else if (invoice?.status === "paid") {
-    // Paid in a record that was changed from outside: as good as paid.
+    // The control may have marked the record as paid.
     honour(world, service, invoice);
   } else if (row.step === "suspend" || (row.step === "cancel" && service.status !== "pending")) {
-    // Whatever is live has something to lose first, however it came to be live.
+    // A service that is live is suspended first, however it became live.
     if (service.status === "active") suspendNow(world, service, "unpaid");
     const bill = row.invoice_id === null ? undefined : { id: row.invoice_id, renewal: row.renewal };
     planStep(world, service, "terminate", Date.parse(row.due_at) + GIVEN_UP_DAYS * DAY_MS, bill);
@@ -68,7 +68,7 @@ function renew(world: World, service: Service): void {
     // A coupon is for the order; the prepay discount belongs to the term (§4).
     total: amountBilled(service.price, service.term, percent, 0),
   });
-  // Paid at once, the next term has begun already.
+  // If it was paid at once, the next term has already begun.
   if (invoice.status === "paid") return;
   planStep(world, service, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: true });
 }
@@ -104,8 +104,8 @@ export function raiseInvoice(world: World, charge: Charge): Invoice {
 }
 
 /**
- * Marks an invoice as paid. The order behind it starts to be provisioned (§3.1), or, renewed, goes on for a term; what was
- * suspended for want of this payment is restored. Paying twice changes nothing; of a service that is over, nothing begins.
+ * Marks an invoice as paid. Its order starts to be provisioned (§3.1) or continues for a term; a service that was suspended
+ * because of it is restored. Paying twice changes nothing, and neither does paying for a service that has ended.
  * @throws Refusal (422) for an invoice that was cancelled or refunded.
  */
 export function payInvoice(world: World, invoice: Invoice): Invoice {
@@ -120,10 +120,10 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
   return paid;
 }
 
-/** What a payment does to the service that it was for: the term goes on, provisioning begins. */
+/** Applies a payment to its service: the term continues, provisioning begins. */
 function honour(world: World, service: Service, invoice: Invoice): void {
   const step = world.store.table("billing").get(service.id);
-  // A renewal that is raised and paid in one go was not waited for.
+  // A renewal that is raised and paid at once has no step of its own.
   const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
   if (renews) beginTerm(world, service);
   else if (step?.invoice_id === invoice.id) beginFirstTerm(world, service);
@@ -133,14 +133,14 @@ function honour(world: World, service: Service, invoice: Invoice): void {
   begin(world, "provision", service.id);
 }
 
-/** Queues what payment starts; does it at once where that takes no time. */
+/** Queues the job that a payment starts; does it at once where that takes no time. */
 function begin(world: World, kind: "provision" | "register", orderId: number): void {
   const id = enqueue(world, kind, orderId, world.settings.provisioningSeconds);
   if (world.settings.provisioningSeconds === 0) performJob(world, id);
 }
 
 /**
- * Takes an invoice back that nobody paid. The service behind it stays as it is, and is given up when its time comes.
+ * Cancels an unpaid invoice. Its service stays as it is, and is suspended or cancelled when that falls due.
  * @throws Refusal (422) for an invoice that is paid or refunded.
  */
 export function cancelInvoice(world: World, invoice: Invoice): Invoice {

@@ -1,6 +1,6 @@
 /**
- * What becomes of a service, each change with its event (§6): provisioned, suspended, restored, ended, transferred; and the
- * queue of the jobs that do it (§1: "queued as a retrying background job").
+ * The changes of a service, each with its event (§6): provisioned, suspended, restored, ended, transferred; and the queue of
+ * jobs that make them (§1: "queued as a retrying background job").
  */
 import { emit } from "../events/emit.ts";
 import { Refusal } from "../refusal.ts";
@@ -8,14 +8,14 @@ import type { Customer, Job, Service, Transfer } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
 
-/** The control panel is there (§3.1); a service that was pending is active. Said once, and not of one that is over. */
+/** The control panel exists (§3.1), and a pending service is active. Emits its event once, and not for an ended service. */
 function finishProvisioning(world: World, service: Service): Service {
   if (service.provisioning_status === "provisioned" || isOver(service)) return service;
   const record = world.store.table("services").update(service.id, {
     provisioning_status: "provisioned",
     status: service.status === "pending" ? "active" : service.status,
   });
-  // Provisioned before it was paid, it has something to lose: it is suspended when the invoice is overdue.
+  // A service that is provisioned before it is paid is suspended when the invoice is overdue.
   const { step, invoice_id } = world.store.table("billing").get(service.id) ?? {};
   const invoice = step === "cancel" && invoice_id ? world.store.table("invoices").get(invoice_id) : undefined;
   if (invoice !== undefined) {
@@ -41,7 +41,7 @@ export function suspendNow(world: World, service: Service, why: "request" | "unp
   return record;
 }
 
-/** Ends a suspension, whatever it was for. §6 has no event for it. */
+/** Ends a suspension, whatever its reason. §6 has no event for it. */
 export function restoreNow(world: World, service: Service): Service {
   if (service.status === "active") return service;
   if (service.status !== "suspended") {
@@ -78,7 +78,7 @@ export function enqueue(world: World, kind: Job["kind"], orderId: number, second
   return job.id;
 }
 
-/** Does one job. The service may have been changed while the job was waiting: then there is nothing left to do. */
+/** Does one job. If the service was changed while the job was waiting, there may be nothing left to do. */
 export function performJob(world: World, id: number): void {
   const { store } = world;
   const job = store.table("jobs").get(id);
@@ -95,7 +95,7 @@ export function performJob(world: World, id: number): void {
   else if (job.kind === "unsuspend" && service.status === "suspended") restoreNow(world, service);
 }
 
-/** The status that the service will have once its queue is empty: a request for what is already coming queues nothing more. */
+/** The status that the service will have once its queue is empty: a request for that status queues nothing. */
 export function comingStatus(world: World, service: Service): Service["status"] {
   const queued = world.store
     .table("jobs")
@@ -105,15 +105,15 @@ export function comingStatus(world: World, service: Service): Service["status"] 
   return queued.kind === "suspend" ? "suspended" : "active";
 }
 
-/** Offers a service to another account. Nothing changes hands yet. */
+/** Offers a service to another account, which has to accept it. */
 export function offerTransfer(world: World, service: Service, to: Customer): Transfer {
   const { store } = world;
-  if (service.customer_id === to.id) throw new Refusal(422, `Service ${service.id} belongs to ${to.name} already.`);
+  if (service.customer_id === to.id) throw new Refusal(422, `Service ${service.id} already belongs to ${to.name}.`);
   if (service.status !== "active" && service.status !== "suspended") {
     throw new Refusal(422, `A service that is ${service.status} cannot be transferred.`);
   }
   const open = store.table("transfers").find((one) => one.service_id === service.id && one.status === "offered");
-  if (open !== undefined) throw new Refusal(422, `Service ${service.id} is on offer already (transfer ${open.id}).`);
+  if (open !== undefined) throw new Refusal(422, `Service ${service.id} is already on offer (transfer ${open.id}).`);
   return store.table("transfers").put({
     id: store.next("transfers", 601),
     service_id: service.id,
@@ -124,13 +124,13 @@ export function offerTransfer(world: World, service: Service, to: Customer): Tra
   });
 }
 
-/** The other account takes the service, and the invoices that are still to be paid; both are notified (§6). */
+/** The other account gets the service and its unpaid invoices; both are notified (§6). */
 export function acceptTransfer(world: World, transfer: Transfer): Transfer {
   const { store } = world;
   requireOpen(transfer);
   const service = store.table("services").get(transfer.service_id);
   if (service === undefined || service.customer_id !== transfer.from_customer_id) {
-    throw new Refusal(422, `Service ${transfer.service_id} is no longer the offering account's.`);
+    throw new Refusal(422, `Service ${transfer.service_id} no longer belongs to the offering account.`);
   }
   const owner = { customer_id: transfer.to_customer_id };
   const record = store.table("services").update(service.id, owner);
@@ -147,5 +147,5 @@ export function declineTransfer(world: World, transfer: Transfer): Transfer {
 }
 
 function requireOpen({ id, status }: Transfer): void {
-  if (status !== "offered") throw new Refusal(422, `Transfer ${id} has been ${status} already.`);
+  if (status !== "offered") throw new Refusal(422, `Transfer ${id} has already been ${status}.`);
 }

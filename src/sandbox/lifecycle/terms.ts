@@ -1,6 +1,6 @@
 /**
- * The calendar of a service: each has one step ahead of it. The specification names a renewal, a notice window and
- * termination (§6) and no day for any of them, so the days are the sandbox's own (see `billing.ts`).
+ * The calendar of a service: each has one next step. The specification names a renewal, a notice window and termination (§6)
+ * without their days, so the sandbox chooses them (see `billing.ts`).
  */
 import { addMonths, DAY_MS, dateOf } from "../clock.ts";
 import type { BillingStep, Invoice, Service } from "../store/records.ts";
@@ -14,14 +14,14 @@ export function endOfTerm(world: World, term: number): string {
   return dateOf(addMonths(world.clock.now(), term));
 }
 
-/** Services that can still become something: all others are over. */
+/** Whether a service has ended: it is neither pending nor active nor suspended. */
 export function isOver({ status }: Service): boolean {
   return status !== "pending" && status !== "active" && status !== "suspended";
 }
 
 /**
- * Notes the step that a service takes next, in place of any other: never before now, as nothing is done in the past.
- * `bill`: the invoice whose payment it waits for.
+ * Sets the next step of a service, in place of any other; a step in the past falls due now. `bill`: the invoice whose
+ * payment it waits for.
  */
 export function planStep(
   world: World,
@@ -37,28 +37,28 @@ export function planStep(
   world.agenda.add("billing", billing.put({ id, step, due_at, ...waiting, anchor_day }));
 }
 
-/** Begins the calendar of a new order: until its first invoice is paid, it waits to be given up. */
+/** Begins the calendar of a new order: until its first invoice is paid, the next step is its cancellation. */
 export function firstBilling(world: World, service: Service, invoice: Invoice): void {
   const at = Date.parse(invoice.due_date) + GIVEN_UP_DAYS * DAY_MS;
   if (invoice.status === "paid") rescheduleBilling(world, service);
   else planStep(world, service, "cancel", at, { id: invoice.id, renewal: false });
 }
 
-/** Works out again what comes next for a service whose term is paid for: the notice, or the renewal where that has passed. */
+/** Sets the next step of a service whose term is paid: the notice, or the renewal if the notice has passed. */
 export function rescheduleBilling(world: World, service: Service): void {
   if (isOver(service)) {
     world.store.table("billing").remove(service.id);
     return;
   }
   const notice = noticeOf(world, service);
-  // A window that was entered before is not entered again.
+  // A notice window is entered once.
   if (notice > world.clock.now()) planStep(world, service, "notice", notice, undefined);
   else planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
 }
 
-/** A service was changed from outside: its calendar follows, except that a bill that is open stays what it waits for. */
+/** Adapts the calendar of a service that the control changed, unless it waits for an unpaid invoice. */
 export function followChange(world: World, before: Service, service: Service): void {
-  // A suspension without a reason was asked for.
+  // A suspension without a reason counts as requested.
   const suspended_for = service.status === "suspended" ? (service.suspended_for ?? "request") : null;
   if (service.suspended_for !== suspended_for) world.store.table("services").update(service.id, { suspended_for });
   if (before.next_due_date === service.next_due_date && isOver(before) === isOver(service)) return;
@@ -66,20 +66,20 @@ export function followChange(world: World, before: Service, service: Service): v
   if (isOver(service) || waits === null) rescheduleBilling(world, service);
 }
 
-/** A renewal has been paid: the term that it was for begins where the last one ended, or now if it would be over by now. */
+/** A renewal has been paid: its term begins where the last one ended, or now if it would already be over. */
 export function beginTerm(world: World, service: Service): Service {
   const anchor = world.store.table("billing").get(service.id)?.anchor_day;
   const ends = addMonths(Date.parse(service.next_due_date), service.term, anchor);
   return goOnUntil(world, service, ends <= world.clock.now() ? endOfTerm(world, service.term) : dateOf(ends));
 }
 
-/** The order has been paid. Paid later than the term that it asked for would have lasted, the term begins now. */
+/** The order has been paid. If its term would already be over, it begins now. */
 export function beginFirstTerm(world: World, service: Service): Service {
   const late = Date.parse(service.next_due_date) <= world.clock.now();
   return goOnUntil(world, service, late ? endOfTerm(world, service.term) : service.next_due_date);
 }
 
-/** A term is paid for until that day. Its notice window is entered in time, or at once where it is longer than what is left. */
+/** A term is paid until that day. Its notice is given in time, or at once where the window has already begun. */
 function goOnUntil(world: World, service: Service, next_due_date: string): Service {
   const record = world.store.table("services").update(service.id, { next_due_date });
   planStep(world, record, "notice", noticeOf(world, record), undefined);

@@ -141,8 +141,8 @@ describe("sandbox", () => {
   );
 
   it.each([
-    ["http://hooks.example/in", "Give hooks.example."],
-    ["hooks.example:8080", "Give hooks.example."],
+    ["http://hooks.example/in", "Did you mean hooks.example?"],
+    ["hooks.example:8080", "Did you mean hooks.example?"],
     ["*.example", "without a scheme, port or path"],
     ["10.0.0.0/8", "without a scheme, port or path"],
     ["hooks.example,other.example", "a host such as hooks.example"],

@@ -241,7 +241,7 @@ test("a webhook gets no event of another account", async () => {
   const { control } = running.sandbox;
   const [theirs] = control.list("invoices").filter((one) => one.customer_id === 2);
   const wanted = { invoice_id: theirs?.id ?? 0, webhook_id: 201 };
-  expect(() => control.trigger("invoice.paid", wanted)).toThrow("Webhook 201 is none of the account customer");
+  expect(() => control.trigger("invoice.paid", wanted)).toThrow("Webhook 201 does not belong to the account customer");
   expect(control.list("deliveries")).toEqual([]);
 });
 

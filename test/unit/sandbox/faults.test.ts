@@ -178,9 +178,9 @@ describe("which requests a fault strikes", () => {
     [{ operation: "listPlans", path: "/plans", phase: "before" }, "either an operation"],
     [{ path: "/services", phase: "before", probability: 1.1 }, "from 0 to 1"],
     [{ path: "/services", phase: "before", headers: { "X-A": 1 } }, "headers"],
-    [{ path: "/services", phase: "before", headers: { "X-A": "a\nb" } }, "can be sent"],
-    [{ path: "/services", phase: "before", headers: { "X A": "a" } }, "can be sent"],
-    [{ path: "/services", phase: "before", headers: { "": null } }, "can be sent"],
+    [{ path: "/services", phase: "before", headers: { "X-A": "a\nb" } }, "that HTTP allows"],
+    [{ path: "/services", phase: "before", headers: { "X A": "a" } }, "that HTTP allows"],
+    [{ path: "/services", phase: "before", headers: { "": null } }, "that HTTP allows"],
     [{ path: "/servces", phase: "before" }, 'did you mean "/services"'],
     [{ operation: "GET /servces", phase: "before" }, "nothing at /servces"],
     [{ path: "/services", phase: "before", event: "invoice.paid" }, "only a fault of the phase"],
@@ -274,7 +274,7 @@ describe("of deliveries", () => {
     await control.settled();
     const { attempts, status } = control.get("deliveries", delivery?.id ?? 0);
     expect(attempts).toMatchObject([
-      { status: 503, error: "The receiver answered 503, not 2xx. That was fault 1." },
+      { status: 503, error: "The receiver answered 503, not 2xx. Fault 1 was injected." },
       { status: null, error: "The connection was cut by fault 2." },
     ]);
     expect(status).toBe("pending");

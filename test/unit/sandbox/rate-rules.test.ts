@@ -30,7 +30,9 @@ function sent(rate: "fixed" | "sliding" | "bucket", limit: number, pauses: reado
     at += pause;
     const state = windows.take(1, at);
     if (state === undefined) throw new Error("there is a limit");
-    expect(windows.look(1, at)).toEqual({ ...state, exceeded: false });
+    const shown = windows.view({ id: 1, name: "agency", customer_id: 1 }, at);
+    const resets_at = state.remaining === limit ? null : new Date(state.resetsAt).toISOString();
+    expect(shown).toMatchObject({ limit, left: state.remaining, resets_at });
     return { at, exceeded: state.exceeded, remaining: state.remaining, resetsAt: state.resetsAt };
   });
 }

@@ -19,16 +19,16 @@ test.each([
 });
 
 test.each([
-  [["http://hooks.example/"], "Give hooks.example."],
-  [["hooks.example:8080"], "Give hooks.example."],
-  [["hooks.example:80"], "Give hooks.example."],
-  [["hooks.example/"], "Give hooks.example."],
-  [["https://[2001:db8::1]/"], "Give [2001:db8::1]."],
+  [["http://hooks.example/"], "Did you mean hooks.example?"],
+  [["hooks.example:8080"], "Did you mean hooks.example?"],
+  [["hooks.example:80"], "Did you mean hooks.example?"],
+  [["hooks.example/"], "Did you mean hooks.example?"],
+  [["https://[2001:db8::1]/"], "Did you mean [2001:db8::1]?"],
   [["*.example"], "a host such as"],
   [["a b"], "a host such as"],
   [[""], "a host such as"],
   [["me@hooks.example"], "a host such as"],
-  [["hooks.example", "anywhere"], "stands by itself"],
+  [["hooks.example", "anywhere"], "list hosts only"],
   ["hooks.example", "a list of hosts"],
 ])("%j is refused, as it would allow nothing", (given, hint) => {
   expect(() => deliverToOf(given as string[])).toThrow(SandboxOptionError);
