@@ -1,9 +1,9 @@
-/** What a sandbox can be started with, what each option may be, and the defaults. */
+/** The options of a sandbox, their checks and their defaults. */
 import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { didYouMean, SandboxOptionError } from "./refusal.ts";
 import type { Rendering } from "./shape/rendering.ts";
-import { isText } from "./store/sound.ts";
+import { isObject, isText } from "./store/sound.ts";
 
 export interface SandboxOptions {
   /** Port of the API on 127.0.0.1; 0 (default) = any free one. */
@@ -12,39 +12,39 @@ export interface SandboxOptions {
   controlPort?: number;
   /** Data, tokens and secrets follow from it. Default "hostform". */
   seed?: string;
-  /** SQLite file that everything is kept in; default: memory. */
+  /** SQLite file that holds all data; default: memory. */
   data?: string;
   /**
-   * An instant such as "2026-11-21T10:00:00Z", at which time stands still until the control moves it; or a clock of your
-   * own, in milliseconds since the epoch. Default: the system's. The control moves the sandbox's own time on top.
+   * An instant such as "2026-11-21T10:00:00Z", at which time is frozen until the control moves it; or your own clock, in
+   * milliseconds since the epoch. Default: the system's. The control can advance either.
    */
   clock?: string | { now(): number };
   /**
-   * Whether a timer sees to it that what falls due happens when it does (and events leave then) although nobody asks.
-   * Default: with the system's clock. Without one it happens at the next request or word to the control.
+   * Whether a timer does what falls due, and sends its events, without a request. Default: with the system's clock. Without
+   * it, that happens at the next request or call of the control.
    */
   alarm?: boolean;
   /** Waits in real time, for `processingMs` and for delays of faults; default: a timer. */
   sleep?: (ms: number) => Promise<void>;
   /** Requests per minute per token, default 60 (§8); 0 switches the limit off. */
   rateLimit?: number;
-  /** How long an Idempotency-Key is remembered (§8 Gaps). Default: as the profile's `key_retention` says, 86,400. */
+  /** How long an Idempotency-Key is kept (§8 Gaps). Default: by the profile's `key_retention`, 86,400. */
   idempotencyRetentionSeconds?: number;
   /** How long a queued suspension or restoration takes, default 1. */
   jobSeconds?: number;
   /** From payment to provisioned, default 1. */
   provisioningSeconds?: number;
-  /** How long an order is being processed: the window in which the same key is answered 409 (§7). Default 0. */
+  /** How long an order is processed: the window in which the same key is answered with 409 (§7). Default 0. */
   processingMs?: number;
   /** How long before the end of its term a service "enters its renewal notice window" (§6), default 7. */
   noticeDays?: number;
   /** Where events may be delivered to: this machine (default), hosts by name or address as well, or anywhere. */
   deliverTo?: DeliverTo;
-  /** Real milliseconds that a receiver has to answer in, default 10,000. */
+  /** How long a receiver may take to answer, in real milliseconds; default 10,000. */
   deliveryTimeoutMs?: number;
   /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
   snapshot?: string;
-  /** Writes down every request and every word to the control, for `control.session()`. Default false. */
+  /** Records every request and every call of the control, for `control.session()`. Default false. */
   record?: boolean;
   /** Called with every exchange of the API port, once it is over. */
   observe?: (exchange: Exchange) => void;
@@ -52,11 +52,11 @@ export interface SandboxOptions {
   autoPay?: boolean;
   /** How the gaps of the specification are filled: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
   profile?: Partial<Profile> | string;
-  /** What becomes of the profile's answers at last: names, wrappers, words, metadata (`drawServer` draws one). */
+  /** Renames, wraps and rewrites the profile's answers (`drawServer` draws one). */
   rendering?: Rendering;
 }
 
-/** A request to the API and its answer, as they went over the wire. */
+/** A request to the API and its answer, as sent over the wire. */
 export interface Exchange {
   method: string;
   /** Path with query. */
@@ -68,7 +68,7 @@ export interface Exchange {
   status: number | null;
   headers: Readonly<Record<string, string>>;
   body: string | undefined;
-  /** A fault had a hand in the answer: it need not be what the rules say. */
+  /** A fault changed the answer: it need not follow the specification. */
   faulty: boolean;
 }
 
@@ -78,7 +78,7 @@ export type Settings = Required<
 > & {
   profile: Profile;
   clock: { now(): number };
-  /** Where time stands still from the start, in milliseconds since the epoch; undefined: it goes on. */
+  /** Where time is frozen from the start, in milliseconds since the epoch; undefined: it runs. */
   frozenAt: number | undefined;
 };
 
@@ -87,7 +87,7 @@ export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Fills in the defaults; what the options may be is checked before (`checkOptions`). */
+/** Fills in the defaults of options that `checkOptions` has checked. */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   return {
     seed: options.seed ?? "hostform",
@@ -119,7 +119,6 @@ function instantOf(text: string): number {
 
 type OptionRule = readonly [fits: (value: unknown) => boolean, words: string];
 
-const isPlain = (value: unknown): value is object => typeof value === "object" && value !== null;
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 const text: OptionRule = [isText, "a text"];
@@ -130,20 +129,20 @@ const whole = (most: number): OptionRule => [
   `a whole number from 0 to ${most}`,
 ];
 
-/** A century: dates beyond it are soon longer than the specification has them. */
+/** A century: far beyond it, dates no longer have the form of the specification. */
 const LONGEST_DAYS = 36_525;
 const seconds = whole(LONGEST_DAYS * 86_400);
 /** Timers wait no longer. */
 const milliseconds = whole(2 ** 31 - 1);
 
-/** It is started from JavaScript as well, where nothing checks types. */
+/** Checked at run time, as JavaScript callers have no types. */
 const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   port: whole(65_535),
   controlPort: whole(65_535),
   seed: text,
   data: [(value) => isText(value) && value !== "", "the path of a file"],
   clock: [
-    (value) => isText(value) || (isPlain(value) && typeof (value as { now?: unknown }).now === "function"),
+    (value) => isText(value) || (isObject(value) && typeof value.now === "function"),
     "an instant such as 2026-11-21T10:00:00Z, or an object with a function now",
   ],
   alarm: flag,
@@ -160,14 +159,14 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   record: flag,
   observe: work,
   autoPay: flag,
-  rendering: [isPlain, "an object"],
-  // `completeProfile` says what is wrong with one.
+  rendering: [isObject, "an object"],
+  // `completeProfile` checks it.
   profile: [() => true, ""],
 };
 
-/** @throws SandboxOptionError for an option that there is none of, or that holds something else than it can. */
+/** @throws SandboxOptionError for an unknown option, or one with a wrong value. */
 export function checkOptions(options: unknown): void {
-  if (!isPlain(options)) throw new SandboxOptionError("The options of a sandbox are an object.");
+  if (!isObject(options)) throw new SandboxOptionError("The options of a sandbox are an object.");
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(RULES, name)) {
       const names = Object.keys(RULES);
@@ -180,7 +179,7 @@ export function checkOptions(options: unknown): void {
   }
   const { record, rendering } = options as SandboxOptions;
   if (record && rendering !== undefined) {
-    throw new SandboxOptionError("A session does not hold a rendering. Leave record or rendering out.");
+    throw new SandboxOptionError("A session cannot hold a rendering. Leave out record or rendering.");
   }
 }
 

@@ -1,4 +1,4 @@
-/** Starting a sandbox: its parts are put together, its two ports opened, and the one timer set. */
+/** Starts a sandbox: creates its parts, opens its two ports, and sets its timer. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
@@ -29,9 +29,9 @@ export interface Sandbox {
   controlUrl: string;
   /** agency: Manage track, Growth tier, all abilities. customer: an ordinary account, all abilities. viewer: the agency's, view only. */
   tokens: { agency: string; customer: string; viewer: string };
-  /** What the control API offers, in process. */
+  /** The control API, in process. */
   control: Control;
-  /** Cuts open connections, frees the ports, closes the data file. Twice is as good as once. */
+  /** Cuts open connections, frees the ports, closes the data file. It may be called twice. */
   close(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -98,7 +98,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return {
       url: api.url,
       controlUrl: controlListener.url,
-      // Others after a snapshot of another seed; a token that was revoked keeps its value.
+      // They change with a snapshot of another seed; a revoked token keeps its value here.
       get tokens() {
         tokens = tokensOf(store, tokens);
         return tokens;
@@ -113,12 +113,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** A file goes on with the seed that it was made from; another one that was asked for would be ignored, so it is refused. */
+/** A file keeps the seed that it was made from; another one is refused, as it would be ignored. */
 function keepSeed(store: Store, options: SandboxOptions, settings: World["settings"]): void {
   const kept = seedOf(store);
   if (kept === undefined) return;
   if (settings.frozenAt !== undefined) {
-    throw new SandboxOptionError("The data file goes on at its own time. Leave the clock out, or name a new file.");
+    throw new SandboxOptionError("The data file continues at its own time. Leave the clock out, or name a new file.");
   }
   if (options.seed !== undefined && options.seed !== kept) {
     throw new SandboxOptionError(
@@ -136,7 +136,7 @@ function tokensOf(store: Store, before?: Sandbox["tokens"]): Sandbox["tokens"] {
 
 /**
  * Listens on 127.0.0.1; port 0 takes any free one.
- * @throws SandboxOptionError when the port cannot be had.
+ * @throws SandboxOptionError when the port is not available.
  */
 async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
@@ -162,10 +162,10 @@ async function listen(
   };
 }
 
-/** A timer cannot be set further ahead than about 24 days. */
+/** Timers wait about 24 days at most. */
 const LONGEST_MS = 2_000_000_000;
 
-/** The one timer of a sandbox: it wakes when the next thing falls due, by the system's clock. What happens then, `settle` decides. */
+/** The only timer of a sandbox: it fires when the next step falls due, by the system's clock; `settle` does the work. */
 class Alarm {
   readonly #world: World;
   #timer: NodeJS.Timeout | undefined;
@@ -175,12 +175,12 @@ class Alarm {
     this.#world = world;
   }
 
-  /** Sets the timer again: to be called whenever what is due may have changed. */
+  /** Sets the timer again; called whenever the next step may have changed. */
   set(): void {
     clearTimeout(this.#timer);
     const { agenda, clock, sender } = this.#world;
     if (this.#closed || clock.frozen) return;
-    // What is due in the outbox already is being sent: when that is over, this is called again.
+    // Deliveries that are already due are being sent; afterwards this is called again.
     const next = Math.min(agenda.first()?.at ?? Number.POSITIVE_INFINITY, sender.next ?? Number.POSITIVE_INFINITY);
     if (next === Number.POSITIVE_INFINITY) return;
     const wait = Math.min(Math.max(1, next - clock.now()), LONGEST_MS);

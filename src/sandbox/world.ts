@@ -1,4 +1,4 @@
-/** Everything that one running sandbox holds, in one place that routes and the control API share. */
+/** The parts of a running sandbox, which routes and the control share. */
 import type { SandboxClock } from "./clock.ts";
 import type { EventSender } from "./events/sender.ts";
 import type { BackgroundFaults, Faults } from "./faults.ts";
@@ -14,7 +14,7 @@ export interface World {
   store: Store;
   clock: SandboxClock;
   agenda: Agenda;
-  // What follows belongs to the process, not to the data: a restart with the same file begins it again.
+  // The following belong to the process, not to the data: a restart with the same file resets them.
   rate: RateWindows;
   /** The Idempotency-Keys whose first request has not been answered yet. */
   inFlight: Set<string>;
@@ -22,7 +22,7 @@ export interface World {
   faults: Faults;
   sender: EventSender;
   backgroundFaults: BackgroundFaults;
-  /** Writes down what happens, when that was asked for. */
+  /** Present if the sandbox records a session. */
   recorder: Recorder | undefined;
   /** Base URL of the API port, once it listens. */
   url: string;

@@ -1,8 +1,8 @@
-/** Chance that follows from a seed, and what it makes of the records and words that the specification leaves open. */
+/** Random choices from a seed, and what they make of the records and words that the specification leaves open. */
 import { createHash } from "node:crypto";
 import type { Json } from "../shape/rendering.ts";
 
-/** Chance that follows from a seed: the same seed draws the same values in the same order. */
+/** Random choices from a seed: the same seed draws the same values in the same order. */
 export class Draw {
   readonly #seed: string;
   #state: number;
@@ -12,7 +12,7 @@ export class Draw {
     this.#state = createHash("sha256").update(this.#seed).digest().readUInt32BE();
   }
 
-  /** Chance of its own for one subject: what is drawn for another one changes nothing of it. */
+  /** Independent choices for one subject: those for another one do not change them. */
   of(subject: string): Draw {
     return new Draw(`${this.#seed}:${subject}`);
   }
@@ -61,13 +61,13 @@ export class Draw {
   }
 }
 
-/** Adds a deviation: where it stands in the options of a sandbox, and what. */
+/** Adds a deviation: its path in the options of a sandbox, and its value. */
 export type Add = (path: readonly string[], value: Json) => void;
 /** Fills one gap. */
 export type Fill = (draw: Draw, add: Add) => void;
 
 export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];
-const profile = (name: string): string[] => ["profile", name];
+export const profile = (name: string): string[] => ["profile", name];
 
 /** Records whose ids and fields the specification leaves open. */
 export const OPEN = ["grant", "webhook", "account", "migration_request"] as const;
@@ -80,10 +80,8 @@ export function grants(draw: Draw, add: Add): void {
   draw.vary(add, 0.2, kind("grant", "values", "email"), ["upper", "capital"]);
   draw.vary(add, 0.3, kind("grant", "fields", "permission"), ["role", "access", "access_level", "level"]);
   draw.vary(add, 0.3, kind("grant", "values", "permission"), ["upper", "capital", "listed", "named"]);
-  if (draw.once(0.35)) {
-    const ends = ["expires", "expiry", "expiration", "valid_until", "expires_on", "ends_at", "expiration_date", null];
-    add(kind("grant", "fields", "expires_at"), draw.oneOf(ends));
-  }
+  const ends = ["expires", "expiry", "expiration", "valid_until", "expires_on", "ends_at", "expiration_date", null];
+  draw.vary(add, 0.35, kind("grant", "fields", "expires_at"), ends);
   created(draw, add, "grant");
 }
 
@@ -126,7 +124,7 @@ export function migrations(draw: Draw, add: Add): void {
   created(draw, add, "migration_request");
 }
 
-/** What is answered when one of these was created: nothing that the specification names has to be there. */
+/** The answer to a creation of one of these, whose fields are not specified. */
 export function created(draw: Draw, add: Add, of: string): void {
   const how = draw.weighted({ usual: 5, body: 3, only: 1, empty: 1, status: 2 });
   const status = draw.oneOf([200, 201, 202]);
@@ -152,11 +150,11 @@ export function ids(draw: Draw, add: Add): void {
   for (const of of OPEN) {
     draw.vary(add, 0.4, kind(of, "ids"), ["text", "prefixed"]);
     const named = [`${of}_id`, "uuid", "_id", `${of.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())}Id`];
-    if (draw.once(0.2)) add(kind(of, "fields", "id"), draw.oneOf(named));
+    draw.vary(add, 0.2, kind(of, "fields", "id"), named);
   }
 }
 
-/** Wrappers, naming styles and fields that nobody knows. */
+/** Wrappers, naming styles and unknown fields. */
 export function names(draw: Draw, add: Add): void {
   const camel = draw.once(0.25);
   const wrapped = draw.once(0.15) ? draw.oneOf(["data", "item", "*", "attributes"]) : undefined;
@@ -195,7 +193,7 @@ const RECORD_EXTRAS: readonly (readonly [string, Json])[] = [
 
 type Words = Readonly<Record<string, readonly string[]>>;
 
-/** What hosts call a service that is not paid, live, suspended, ended; and how far its provisioning is. */
+/** The words of hosts for a service that is unpaid, live, suspended or ended, and for the state of its provisioning. */
 const SYNONYMS: Readonly<Record<"status" | "provisioning_status", Words>> = {
   status: {
     pending: ["pending", "new", "created", "ordered", "awaiting payment", "unpaid", "pending payment", "processing"],
@@ -232,7 +230,7 @@ const SPELLINGS: readonly ((words: readonly string[]) => string)[] = [
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Words that hosts add, and that mean nothing alone: before, and after a suspension. */
+/** Words that hosts add without a meaning of their own: before the status, and after a suspension. */
 const BEFORE = ["service", "status", "state"];
 const AFTER_SUSPENSION = ["by owner", "by client", "by customer", "by user", "on request", "manually", "by admin"];
 

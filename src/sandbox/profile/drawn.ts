@@ -1,8 +1,7 @@
 /**
- * Servers by chance. The values of a switch are those that somebody thought of; here the shapes themselves are put
- * together from a seed, for every gap of the specification, and everything that it says outright is kept. A server is a
- * list of deviations from the default one: each can be taken away alone, so that what breaks a client can be narrowed down
- * to its cause.
+ * Random servers. A switch has a fixed set of values; here the shapes themselves are drawn from a seed, for every gap of the
+ * specification, and whatever it specifies is kept. A server is a list of deviations from the default one: each can be
+ * removed alone, so that a failure of a client can be narrowed down to its cause.
  */
 
 import type { Json } from "../shape/rendering.ts";
@@ -18,15 +17,16 @@ import {
   migrations,
   names,
   OPEN,
+  profile,
   statuses,
   webhooks,
 } from "./draw.ts";
 
-/** One way in which a server is not the default one. */
+/** One difference between a server and the default one. */
 export interface Deviation {
-  /** The number of the gap (`docs/limitations.md`), or what else it is about. */
+  /** The number of the gap (`docs/limitations.md`), or another subject. */
   readonly gap: number | "ids" | "names" | "weather" | "clock";
-  /** Where the value stands in `ServerOptions`. A name may hold dots, so this is no text. */
+  /** The path of the value in `ServerOptions`, as a list, since a name may hold dots. */
   readonly path: readonly string[];
   readonly value: Json;
 }
@@ -42,7 +42,7 @@ export function drawServer(seed: number | string): Deviation[] {
   return drawn;
 }
 
-/** Everything together as the options of a sandbox; `hostAheadSeconds` is for the caller, who gives it its clock. */
+/** The deviations as the options of a sandbox; `hostAheadSeconds` is for the caller, who sets its clock. */
 export function serverOptions(deviations: readonly Deviation[]): {
   readonly sandbox: Readonly<Record<string, Json>>;
   readonly hostAheadSeconds: number;
@@ -69,8 +69,6 @@ export function deviationText({ path, value }: Deviation): string {
 
 const list = (...path: string[]): string[] => ["rendering", "lists", ...path];
 const answer = (...path: string[]): string[] => ["rendering", "answers", ...path];
-const profile = (name: string): string[] => ["profile", name];
-
 const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   [1, envelope],
   [2, refusals],
@@ -163,28 +161,23 @@ const ENVELOPE_EXTRAS: readonly (readonly [string, Json])[] = [
 /** 2: bodies of errors that are not specified. */
 function refusals(draw: Draw, add: Add): void {
   if (draw.once(0.4)) add(profile("error_bodies"), draw.oneOf(["html", "empty"]));
-  else if (draw.once(0.6)) {
-    const shapes = ["error", "error_object", "errors", "detail", "problem", "success"];
-    add(["rendering", "refusals"], draw.oneOf(shapes));
-  }
+  else
+    draw.vary(add, 0.6, ["rendering", "refusals"], ["error", "error_object", "errors", "detail", "problem", "success"]);
 }
 
 /** 3: the 429, and the headers of the limit. */
 function tooMany(draw: Draw, add: Add): void {
   draw.vary(add, 0.5, profile("too_many"), ["text", "empty"]);
   draw.vary(add, 0.6, profile("retry_after"), ["date", "none"]);
+  const rates = ["draft3", "draft7", "draft9", "dashed", "limit_alone"];
   if (draw.once(0.5)) add(profile("rate_headers"), "none");
-  else if (draw.once(0.7)) {
-    add(["rendering", "headers", "rate"], draw.oneOf(["draft3", "draft7", "draft9", "dashed", "limit_alone"]));
-  }
+  else draw.vary(add, 0.7, ["rendering", "headers", "rate"], rates);
   draw.vary(add, 0.5, profile("rate"), ["sliding", "bucket"]);
-  if (draw.once(0.3)) {
-    const types = ["application/json; charset=utf-8", "application/vnd.api+json", "text/json", "application/hal+json"];
-    add(["rendering", "headers", "json"], draw.oneOf(types));
-  }
+  const types = ["application/json; charset=utf-8", "application/vnd.api+json", "text/json", "application/hal+json"];
+  draw.vary(add, 0.3, ["rendering", "headers", "json"], types);
 }
 
-/** 8: the answer to an order of a service: always a service and an invoice, wherever they stand. */
+/** 8: the answer to an order of a service: always a service and an invoice, in varying places. */
 function orders(draw: Draw, add: Add): void {
   if (draw.once(0.25)) {
     add(profile("creation"), draw.oneOf(["beside", "split", "invoice_wrapped"]));
@@ -194,7 +187,7 @@ function orders(draw: Draw, add: Add): void {
     add(answer("ordered", "order"), order);
     add(answer("ordered", "invoice"), draw.oneOf(beside));
   }
-  if (draw.once(0.3)) add(answer("ordered", "status"), draw.oneOf([200, 202]));
+  draw.vary(add, 0.3, answer("ordered", "status"), [200, 202]);
 }
 
 /** 13: plans, of which only the id and the Manage fields are shown. */
@@ -214,7 +207,7 @@ function plans(draw: Draw, add: Add): void {
   draw.vary(add, 0.1, kind("plan", "values", "price"), ["text", "decimals"]);
   draw.vary(add, 0.3, kind("plan", "fields", "name"), ["title", "label", "plan", "plan_name", "display_name"]);
   draw.vary(add, 0.3, kind("plan", "fields", "product_type"), ["type", "product.type", "product", "category", null]);
-  if (draw.once(0.3)) add(kind("plan", "fields", "billing_cycle"), draw.oneOf(["cycle", "period", "interval", null]));
+  draw.vary(add, 0.3, kind("plan", "fields", "billing_cycle"), ["cycle", "period", "interval", null]);
 }
 
 /** 14: suspend and unsuspend. */
@@ -262,7 +255,7 @@ function secrets(draw: Draw, add: Add): void {
 /** 18: results of an availability check. */
 function checks(draw: Draw, add: Add): void {
   draw.vary(add, 0.5, profile("domain_check"), ["map", "is_available", "status"]);
-  if (draw.once(0.4)) add(answer("checked"), draw.oneOf(["", "results", "domains", "data.results", "data.domains"]));
+  draw.vary(add, 0.4, answer("checked"), ["", "results", "domains", "data.results", "data.domains"]);
 }
 
 /** 19: registrations: an order, and no record to read it again. */
@@ -281,9 +274,8 @@ function instants(draw: Draw, add: Add): void {
   for (const of of OPEN) {
     const how = draw.weighted({ usual: 5, written: 3, named: 2 });
     if (how === "written") add(kind(of, "values", "created_at"), draw.oneOf(open));
-    if (how === "named") {
+    if (how === "named")
       add(kind(of, "fields", "created_at"), draw.oneOf(["created", "createdAt", "created_on", null]));
-    }
   }
 }
 
@@ -293,8 +285,8 @@ function repetitions(draw: Draw, add: Add): void {
   if (draw.once(0.5)) add(profile("refused_key"), "kept");
 }
 
-/** 26: how long keys are remembered, and lists lag. */
+/** 26: how long keys are kept, and how far lists lag behind. */
 function memory(draw: Draw, add: Add): void {
   draw.vary(add, 0.7, ["idempotencyRetentionSeconds"], [5, 30, 60, 120, 600, 3600]);
-  if (draw.once(0.3)) add(list("lagSeconds"), draw.oneOf([2, 4, 8, 15, 30]));
+  draw.vary(add, 0.3, list("lagSeconds"), [2, 4, 8, 15, 30]);
 }

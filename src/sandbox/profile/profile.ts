@@ -1,14 +1,9 @@
 /**
- * What the specification leaves open, as switches: the values that the sandbox can fill each gap with, the default
- * first; named sets of them; and how both are read. A new switch is a new row here and its use, mostly in `shape/`.
+ * The gaps of the specification as switches, each with the values that the sandbox can fill it with; named sets of them; and
+ * how both are read. A new switch is a new row here and its use, mostly in `shape/`.
  */
 import { didYouMean, SandboxOptionError } from "../refusal.ts";
 
-/**
- * What the specification leaves open, as switches: the values that the sandbox can fill each gap with, the default
- * first. A new switch is a new row here and its use, mostly in `shape/`. Named sets of them stand in `sets.ts`,
- * how both are read in `profile.ts`.
- */
 /** Every switch with its values, default first. */
 export const PROFILE_SWITCHES = {
   /** Shape of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
@@ -32,7 +27,7 @@ export const PROFILE_SWITCHES = {
   items: ["bare", "wrapped"],
   /** How long a new record is missing from lists (§4 says nothing of it). */
   list_lag: ["none", "four_seconds", "thirty_seconds"],
-  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is steady, but follows nothing. */
+  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is stable without any order. */
   order: ["newest", "oldest", "scattered"],
   /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified; a proxy in front answers with a page of its own). */
   error_bodies: ["json", "html", "empty"],
@@ -46,7 +41,7 @@ export const PROFILE_SWITCHES = {
   rate: ["fixed", "sliding", "bucket"],
   /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
   field_errors: ["lists", "texts"],
-  /** Spelling of status words (§2 Gaps). `words` are others altogether: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
+  /** Spelling of status words (§2 Gaps). `words` are entirely different: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
   status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
   /** What `provisioning_status` holds (§2 Gaps). */
   provisioning: ["words", "queued", "active", "empty", "null"],
@@ -56,7 +51,7 @@ export const PROFILE_SWITCHES = {
   billing_cycle: ["word", "months", "unit", "integer"],
   /** Words for the product kind (§2 Gaps): vps, "Root VPS", "root-vps". */
   product_type: ["slug", "title", "other"],
-  /** Type of ids on the wire. `string` goes against the integers of §2, and some servers do. */
+  /** Type of ids on the wire. `string` contradicts the integers of §2, as some servers do. */
   ids: ["integer", "string"],
   /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
   record_ids: ["plain", "uuid"],
@@ -99,15 +94,15 @@ export const PROFILE_SWITCHES = {
    * "a repeated request … returns the original response").
    */
   refused_key: ["free", "kept"],
-  /** How long an Idempotency-Key is remembered (§8 Gaps). */
+  /** How long an Idempotency-Key is kept (§8 Gaps). */
   key_retention: ["day", "ten_minutes"],
   /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
   event_data: ["fields", "nested", "id"],
   /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
   backoff: ["tens", "minutes", "seconds"],
-  /** How often an event comes that was received: once, or twice, as every queue does at times (§6 says nothing). */
+  /** How often an event arrives: once, or twice, as queues sometimes deliver (§6 does not say). */
   deliveries: ["once", "twice"],
-  /** `flaky`: requests fail now and then, before or after their effect, as the seed says. */
+  /** `flaky`: some requests fail, before or after their effect; the seed chooses them. */
   weather: ["calm", "flaky"],
 } as const;
 
@@ -119,7 +114,7 @@ export function backoffSeconds(profile: Profile): readonly number[] {
   return { tens: [10, 100, 1000], minutes: [60, 300, 1800], seconds: [1, 2, 4] }[profile.backoff];
 }
 
-/** How long an Idempotency-Key is remembered, in seconds. */
+/** How long an Idempotency-Key is kept, in seconds. */
 export function keyRetentionSeconds(profile: Profile): number {
   return profile.key_retention === "day" ? 86_400 : 600;
 }
@@ -136,7 +131,7 @@ export function firstPage(profile: Profile): 0 | 1 {
 
 /** Profiles with names, as what differs from the defaults. */
 export const PROFILE_SETS = {
-  /** The defaults: what a Laravel application does unless it is changed. */
+  /** The defaults: those of a Laravel application. */
   laravel: {},
   /** As little as possible: no headers, no bodies, no wrappers, no prices. */
   minimal: {
@@ -154,7 +149,7 @@ export const PROFILE_SETS = {
     domain_check: "map",
     event_data: "id",
   },
-  /** Nothing as one would expect it. */
+  /** Everything unlike the defaults. */
   contrary: {
     envelope: "items_pagination",
     pages: "from_zero",
@@ -198,7 +193,7 @@ export const PROFILE_SETS = {
     backoff: "minutes",
     deliveries: "twice",
   },
-  /** The harshest server that keeps to the specification: no hints, little patience, nothing to rely on. */
+  /** The harshest server within the specification: no hints, short retention, no guarantees. */
   strict: {
     envelope: "data_only",
     order: "scattered",
@@ -217,7 +212,7 @@ export const PROFILE_SETS = {
     backoff: "seconds",
     deliveries: "twice",
   },
-  /** The defaults in bad weather: requests fail now and then. */
+  /** The defaults with background faults: some requests fail. */
   flaky: { weather: "flaky" },
 } as const satisfies Record<string, Partial<Profile>>;
 
@@ -271,8 +266,7 @@ export function parseProfile(text: string): Profile {
     }
     const [name = "", value, ...rest] = part.split("=");
     if (value === undefined && Object.hasOwn(PROFILE_SETS, name)) {
-      if (set !== undefined)
-        throw new SandboxOptionError(`A profile begins with one set, not with ${set} and ${name}.`);
+      if (set !== undefined) throw new SandboxOptionError(`A profile names one set, not both ${set} and ${name}.`);
       set = name;
       continue;
     }
@@ -289,16 +283,16 @@ export function profileText(profile: Profile): string {
   return parts.map((name) => `${name}=${profile[name]}`).join(",");
 }
 
-/** What is wrong with a part that is neither a set nor `switch=value`. */
+/** The message for a part that is neither a set nor `switch=value`. */
 function noPart(part: string, name: string): string {
   if (isSwitch(name)) {
-    return `The profile switch "${name}" wants one value, as switch=value: ${name}=${PROFILE_SWITCHES[name].join(` or ${name}=`)}.`;
+    return `The profile switch "${name}" needs one value, as switch=value: ${name}=${PROFILE_SWITCHES[name].join(` or ${name}=`)}.`;
   }
   const sets = Object.keys(PROFILE_SETS);
-  return `There is no profile set "${part}".${meant(part, sets, "sets")} Anything else is of the form switch=value.`;
+  return `There is no profile set "${part}".${meant(part, sets, "sets")} Write a switch as switch=value.`;
 }
 
-/** The name that was probably meant, or all that there are. */
+/** The nearest name, or all names. */
 function meant(name: string, names: readonly string[], what: string): string {
   return didYouMean(name, names) || ` The ${what} are ${names.join(", ")}.`;
 }

@@ -1,4 +1,4 @@
-/** What holds for every well-behaved client, whatever it is for: looked up in the requests received. */
+/** The rules that every well-behaved client keeps, checked against the received requests. */
 
 import { matches, patternOf } from "../operations.ts";
 import type { RequestEntry } from "./journal.ts";
@@ -9,9 +9,9 @@ import { canonical } from "./snapshot.ts";
  * `over_rate`: within some 60 seconds a token had more requests answered than the limit (§8) allows, however a minute is
  * counted.
  * `ordered_twice`: the same order for the same domain was placed under different keys while the first service was there,
- * or under one key that had been forgotten meanwhile.
+ * or under one key after its retention.
  * `order_repeated`: the same order without a domain was placed under different keys, or another order for a domain while
- * the first service was there. It may have been meant.
+ * the first service was there. It may be intended.
  * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
  */
 export type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
@@ -20,15 +20,15 @@ export interface BrokenInvariant {
   rule: InvariantRule;
   /** A sentence: what happened. Never holds a token or a whole body. */
   message: string;
-  /** Ids of the requests that it rests on. */
+  /** Ids of the requests concerned. */
   requests: number[];
 }
 
 export interface InvariantReport {
-  /** How many requests were looked at. Older ones than the log keeps are not. */
+  /** How many requests were checked: those in the log. */
   checked: number;
   broken: BrokenInvariant[];
-  /** What may have been meant, and is worth a look. */
+  /** What may be intended, and is worth a look. */
   doubtful: BrokenInvariant[];
 }
 
@@ -54,7 +54,7 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Whether the request took effect as far as the client can know: only a 4xx says that nothing was done, faults or not. */
+/** Whether the request may have taken effect, as far as the client can know: only a 4xx rules it out, faults or not. */
 function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }
@@ -90,18 +90,18 @@ function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvari
   });
 }
 
-/** Orders under one key that were all placed: the later ones came when the key had been forgotten (§8 Gaps). */
+/** Orders under one key that were all placed: the later ones were sent after its retention (§8 Gaps). */
 function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const placed = orders.filter(({ ordered }) => ordered !== null);
   return grouped(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
     if (group.length < 2) return [];
     const made = group.map(({ ordered }) => ordered?.id).join(", ");
-    const message = `The order under the Idempotency-Key "${group[0]?.idempotency_key}" was placed ${group.length} times, as ${made}: the key had been forgotten meanwhile.`;
+    const message = `The order under the Idempotency-Key "${group[0]?.idempotency_key}" was placed ${group.length} times, as ${made}: the repetition came after the key had expired.`;
     return [{ rule: "ordered_twice" as const, message, requests: group.map(({ id }) => id) }];
   });
 }
 
-/** What an order asks for, however it is spelled. */
+/** The content of an order, whatever its spelling. */
 function wish(body: unknown): string {
   const { plan_id, currency, domain, term } = Object(body) as Record<string, unknown>;
   return canonical({
@@ -112,20 +112,20 @@ function wish(body: unknown): string {
   });
 }
 
-/** Whether of two orders for a domain the later one was placed when what the earlier one had made was gone. */
-function isAnew(earlier: RequestEntry, later: RequestEntry): boolean {
+/** Whether of two orders for a domain the later one was placed after the service of the earlier one had ended. */
+function isAfterEnd(earlier: RequestEntry, later: RequestEntry): boolean {
   const { ordered } = earlier;
   return ordered !== null && later.ordered !== null && !later.ordered.beside.includes(ordered.id);
 }
 
 /** Orders with the same content that were, or may have been, placed under different keys. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
-  // What was placed counts whatever the client learnt of it: there are two of them all the same.
+  // An order that was placed counts, whatever answer the client got.
   const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
   return grouped(done, ({ account, body }) => `${account} ${wish(body)}`).flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
       earlier.idempotency_key !== later.idempotency_key &&
-      !(textIn(later.body, "domain") !== undefined && isAnew(earlier, later));
+      !(textIn(later.body, "domain") !== undefined && isAfterEnd(earlier, later));
     const group = all.filter((one, at) =>
       all.some((other, place) => (place < at ? isDouble(other, one) : isDouble(one, other))),
     );
@@ -137,14 +137,14 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
     return [
       {
         rule: domain === undefined ? "order_repeated" : "ordered_twice",
-        message: domain === undefined ? `${message} Look whether that many were meant.` : message,
+        message: domain === undefined ? `${message} Check whether that is intended.` : message,
         requests: group.map(({ id }) => id),
       },
     ];
   });
 }
 
-/** Different orders for one domain of which one was placed while what the other had made was there. */
+/** Different orders for one domain of which one was placed while the service of the other existed. */
 function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return orders.flatMap((later) => {
     const { ordered, account, body } = later;
@@ -152,7 +152,7 @@ function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
       one.ordered !== null && one.account === account && (ordered?.beside.includes(one.ordered.id) ?? false);
     const other = orders.find((one) => isThere(one) && wish(one.body) !== wish(body));
     if (other === undefined) return [];
-    const message = `Another service for ${textIn(body, "domain")} was ordered while the first one was there. Look whether both were meant.`;
+    const message = `Another service for ${textIn(body, "domain")} was ordered while the first one existed. Check whether that is intended.`;
     return [{ rule: "order_repeated" as const, message, requests: [other.id, later.id] }];
   });
 }
@@ -164,7 +164,7 @@ function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvaria
       const first = group.findIndex(mayHaveDone);
       const rest = first < 0 ? [] : group.slice(first);
       if (rest.length < 2) return [];
-      const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that was or may have been done.`;
+      const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that succeeded or may have succeeded.`;
       return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
     },
   );

@@ -1,4 +1,4 @@
-/** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
+/** The log of the API requests received. Never holds a token, only its name. */
 export interface RequestEntry {
   id: number;
   /** ISO 8601, by the sandbox's clock. */
@@ -13,11 +13,11 @@ export interface RequestEntry {
   idempotency_key: string | null;
   /** The JSON value sent, the text when it was not JSON, or null. */
   body: unknown;
-  /** Status of the answer; null while it is being worked on, and when the connection was cut before any answer. */
+  /** Status of the answer; null while the request is processed, and when the connection was cut before any answer. */
   status: number | null;
   /** Id of the fault that was injected, or null. */
   fault: number | null;
-  /** What it ordered, whether or not the answer arrived; null: nothing, or what another request had ordered already. */
+  /** What it ordered, whether or not the answer arrived; null: nothing, or what an earlier request had ordered. */
   ordered: Ordered | null;
 }
 
@@ -28,14 +28,14 @@ export interface Ordered {
   beside: number[];
 }
 
-/** Older entries are dropped, so that a sandbox left running does not grow without end. */
+/** Older entries are dropped, so that a long-running sandbox does not grow indefinitely. */
 const KEPT_ENTRIES = 10_000;
 
 export class Journal {
   #entries: RequestEntry[] = [];
   #last = 0;
 
-  /** Adds an entry; what is not known yet is filled in later. */
+  /** Adds an entry; the answer is filled in later. */
   begin(entry: Omit<RequestEntry, "id" | "status" | "fault" | "ordered">): RequestEntry {
     this.#last += 1;
     const begun = { id: this.#last, ...entry, status: null, fault: null, ordered: null };

@@ -1,6 +1,5 @@
 /**
- * Writes a session down while it happens, without what people typed in as a secret: passwords, keys, tokens that the
- * sandbox did not make.
+ * Records a session, without the secrets that users sent: passwords, keys, tokens that the sandbox did not make.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Exchange } from "../options.ts";
@@ -16,15 +15,15 @@ import {
 } from "./session.ts";
 import { readSnapshot, type Snapshot, snapshotText } from "./snapshot.ts";
 
-/** Steps that are kept: a sandbox left running does not grow without end. */
+/** Steps that are kept, so that a long-running sandbox does not grow indefinitely. */
 const KEPT_STEPS = 10_000;
 
-/** A step that has begun: one of the two ends it. */
+/** A step that has begun: one of the two functions ends it. */
 export interface OpenStep {
-  /** A request: with the sandbox's time when it came, the name of its token, and the API's own addresses. */
+  /** A request: with the sandbox's time when it was received, the name of its token, and the API's addresses. */
   request(at: string, token: string | undefined, exchange: Exchange, addresses: readonly string[]): void;
-  /** A word to the control. */
-  control(word: Omit<ControlStep, "kind" | "overlapped">): void;
+  /** A call of the control. */
+  control(call: Omit<ControlStep, "kind" | "overlapped">): void;
 }
 
 type Entry = { step: SessionStep | undefined; overlapped: boolean };
@@ -43,14 +42,13 @@ export class Recorder {
   }
 
   /**
-   * The clock beneath a sandbox that is recorded. It stands still while a step is done, so that the step can be done again
-   * at one instant.
+   * The clock of a recorded sandbox. It is frozen during a step, so that the step can be replayed at one instant.
    */
   get clock(): { now(): number } {
     return { now: () => this.#held ?? this.#base.now() };
   }
 
-  /** Does something at one instant that is no step. */
+  /** Does some work at one instant that is not a step. */
   hold<T>(work: () => T): T {
     this.#held = this.#base.now();
     try {
@@ -60,12 +58,12 @@ export class Recorder {
     }
   }
 
-  /** The text of a snapshot as it may stand in a session. */
+  /** The text of a snapshot without secrets, for a session. */
   masked(snapshot: string): string {
     return withoutForeignSecrets(snapshot, this.#standIns);
   }
 
-  /** To be called once, when everything is ready. */
+  /** Called once, when the sandbox is ready. */
   start(head: Pick<Session, "sandbox" | "started" | "snapshot">): void {
     this.#head = head;
   }
@@ -85,7 +83,7 @@ export class Recorder {
     };
     return {
       request: (at, token = undefined, exchange, addresses) => end(this.#request(at, token, exchange, addresses)),
-      control: (word) => end(this.#control(word)),
+      control: (call) => end(this.#control(call)),
     };
   }
 
@@ -108,18 +106,18 @@ export class Recorder {
     };
   }
 
-  #control(word: Parameters<OpenStep["control"]>[0]): ControlStep {
-    const { name, args } = word;
+  #control(call: Parameters<OpenStep["control"]>[0]): ControlStep {
+    const { name, args } = call;
     const kept = name === "restore" ? args.map((text) => this.masked(String(text))) : this.#standIns.replace(args);
-    return { kind: "control", ...word, args: kept as unknown[] };
+    return { kind: "control", ...call, args: kept as unknown[] };
   }
 
-  /** The body of a request. A text that is no JSON and may hold a secret is kept as another text that is no JSON. */
+  /** The body of a request. A text that is not JSON and may hold a secret is replaced by another text that is not JSON. */
   #sent(text: string): { body?: unknown; raw?: string } {
     const { body, raw } = content(text);
     if (raw !== undefined) return { raw: isSecretName(raw) ? "(a text that is no JSON)" : this.#standIns.text(raw) };
     if (body === undefined) return {};
-    // A number that JSON cannot write again is kept as it came.
+    // A number that JSON cannot represent exactly is kept as its text.
     const again: unknown = JSON.parse(JSON.stringify(body));
     return isDeepStrictEqual(again, body) ? { body: this.#standIns.replace(body) } : { raw: text };
   }
@@ -139,10 +137,10 @@ export class Recorder {
   }
 }
 
-/** Names of fields that hold such things, whatever else is in the name. The specification leaves many names open. */
+/** Names of fields that hold secrets, wherever the word stands in the name. The specification leaves many names open. */
 const SECRET_NAME = /pass(?:word|phrase|wd|code)|secret|credential|token|bearer|cookie|(?:api|private|ssh)_?key/i;
 
-/** Words that make a name one of a secret when they stand in it alone. */
+/** Words that mark a secret only as a whole word of the name. */
 const SECRET_WORD = /^(?:pass|ftppass|pwd|pw|pin|otp|login|auth|private|key|rsa|username)$/i;
 
 function isSecretName(name: string): boolean {
@@ -153,8 +151,7 @@ function isSecretName(name: string): boolean {
 type Secret = string | number;
 
 /**
- * Stands in for secrets. The same secret gets the same stand-in, which is as long as it, so that what is repeated with it
- * is judged alike.
+ * Replaces secrets. The same secret gets the same stand-in of the same length, so that a replay validates it in the same way.
  */
 export class StandIns {
   readonly #known = new Map<Secret, Secret>();
@@ -171,7 +168,7 @@ export class StandIns {
     return walk(value, (given, secret) => (secret ? this.#known.get(given) : undefined) ?? this.#text(given));
   }
 
-  /** The text without what its URLs hold as a secret, and without the tokens that requests came with. */
+  /** The text without the secrets in its URLs, and without the tokens of requests. */
   text(text: string): string {
     const withoutUser = text.replace(/(?<=:\/\/)[^\s/?#@]+(?=@)/g, (user) =>
       user
@@ -186,10 +183,10 @@ export class StandIns {
     return masked;
   }
 
-  /** The value of a token that a request came with, from its header: known from now on. */
+  /** Remembers the token of a request, from its header. */
   learnToken(authorization: string | undefined): void {
     const value = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    // A shorter one stands in too many other texts.
+    // A shorter one would occur in too many other texts.
     if (value !== undefined && value.length >= 8) this.#tokens.add(value);
   }
 
@@ -205,7 +202,7 @@ export class StandIns {
 
   #make(secret: Secret): Secret {
     if (typeof secret === "number") return this.#known.size + 1;
-    // A blank is judged as a blank, and shows nothing.
+    // A blank is no secret, and is validated as a blank.
     if (secret.trim() === "") return secret;
     const length = [...secret].length;
     const text = `stand-in-${this.#known.size + 1}-`.padEnd(length, "x");
@@ -226,8 +223,8 @@ function walk(value: unknown, change: (value: Secret, secret: boolean) => Secret
 const OWN_TOKEN = "sandbox-";
 
 /**
- * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and another value for tokens that were
- * given one of their own. A text that is no snapshot is not kept: it is refused whenever it is restored.
+ * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and for token values that the user
+ * chose. Any other text is not kept: restoring it is refused in any case.
  */
 function withoutForeignSecrets(text: string, standIns: StandIns): string {
   let snapshot: Snapshot;
@@ -245,7 +242,7 @@ function withoutForeignSecrets(text: string, standIns: StandIns): string {
     row.url === undefined ? row : { ...row, url: standIns.text(row.url) };
   const webhooks = (collections.webhooks as { id: number; url?: string }[]).map(inUrls);
   const deliveries = (collections.deliveries as { id: number; url?: string }[]).map(inUrls);
-  // By their Idempotency-Keys, as those stand in the requests that follow.
+  // Their ids hold Idempotency-Keys, which are masked as in the requests that follow.
   const kept_answers = collections.kept_answers.map((row) => ({ ...row, id: standIns.text(String(row.id)) }));
   return snapshotText({
     ...snapshot,

@@ -1,7 +1,7 @@
 /**
- * Sessions done again: a fresh sandbox, the same words and requests at the same instants, and where the answers differ.
- * Must not: deliver events (the receivers of then may be somebody else's now), wait in real time, trust the session (it
- * may come from a file).
+ * Replays a session: a fresh sandbox, the same calls and requests at the same instants, and where the answers differ.
+ * Must not: deliver events (the receivers may belong to someone else by now), wait in real time, trust the session (it may
+ * come from a file).
  */
 import type { Control } from "../control/control.ts";
 import type { SandboxOptions } from "../options.ts";
@@ -19,10 +19,10 @@ import { readable, titleOf } from "./session-test.ts";
 import { difference, inWords } from "./verify.ts";
 
 /**
- * Repeats a session in a fresh sandbox and gives back what was answered differently, a line for each difference: number and
- * name of the step, the place, what it is and what it was. No line: everything was the same.
- * @param changes options that are not as they were then, to see what they change.
- * @throws Refusal (422) for what is not a session, or one of another version; SandboxOptionError for options that cannot be used.
+ * Replays a session in a fresh sandbox. Returns a line for each difference between the answers: number and name of the step,
+ * the place, the new value and the recorded one. No line: all answers are the same.
+ * @param changes options that differ from the recording, to see their effect.
+ * @throws Refusal (422) for anything but a session of this version; SandboxOptionError for options that cannot be used.
  */
 export async function replaySession(session: Session | string, changes: SandboxOptions = {}): Promise<string[]> {
   const { sandbox: options, snapshot, started, steps } = readable(session);
@@ -41,8 +41,8 @@ export async function replaySession(session: Session | string, changes: SandboxO
     const found: string[] = [];
     for (const [at, step] of steps.entries()) {
       time = step.kind === "control" && step.to !== undefined ? Date.parse(step.to) : time + untilThen(sandbox, step);
-      const differences = step.kind === "control" ? speak(sandbox, step) : await ask(sandbox, step);
-      const overlapped = step.overlapped ? " (it overlapped with another step then)" : "";
+      const differences = step.kind === "control" ? callAgain(sandbox, step) : await askAgain(sandbox, step);
+      const overlapped = step.overlapped ? " (it overlapped with another step when it was recorded)" : "";
       found.push(...differences.map((text) => `Step ${at + 1}, ${titleOf(step)}: ${text}${overlapped}`));
       await sandbox.control.settled();
     }
@@ -52,14 +52,13 @@ export async function replaySession(session: Session | string, changes: SandboxO
   }
 }
 
-/** How far the sandbox's clock is from the instant of the step. One that stands still stands at the right place. */
+/** The distance of the sandbox's clock from the instant of the step. A frozen clock is already there. */
 function untilThen({ control }: Sandbox, { at }: SessionStep): number {
   const { now, frozen } = control.clock();
   return frozen ? 0 : Date.parse(at) - Date.parse(now);
 }
 
-/** Says the word to the control again. */
-function speak({ control }: Sandbox, { name, args, refused }: ControlStep): string[] {
+function callAgain({ control }: Sandbox, { name, args, refused }: ControlStep): string[] {
   let now: string | undefined;
   try {
     (control[name as keyof typeof control] as (...args: unknown[]) => unknown)(...args);
@@ -67,22 +66,21 @@ function speak({ control }: Sandbox, { name, args, refused }: ControlStep): stri
     now = error instanceof Error ? error.message : String(error);
   }
   if (now === refused) return [];
-  // The text of a snapshot that was refused is not kept, so that another sentence may fit what stands in for it.
+  // A refused snapshot is not kept, and its stand-in may be refused for another reason.
   if (name === "restore" && now !== undefined && refused !== undefined) return [];
-  if (now === undefined) return [`it was done, where it was refused: ${refused}`];
+  if (now === undefined) return [`it succeeded, and was refused in the recording: ${refused}`];
   return [
     refused === undefined ? `it was refused: ${now}` : `it was refused with ${inWords(now)}, not ${inWords(refused)}`,
   ];
 }
 
-/** Sends the request again. */
-async function ask(sandbox: Sandbox, step: RequestStep): Promise<string[]> {
+async function askAgain(sandbox: Sandbox, step: RequestStep): Promise<string[]> {
   const before = step.answer;
   const answer = await send(sandbox, step);
   const wrong = [
     difference(before.status, answer.status, "status"),
     difference(before.headers, answer.headers, "headers", true),
-    // Of an answer that a fault has cut, the body does not arrive.
+    // The body of an answer that a fault cut does not arrive.
     before.faulty && answer.body === undefined && answer.raw === undefined
       ? undefined
       : difference({ body: before.body, raw: before.raw }, { body: answer.body, raw: answer.raw }, "answer", true),
@@ -111,6 +109,6 @@ function tokenOf(control: Control, unique: string): string {
   const found = control
     .list("tokens")
     .find((token) => token.name === name && (id === undefined || token.id === Number(id)));
-  if (found === undefined) throw new Refusal(422, `The session speaks of a token "${unique}" that is not there.`);
+  if (found === undefined) throw new Refusal(422, `The session names a token "${unique}" that does not exist.`);
   return found.value;
 }

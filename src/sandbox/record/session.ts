@@ -1,6 +1,6 @@
 /**
- * A session: every request to the API with its answer, and every word to the control, in order and with the sandbox's
- * time; enough to do it all again. It holds no token but by its name, and no secret that did not come from the sandbox.
+ * A session: every request to the API with its answer, and every call of the control, in order and with the sandbox's time;
+ * enough to replay it. It names tokens instead of holding them, and holds no secret of the user.
  */
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
@@ -12,14 +12,14 @@ export const SESSION_VERSION = 1;
 export interface Session {
   format: typeof SESSION_FORMAT;
   version: number;
-  /** How the sandbox was started: what it takes to start it again. */
+  /** The options to start the sandbox with again. */
   sandbox: SessionSandbox;
   /** The sandbox's time at the start. */
   started: string;
-  /** What was in it at the start, when that does not follow from the seed: the text of a snapshot. */
+  /** Its data at the start, unless that follows from the seed: the text of a snapshot. */
   snapshot?: string;
   steps: SessionStep[];
-  /** True when it went on after the last step that was kept. */
+  /** True when later steps were not kept. */
   cut_short?: boolean;
 }
 
@@ -51,20 +51,20 @@ export interface RequestStep {
   /** Any other body. */
   raw?: string;
   answer: SessionAnswer;
-  /** Another step was begun before this one was over: done again, they are done one after the other. */
+  /** Another step ran at the same time; the replay does one after the other. */
   overlapped?: true;
 }
 
 export interface SessionAnswer {
   /** Null: the connection was cut before any answer. */
   status: number | null;
-  /** Those that mean something, in small letters. */
+  /** The relevant ones, in small letters. */
   headers: Record<string, string>;
   /** A JSON body; absent when there was none. */
   body?: unknown;
   /** Any other body. */
   raw?: string;
-  /** A fault had a hand in it: of the body, only a part may have arrived. */
+  /** A fault changed it: only a part of the body may have arrived. */
   faulty?: true;
 }
 
@@ -74,23 +74,23 @@ export interface ControlStep {
   /** Name of the function. */
   name: string;
   args: unknown[];
-  /** The sentence of its refusal. */
+  /** The message of its refusal. */
   refused?: string;
-  /** The sandbox's time afterwards, where the word put it back to its clock. */
+  /** The sandbox's time afterwards, where the call reset the clock. */
   to?: string;
   overlapped?: true;
 }
 
-/** The address of the API, in bodies: it is another one each time. */
+/** Stands for the address of the API in bodies, which differs each time. */
 const ADDRESS = "http://sandbox.invalid";
 
-/** The headers that mean something. */
+/** The relevant headers. */
 const LIMITS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const HEADERS = ["content-type", "retry-after", ...LIMITS, "allow", "www-authenticate"];
 
 /**
- * The part of an answer that is compared when it is given again.
- * @param addresses the API's own, which stand in links.
+ * The part of an answer that a replay compares.
+ * @param addresses of the API, which occur in links.
  */
 export function answerOf(
   answer: { status: number | null; headers: Readonly<Record<string, string>>; body: string | undefined },
@@ -138,14 +138,14 @@ export function readSession(given: unknown): Session {
     ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
   );
   if (strange !== undefined) {
-    return refuse(`The sandbox of this session has an option "${strange[0]}" that no session has like that.`);
+    return refuse(`This session has an unknown or wrong option "${strange[0]}" of the sandbox. Was it changed?`);
   }
   const broken = steps.findIndex((step) => !isStep(step));
   if (broken < 0) return session as Session;
-  return refuse(`Step ${broken + 1} of this session is neither a request nor a word to the control. Was it changed?`);
+  return refuse(`Step ${broken + 1} of this session is neither a request nor a call of the control. Was it changed?`);
 }
 
-/** The options that a session holds, and what they may hold: a file must not decide where a sandbox writes or listens. */
+/** The options that a session may hold, with their checks: a file must not decide where a sandbox writes or listens. */
 const OPTIONS: Readonly<Record<keyof SessionSandbox, (value: unknown) => boolean>> = {
   seed: isText,
   profile: (value) => Object(value) === value && Object.values(value as object).every(isText),

@@ -1,6 +1,6 @@
 /**
- * The form of snapshots: everything that a sandbox holds, as one text, and back. What follows from the options (profile,
- * limits, delays) is not in it, nor is the log of requests. The same state gives the same bytes.
+ * Snapshots: the state of a sandbox as one text, and back. They do not hold what follows from the options (profile, limits,
+ * delays), nor the log of requests. The same state gives the same bytes.
  */
 import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "../faults.ts";
@@ -12,13 +12,13 @@ import { isCount, isObject, isSound, isText } from "../store/sound.ts";
 import type { RecordId } from "../store/store.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
-/** Grows when an older sandbox could not read what a newer one writes, or the other way about. */
+/** Grows when an older sandbox cannot read what a newer one writes, or vice versa. */
 const VERSION = 1;
 
-/** What a snapshot says. */
+/** The content of a snapshot. */
 export interface Snapshot {
   seed: string;
-  /** Where the sandbox's time stood. After a restoration it goes on from there, whatever the real time is. */
+  /** The sandbox's time. After a restoration it continues from there, whatever the real time is. */
   clock: { now: string; frozen: boolean };
   collections: Record<CollectionName, { id: RecordId }[]>;
   rate: KeptRates;
@@ -43,7 +43,7 @@ function block(fields: [string, string][]): string {
   return `{\n${sorted.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(",\n")}\n}`;
 }
 
-/** What the records and numbers are, whatever the spaces and line ends between them. */
+/** A digest of the content, whatever the spaces and line ends. */
 function digestOf({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Snapshot): string {
   const text = canonical({ seed, clock, collections, rate, faults, weather: backgroundFaults });
   return createHash("sha256").update(text).digest("hex");
@@ -73,8 +73,8 @@ export function readSnapshot(text: string): Snapshot {
   if (broken !== undefined) {
     throw new Refusal(
       422,
-      `This snapshot was changed after it was taken, or is not whole (${broken}). Restore the original; ` +
-        "what should be different can be changed by the control afterwards.",
+      `This snapshot was changed after it was taken, or is incomplete (${broken}). Restore the original, ` +
+        "and change records with the control afterwards.",
     );
   }
   return snapshot;
@@ -102,8 +102,8 @@ const isPair = (value: unknown): value is [unknown, unknown] => Array.isArray(va
 type Parts = Readonly<Record<"seed" | "clock" | "collections" | "rate" | "faults" | "weather", unknown>>;
 
 /**
- * The part of it that cannot be, for a sentence; undefined when all can. The digest says that nothing was changed by
- * accident; a snapshot that is written by hand can have one as well.
+ * The broken part, for a message; undefined when there is none. The digest rules out accidental changes only: a handwritten
+ * snapshot can have a correct one.
  */
 function brokenPart({ seed, clock, collections, rate, faults, weather: backgroundFaults }: Parts): string | undefined {
   if (!isText(seed)) return "its seed";
@@ -142,7 +142,7 @@ function isRates({ rule, budgets }: Record<string, unknown>): boolean {
   return isKnown && Array.isArray(budgets) && budgets.every((one) => isPair(one) && isCount(one[0]) && isKept(one[1]));
 }
 
-/** What the faults themselves say is checked where they are put back. */
+/** The other fields of the faults are checked where they are restored. */
 function isFaults(faults: unknown): boolean {
   const isFault = (one: unknown) => isObject(one) && [one.id, one.seen, one.fired].every(isCount);
   return Array.isArray(faults) && faults.every(isFault);

@@ -1,9 +1,10 @@
-/** Assertions about the requests received: which were expected, and what came instead. */
+/** Assertions about the requests received: which were expected, and what was received instead. */
 import { checkPath, matches, patternOf } from "../operations.ts";
-import { didYouMean, invalid, Refusal } from "../refusal.ts";
+import { didYouMean, invalid, Refusal, requireKnown } from "../refusal.ts";
+import { isObject } from "../store/sound.ts";
 import type { RequestEntry } from "./journal.ts";
 
-/** The requests that are expected, and how many of them. All that is given must hold; without a number: at least one. */
+/** The expected requests, and how many of them. All given fields must match; without a number: at least one. */
 export interface RequestExpectation {
   /** Name or method and path: "orderService" or "POST /services". Instead of `method` and `path`. */
   operation?: string;
@@ -12,9 +13,9 @@ export interface RequestExpectation {
   path?: string;
   /** Name of the token; null: none, or an unknown one. */
   token?: string | null;
-  /** What the body must hold. Objects may hold more; lists are as long as here. */
+  /** What the body must hold. Objects may have more fields; lists have the same length. */
   body?: unknown;
-  /** Parameters that the query must hold: a value, or all values of one that is repeated. Others may stand beside them. */
+  /** Parameters that the query must hold: a value, or all values of a repeated one. It may hold others. */
   query?: Record<string, string | number | readonly (string | number)[]>;
   /** Null: without a key. */
   idempotency_key?: string | null;
@@ -34,8 +35,8 @@ const SHOWN = 3;
 /**
  * The requests that match, oldest first.
  * @param tokens the names of all tokens; undefined: any name may be expected.
- * @throws Refusal (422) when there are too few or too many: with what was expected, how many came, and how the nearest
- * others differ; also for an expectation that is not understood.
+ * @throws Refusal (422) when there are too few or too many: with the expectation, how many were received, and how the nearest
+ * others differ; also for an invalid expectation.
  */
 export function verifyRequests(
   entries: readonly RequestEntry[],
@@ -54,10 +55,10 @@ export function verifyRequests(
   ];
   if (matching.length > most) lines.push("Those that match:", ...shown(matching, (entry) => title(entry)));
   else if (entries.length === 0)
-    lines.push("Nothing was received at all: look whether the client has the sandbox's address.");
+    lines.push("No request was received. Check that the client uses the sandbox's address.");
   else {
     const nearest = judged.filter(({ differences }) => differences.length > 0);
-    // Where as much is wrong, the latest is the likeliest to be meant.
+    // Of equally near ones, the latest is the likeliest.
     nearest.sort((a, b) => a.differences.length - b.differences.length || b.entry.id - a.entry.id);
     lines.push("The nearest others:", ...shown(nearest, (one) => `${title(one.entry)}: ${one.differences[0] ?? ""}`));
   }
@@ -69,12 +70,12 @@ function bounds({ times, at_least, at_most }: RequestExpectation): [number, numb
   return [at_least ?? (at_most === undefined ? 1 : 0), at_most ?? Number.POSITIVE_INFINITY];
 }
 
-/** What of the entry is not as expected: the request first, for an answer is only looked at when the request is the right one. */
+/** How the entry differs from the expectation: the request first, then the answer. */
 function differences(expected: RequestExpectation, entry: RequestEntry): string[] {
   const found: string[] = [];
   const { operation, method, path } = expected;
   const pattern = operation === undefined ? { method, path } : patternOf(operation);
-  // One thing, whichever of the two is wrong, counted twice: another endpoint is further away than another value.
+  // Counted twice: another endpoint is further away than another value.
   if (!matches(pattern, entry.method, entry.path)) found.push("another operation", "another operation");
   const compare = (name: string, wanted: unknown, got: unknown): void => {
     const text = wanted === undefined ? undefined : difference(wanted, got, name);
@@ -123,11 +124,7 @@ function check(expected: RequestExpectation): void {
   const refuse = (field: string, message: string): never => {
     throw invalid({ [field]: [message] });
   };
-  for (const name of Object.keys(expected)) {
-    if (!FIELDS.includes(name)) {
-      refuse(name, `An expectation has no field "${name}". Its fields are ${FIELDS.join(", ")}.`);
-    }
-  }
+  requireKnown("An expectation", expected, FIELDS);
   for (const name of ["times", "at_least", "at_most"] as const) {
     const value: unknown = expected[name];
     if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0)) {
@@ -136,7 +133,7 @@ function check(expected: RequestExpectation): void {
   }
   const { operation, times, at_least, at_most, query } = expected;
   if (times !== undefined && (at_least !== undefined || at_most !== undefined)) {
-    refuse("times", "times says exactly how many; at_least and at_most cannot stand beside it.");
+    refuse("times", "times is the exact number. Give either times, or at_least and at_most.");
   }
   if (at_least !== undefined && at_most !== undefined && at_least > at_most) {
     refuse("at_least", `No number is at least ${at_least} and at most ${at_most}.`);
@@ -144,17 +141,15 @@ function check(expected: RequestExpectation): void {
   for (const name of ["method", "path"] as const) {
     if (expected[name] !== undefined && typeof expected[name] !== "string") refuse(name, `${name} must be a text.`);
     if (operation !== undefined && expected[name] !== undefined) {
-      refuse("operation", `An expectation has either an operation, or a ${name} of its own.`);
+      refuse("operation", `An expectation has either an operation or a ${name}, not both.`);
     }
   }
-  if (query !== undefined && (typeof query !== "object" || query === null || Array.isArray(query))) {
-    refuse("query", "query must be an object of values by parameter.");
-  }
+  if (query !== undefined && !isObject(query)) refuse("query", "query must be an object of values by parameter.");
   if (operation !== undefined) patternOf(operation);
   if (expected.path !== undefined) checkPath(expected.path);
 }
 
-/** A token of another name would match nothing, which is what `times: 0` wants. */
+/** An unknown token would match nothing, and so satisfy `times: 0`. */
 function checkToken({ token }: RequestExpectation, entries: readonly RequestEntry[], tokens: readonly string[]): void {
   const known = [...new Set([...tokens, ...entries.flatMap((entry) => entry.token ?? [])])];
   if (typeof token !== "string" || known.includes(token)) return;
@@ -162,18 +157,18 @@ function checkToken({ token }: RequestExpectation, entries: readonly RequestEntr
   throw invalid({ token: [message] });
 }
 
-/** The longest value that a sentence quotes. */
+/** The longest value that a message quotes. */
 const LONGEST = 120;
 
-/** A value as a sentence quotes it. */
+/** A value as a message quotes it. */
 export function inWords(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 /**
- * The first place where the value lacks what is wanted, or undefined. An object may hold more than is wanted unless
- * `exact`; a list must be as long.
+ * The first place where the value differs from what is wanted, or undefined. An object may have more fields unless `exact`; a
+ * list must have the same length.
  */
 export function difference(wanted: unknown, got: unknown, place: string, exact = false): string | undefined {
   if (isObject(wanted) && isObject(got)) {
@@ -195,8 +190,4 @@ export function difference(wanted: unknown, got: unknown, place: string, exact =
     return wanted.length === got.length ? undefined : `${place} has a length of ${got.length}, not ${wanted.length}`;
   }
   return wanted === got ? undefined : `${place} is ${inWords(got)}, not ${inWords(wanted)}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

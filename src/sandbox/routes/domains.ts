@@ -63,12 +63,12 @@ function register(call: Call): Reply {
   return { form: "ordered", item: { kind: "domain", record }, invoice };
 }
 
-/** Names that somebody else holds, besides every name whose first label begins with "taken". */
+/** Names that are taken, besides every name whose first label begins with "taken". */
 const HELD = new Set(["example.com", "example.org", "example.net", "google.com", "github.com"]);
 
 const ENDED = new Set(["terminated", "cancelled", "fraud"]);
 
-/** Whether the name can be registered: nobody outside holds it, and no order in the sandbox is for it. */
+/** Whether the name can be registered: it is not taken, and no order in the sandbox is for it. */
 function isAvailable(store: Store, domain: string): boolean {
   if (HELD.has(domain) || domain.startsWith("taken")) return false;
   return store.table("domains").find((order) => order.domain === domain && !ENDED.has(order.status)) === undefined;
@@ -108,7 +108,7 @@ function readDomainOrder(
   return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
 }
 
-/** Whatever fields the contact has: neither their names nor their values are looked at. */
+/** All fields of the contact, without any check. */
 function anyContact(contact: Fields): Record<string, string | null> {
   const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(

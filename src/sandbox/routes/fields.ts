@@ -1,6 +1,6 @@
 /**
- * Reads the fields of a request body, collecting every mistake by its dotted path before anything is refused (§7: 422
- * `{message, errors}`). A field that is wrong or missing is read as undefined; `complete` then refuses the whole body.
+ * Reads the fields of a request body and collects every error by its dotted path (§7: 422 `{message, errors}`). A field that
+ * is wrong or missing is read as undefined; `complete` then refuses the whole body.
  */
 import { type FieldErrors, invalid } from "../refusal.ts";
 
@@ -27,22 +27,21 @@ export class Fields {
   }
 
   /**
-   * The values that were read, once all fields have been looked at. None is undefined: a required field that is missing
-   * is a mistake.
-   * @throws Refusal 422 with every mistake.
+   * The values, once all fields have been read. None is undefined: a missing required field is an error.
+   * @throws Refusal 422 with every error.
    */
   complete<T extends Readonly<Record<string, unknown>>>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
     if (Object.keys(this.#errors).length > 0) throw invalid(this.#errors);
     return values as { [K in keyof T]: Exclude<T[K], undefined> };
   }
 
-  /** Whether the field is there at all; null and a blank text count as not given. */
+  /** Whether the field is present; null and a blank text count as absent. */
   given(name: string): boolean {
     const value = this.#body[name];
     return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
   }
 
-  /** The names of all fields that there are. */
+  /** The names of all fields. */
   names(): string[] {
     return Object.keys(this.#body);
   }
@@ -97,7 +96,7 @@ export class Fields {
     return this.#wrong(name, `The ${this.#label(name)} field must be ${form}.`);
   }
 
-  /** An instant in the future, as the store keeps it. */
+  /** An instant in the future, in the form of the store. */
   futureInstant(name: string, now: number): string | undefined {
     const value = this.string(name);
     if (value === undefined) return undefined;
@@ -135,7 +134,7 @@ export class Fields {
   }
 }
 
-/** With seconds and an offset, with a Z, or a bare date (midnight UTC): what a timestamp "with UTC offset" (§2) plausibly comes as. */
+/** With an offset or a Z, or a bare date (midnight UTC): plausible forms of a timestamp "with UTC offset" (§2). */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;

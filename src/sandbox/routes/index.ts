@@ -1,7 +1,6 @@
 /**
- * The 24 endpoints of the specification (§4), with the rules for the fields that they take. In: a call that has passed the
- * checks of `http/api.ts`. Out: a reply without a wire form. Must not: look into the profile (but for what a registrant is),
- * know HTTP.
+ * The 24 endpoints of the specification (§4), with the rules for their fields. In: a call that has passed the checks of
+ * `http/api.ts`. Out: a reply without a wire form. Must not: read the profile (except for registrants), know HTTP.
  */
 import {
   type Call,
@@ -41,7 +40,7 @@ export const ENDPOINTS: readonly RoutedEndpoint[] = Object.entries(BY_OPERATION)
   ...patternOf(operation),
 }));
 
-/** "List orderable plans" (§1): those that an order would not be refused for are active, of an active product. */
+/** "List orderable plans" (§1): the active ones of an active product. */
 function plans(call: Call): Reply {
   const { store } = call.world;
   const orderable = store

@@ -1,4 +1,4 @@
-/** Migration requests (§4): queued by API; credentials and submission belong to the dashboard (§1), and the control does them. */
+/** Migration requests (§4): created by API; credentials and submission belong to the dashboard (§1), so the control does them. */
 import { type Call, covers, type Endpoints, ownRecords, page, recordInPath, requireCovered } from "../http/endpoint.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
@@ -51,14 +51,14 @@ function view(call: Call): Reply {
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
 /**
- * Fields that the server sets, that have a place of their own, or that belong to the dashboard (§1: credentials); they are
- * not answers to questions.
+ * Fields that the server sets, that are stored by themselves, or that belong to the dashboard (§1: credentials): no answers
+ * to questions.
  */
 const NOT_ANSWERS = new Set("id domain order_id status created_at customer_id credentials password".split(" "));
 
 /**
  * The names of the source type and scope questions are not specified (§2 Gaps): `source` is checked when it is given,
- * everything else is kept as it came. `orderProblem` says what is wrong with binding to an order, if anything.
+ * everything else is kept as it is. `orderProblem` says why the request cannot be bound to an order.
  */
 export function readMigrationRequest(
   body: Body,
@@ -74,14 +74,19 @@ export function readMigrationRequest(
   return fields.complete({ domain, order_id, answers });
 }
 
-function draftOf(store: Store, id: number): MigrationRequest {
+function requestOf(store: Store, id: number): MigrationRequest {
   const request = store.table("migration_requests").get(id);
   if (request === undefined) throw notFound("migration request", id);
+  return request;
+}
+
+function draftOf(store: Store, id: number): MigrationRequest {
+  const request = requestOf(store, id);
   if (request.status === "draft") return request;
   throw new Refusal(422, `Migration request ${id} is ${request.status}: it can no longer be changed.`);
 }
 
-/** How the old host is entered. Set again, it is replaced. */
+/** Sets or replaces the credentials of the old host. */
 export function setCredentials(store: Store, id: number, given: Credentials): MigrationRequest {
   draftOf(store, id);
   const errors: Record<string, string[]> = {};
@@ -94,18 +99,17 @@ export function setCredentials(store: Store, id: number, given: Credentials): Mi
   return store.table("migration_requests").update(id, { credentials: { host, username, password } });
 }
 
-/** The final submission: from then on it is the host's turn. */
+/** The final submission, after which the host moves the site. */
 export function submitMigration(store: Store, id: number): MigrationRequest {
   if (draftOf(store, id).credentials === null) {
-    throw new Refusal(422, `Migration request ${id} has no credentials yet: set them first.`);
+    throw new Refusal(422, `Migration request ${id} has no credentials. Set them first.`);
   }
   return store.table("migration_requests").update(id, { status: "submitted" });
 }
 
-/** The host has moved the site. The credentials are forgotten. */
+/** The host has moved the site. The credentials are deleted. */
 export function completeMigration(store: Store, id: number): MigrationRequest {
-  const request = store.table("migration_requests").get(id);
-  if (request === undefined) throw notFound("migration request", id);
+  const request = requestOf(store, id);
   if (request.status !== "submitted")
     throw new Refusal(422, `Migration request ${id} is ${request.status}, not submitted.`);
   return store.table("migration_requests").update(id, { status: "completed", credentials: null });

@@ -103,7 +103,7 @@ function order(call: Call): Reply {
   return { form: "ordered", item: { kind: "service", record }, invoice };
 }
 
-/** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). Asking for what is, or is coming, queues nothing. */
+/** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). A request for the present or coming status queues nothing. */
 function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   const service = serviceOf(call);
   const wanted = kind === "suspend" ? "suspended" : "active";
@@ -120,7 +120,7 @@ function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   return { form: "queued", message, service };
 }
 
-/** A password and a sign-on need a control panel, which exists once the service is provisioned and until it ends. */
+/** A password and a sign-on need a control panel, which exists from provisioning to the end of the service. */
 function requirePanel(service: Service): void {
   const live = service.status === "active" || service.status === "suspended";
   if (live && service.provisioning_status === "provisioned") return;
@@ -166,7 +166,7 @@ interface ServiceOrder {
   total: number;
 }
 
-/** Whether it is hosting, with a domain and a panel whose password is given: shared and WordPress are, servers and desktops are not. */
+/** Whether it is hosting, with a domain and a given panel password: shared and WordPress are, servers and desktops are not. */
 export function isHosting({ product_type }: Plan | Service): boolean {
   return product_type === "shared" || product_type === "wordpress";
 }
@@ -230,8 +230,8 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
 const SHORTEST_PASSWORD = 8;
 
 /**
- * A given password: "string, minimum 8 characters" (§4, §8); it is not trimmed and not kept. "Root VPS or Virtual Desktop: no
- * body" (§4): one that was given is refused there, not dropped in silence.
+ * A given password: "string, minimum 8 characters" (§4, §8); it is neither trimmed nor kept. "Root VPS or Virtual Desktop: no
+ * body" (§4): there, a given one is refused instead of silently dropped.
  */
 function checkPassword(body: Body, given: boolean): void {
   const fields = new Fields(body);
@@ -246,9 +246,8 @@ function checkPassword(body: Body, given: boolean): void {
 }
 
 /**
- * Shares a service with another user (§4): one grant per address and service, however its letters are cased. One that has
- * expired does not stand in the way of a new one. Whether expires_at is required is not specified: absent and null mean that
- * the grant does not expire.
+ * Shares a service with another user (§4): one grant per address (in any case) and service. An expired one is replaced.
+ * Whether expires_at is required is not specified: absent and null mean that the grant does not expire.
  */
 export function addGrant({ store, clock }: World, service_id: number, body: Body): Grant {
   const grants = store.table("grants");

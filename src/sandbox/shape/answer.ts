@@ -1,6 +1,6 @@
 /**
- * The edge: the one place where replies and refusals become bodies on the wire, by the profile and the rendering. What the
- * specification shows is the default, the rest follows the profile. Must not: change a record, know a route or HTTP.
+ * The only place where replies and refusals become bodies on the wire, by the profile and the rendering. The default is what
+ * the specification shows; the rest follows the profile. Must not: change a record, know a route or HTTP.
  */
 import { STATUS_CODES } from "node:http";
 import type { Settings } from "../options.ts";
@@ -23,7 +23,7 @@ const NO_CONTENT: WireAnswer = { status: 204, body: undefined };
 export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
   const { profile, rendering } = form;
   const { answers = {}, lists } = rendering;
-  /** A body where the rendering has it, or where the profile has single ones. */
+  /** A body at the place of the rendering, or of single records in the profile. */
   const placed = (place: string | undefined, body: unknown, usual = body): WireAnswer => ({
     status: 200,
     body: place === undefined ? single(usual, profile) : renderSingle(body, place),
@@ -85,7 +85,7 @@ function one(item: Sent, form: Form, body = bodyOf(item, form)): unknown {
   return bare ? body : single(body, form.profile);
 }
 
-/** A record that was asked for, or that has just been created. */
+/** A record that was read or created. */
 function answered({ item, status }: Extract<Reply, { form: "one" }>, form: Form): WireAnswer {
   const rendering = form.rendering.kinds?.[item.kind];
   const created = status === 201 ? rendering?.created : undefined;
@@ -135,7 +135,7 @@ function ordered({ item, invoice: raised }: Extract<Reply, { form: "ordered" }>,
   return { status, body: bodies[profile.creation] };
 }
 
-/** What stands in place of the items of an empty list. */
+/** The replacement for the items of an empty list. */
 const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
 
 /**
@@ -201,14 +201,14 @@ export function shapeRefusal(
   }
 }
 
-/** "Object of field errors" (§7): what stands under each field is not said. */
+/** "Object of field errors" (§7): the value of each field is not specified. */
 function fieldErrors(body: Said["body"], profile: Profile): { message: string; errors?: unknown } {
   if (body.errors === undefined || profile.field_errors === "lists") return body;
   const texts = Object.entries(body.errors).map(([field, sentences]) => [field, sentences.join(" ")]);
   return { ...body, errors: Object.fromEntries(texts) };
 }
 
-/** A page as a web server or a proxy in front of the API makes it. */
+/** A page such as a web server or a proxy in front of the API sends. */
 function page(status: number): string {
   const title = `${status} ${STATUS_CODES[status] ?? "Error"}`;
   return `<!DOCTYPE html>

@@ -1,6 +1,6 @@
 /**
- * What a route answers, before it takes a form on the wire, and the body of each kind of record. Fields that §2 shows are
- * always there; the rest is as the profile says.
+ * The replies of routes, before they take a form on the wire, and the body of each kind of record. Fields that §2 shows are
+ * always present; the rest follows the profile.
  */
 import { discounted } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -29,7 +29,7 @@ import {
   statusWord,
 } from "./notation.ts";
 
-/** One record that is sent, and of which kind it is. */
+/** A record that is sent, with its kind. */
 export type Sent =
   | { kind: "plan"; record: Plan; customer: Customer }
   | { kind: "service"; record: Service }
@@ -53,14 +53,14 @@ export type Reply =
   | { form: "password"; password: string }
   /** What an availability check found. */
   | { form: "checked"; results: { domain: string; available: boolean }[] }
-  /** A background job was queued for the service, which still is as it was. */
+  /** A background job was queued for the service, which is unchanged. */
   | { form: "queued"; message: string; service: Service }
-  /** Something was done, and there is no record to show. */
+  /** A success without a record to show. */
   | { form: "done"; message: string };
 
 export type JsonObject = Record<string, unknown>;
 
-/** One record as it stands in an answer or an event, without its wrapper. */
+/** A record in an answer or an event, without its wrapper. */
 export function itemBody(item: Sent, profile: Profile): JsonObject {
   switch (item.kind) {
     case "plan":

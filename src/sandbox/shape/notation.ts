@@ -1,4 +1,4 @@
-/** How single values are written: ids, amounts, instants, and the words that the specification leaves open (§2 Gaps). */
+/** The forms of single values: ids, amounts, instants, and the words that the specification leaves open (§2 Gaps). */
 import { createHash } from "node:crypto";
 import { billingCycle } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -18,14 +18,14 @@ export function recordId(kind: RecordKind, id: number, profile: Profile): number
   return profile.record_ids === "uuid" ? uuidOf(kind, id) : idOf(id, profile);
 }
 
-/** The number behind an id in a path; undefined when it belongs to nothing. `kind` has its words joined by `_`. */
+/** The number behind an id in a path; undefined for an impossible id. `kind` has its words joined by `_`. */
 export function readId(kind: string, text: string, profile: Profile): number | undefined {
   const record = profile.record_ids === "uuid" ? RECORD_KINDS.find((one) => one === kind) : undefined;
   if (record !== undefined) return idBehind(record, text);
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
-/** What makes the UUIDs of a kind: the first part of all of them, and what hides the id in the last one. */
+/** The parts of a kind's UUIDs: the common beginning, and the mask that hides the id in the end. */
 const MARKS = Object.fromEntries(
   RECORD_KINDS.map((kind) => {
     const digits = createHash("sha256").update(`record id of a ${kind}`).digest("hex");
@@ -34,7 +34,7 @@ const MARKS = Object.fromEntries(
   }),
 ) as Record<RecordKind, { head: string; mask: bigint }>;
 
-/** A UUID that follows from the id and leads back to it, so that nothing has to be remembered. */
+/** A UUID that can be computed from the id and back, so that it need not be stored. */
 function uuidOf(kind: RecordKind, id: number): string {
   const { head, mask } = MARKS[kind];
   return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
@@ -64,8 +64,8 @@ export function instant(kept: string | null, profile: Profile): string | null {
 }
 
 /**
- * Statuses of orders and of migration requests: a word that shares nothing with the usual one but its meaning, a number, and
- * what the word grows to in `upper_snake`, for orders only.
+ * Statuses of orders and of migration requests: an entirely different word, a number, and for orders the longer word of
+ * `upper_snake`.
  */
 const STATUSES: Readonly<Record<string, { readonly other: string; readonly code: number; readonly long?: string }>> = {
   pending: { other: "Pending Payment", code: 0, long: "PENDING_PAYMENT" },

@@ -1,9 +1,9 @@
 /**
- * The last stage of an answer: what the profile made of it is renamed, wrapped, rewritten and thinned out, as a plan
- * says that is drawn by chance (`profile/drawn.ts`). A switch has values that somebody thought of; a rendering has none,
- * so that servers come about that nobody did. Data alone, so that it can be printed and taken apart. Everything is
- * optional: an empty rendering changes nothing.
+ * The last stage of an answer: a rendering renames, wraps, rewrites and drops parts of the profile's answer. It is drawn at
+ * random (`profile/drawn.ts`), and so reaches servers beyond the fixed values of the switches. It is data alone, so that it
+ * can be printed and reduced. Everything is optional: an empty rendering changes nothing.
  */
+import { isObject } from "../store/sound.ts";
 import type { JsonObject, Reply, Sent } from "./items.ts";
 
 type SentKind = Sent["kind"];
@@ -32,61 +32,61 @@ const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
 };
 
 export interface ListRendering {
-  /** Where the items stand: a dotted path in which `*` is the name of the collection; "" for the answer itself. */
+  /** The path of the items, dotted, in which `*` is the name of the collection; "" for the answer itself. */
   items?: string;
-  /** Where which metadata stands: dotted paths; null: nowhere. Default: `USUAL_FACTS`. */
+  /** The paths of the metadata, dotted; null: nowhere. Default: `USUAL_FACTS`. */
   facts?: { readonly [fact in PageFact]?: string | null };
   /** Pages count from 0 in the metadata, or in the parameter too. */
   from0?: "metadata" | "both";
   /** Numbers of the metadata are texts. */
   texts?: boolean;
-  /** What stands in place of an empty list of items. */
+  /** The replacement for an empty list of items. */
   empty?: "null" | "object" | "absent";
   /** A page past the last one: 404, or the last one again. Default: empty. */
   past?: "missing" | "repeats";
   /** Items by their ids, in place of a list. */
   byId?: boolean;
-  /** What else stands in the envelope. */
+  /** Further fields of the envelope. */
   more?: Readonly<Record<string, Json>>;
-  /** How long a new record is not listed yet, in seconds. */
+  /** How long a new record is missing from lists, in seconds. */
   lagSeconds?: number;
 }
 
 export interface KindRendering {
-  /** Where a field stands: a dotted path; null: nowhere. */
+  /** The paths of fields, dotted; null: nowhere. */
   fields?: Readonly<Record<string, string | null>>;
-  /** How the value of a field is written. */
+  /** The notation of a field's value. */
   values?: Readonly<Record<string, keyof typeof NOTATIONS>>;
-  /** What stands in place of a word, by field. */
+  /** Replacements for words, by field. */
   words?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  /** How ids are written. */
+  /** The form of ids. */
   ids?: "text" | "prefixed";
   /** Names of fields in camelCase. */
   camel?: boolean;
-  /** Everything but the id stands below this name. */
+  /** Everything but the id goes below this name. */
   nested?: string;
-  /** Each item of a list stands below this name. */
+  /** Each item of a list goes below this name. */
   wrapped?: string;
-  /** Where a single record stands in its answer; "" for the answer itself. */
+  /** The path of a single record in its answer; "" for the answer itself. */
   single?: string;
-  /** Fields that nobody knows. */
+  /** Unknown fields. */
   more?: Readonly<Record<string, Json>>;
   /** The answer to a creation. `only`: these fields of the record alone; `body`: in place of the record. */
   created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
 }
 
 export interface AnswersRendering {
-  /** Where the order and its invoice stand in the answer to an order. */
+  /** The paths of the order and its invoice in the answer to an order. */
   ordered?: { readonly order?: string; readonly invoice?: string; readonly status?: number };
   /** Suspend and unsuspend. `body` absent: none at all. */
   queued?: { readonly status: number; readonly body?: Json };
-  /** Deletions, and passwords that were given. */
+  /** Deletions, and given passwords. */
   done?: { readonly status: number; readonly body?: Json };
-  /** Where a generated password stands. */
+  /** The path of a generated password. */
   password?: string;
-  /** Where the address of a sign-on stands. */
+  /** The path of a sign-on's address. */
   signOn?: string;
-  /** Where the results of an availability check stand. */
+  /** The path of the results of an availability check. */
   checked?: string;
 }
 
@@ -98,7 +98,7 @@ export interface HeadersRendering {
   more?: Readonly<Record<string, string>>;
 }
 
-/** Ways to write a value. What a notation is not for stays as it is. */
+/** Ways to write a value. A notation leaves values of other types as they are. */
 const NOTATIONS = {
   zulu: ofInstant((at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
   millis: ofInstant((at) => new Date(at).toISOString()),
@@ -125,7 +125,7 @@ const NOTATIONS = {
   commas: ofList((words) => words.join(",")),
   /** Objects of numbers. */
   rows: (value: unknown) =>
-    isBody(value) ? Object.entries(value).map(([currency, amount]) => ({ currency, amount })) : value,
+    isObject(value) ? Object.entries(value).map(([currency, amount]) => ({ currency, amount })) : value,
 } as const;
 
 type Notation = (value: unknown) => unknown;
@@ -158,11 +158,11 @@ const REFUSALS = {
   success: (message: string) => ({ success: false, message }),
 } as const;
 
-/** Fields that the specification names (§2): they are called that. */
+/** Fields whose names are specified (§2). */
 const SPECIFIED: ReadonlySet<string> = new Set(["plan_id", "manage_discount_percent", "price_after_discount"]);
 const SPECIFIED_KINDS: ReadonlySet<SentKind> = new Set(["service", "invoice"]);
 
-/** A record as it stands in an answer. */
+/** A record in an answer. */
 export function renderRecord(kind: SentKind, body: JsonObject, rendering: KindRendering = {}): JsonObject {
   const { fields = {}, values = {}, words = {}, more = {}, ids, camel = false, nested } = rendering;
   const written: JsonObject = {};
@@ -185,7 +185,7 @@ function nameOf(kind: SentKind, name: string, camel: boolean): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Ids of §2 are integers; of the other records nothing is said. */
+/** Ids of §2 are integers; those of other records are not specified. */
 function idIn(kind: SentKind, id: unknown, form: KindRendering["ids"]): unknown {
   if (form === undefined || typeof id !== "number") return id;
   return form === "text" ? String(id) : `${kind.slice(0, 2)}_${id}`;
@@ -206,7 +206,7 @@ export function readQuery(
   return { ...query, page: [String(Number(page) + 1)] };
 }
 
-/** A single record, or what stands in place of it, in its wrapper. */
+/** A single record, or its replacement, in its wrapper. */
 export function renderSingle(body: unknown, place: string): unknown {
   if (place === "") return body;
   const whole: JsonObject = {};
@@ -260,13 +260,13 @@ export function renderPage(
   return { ...more, ...whole };
 }
 
-/** Made for each page: metadata may come to stand in it. */
+/** Made for each page, as metadata may be put into it. */
 const EMPTY = { null: () => null, object: () => ({}), absent: () => undefined } as const;
 
 const idsOf = (items: readonly JsonObject[]): JsonObject =>
   Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
 
-/** The body of an error, where it is JSON and not specified. */
+/** The body of an error in JSON whose form is not specified. */
 export function renderRefusal(
   status: number,
   body: { readonly message: string },
@@ -295,19 +295,15 @@ export function renderRate(
   return fields[form];
 }
 
-/** Puts a value at a dotted path. Where an object stands there already, the two become one. */
+/** Puts a value at a dotted path. An object there is merged with it. */
 function put(whole: JsonObject, place: string, value: unknown): void {
   const names = place.split(".");
   const last = names.pop() ?? "";
   let holder = whole;
   for (const name of names) {
-    if (!isBody(holder[name])) holder[name] = {};
+    if (!isObject(holder[name])) holder[name] = {};
     holder = holder[name] as JsonObject;
   }
   const before = holder[last];
-  holder[last] = isBody(before) && isBody(value) ? { ...before, ...value } : value;
-}
-
-function isBody(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  holder[last] = isObject(before) && isObject(value) ? { ...before, ...value } : value;
 }

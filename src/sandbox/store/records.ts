@@ -1,6 +1,6 @@
 /**
- * The records that the sandbox keeps, in their internal form: integers for ids and money (minor units), ISO 8601 UTC
- * strings for instants, `YYYY-MM-DD` for dates. What of them is sent, and in which form, is decided in `shape/` alone.
+ * The records of the sandbox, in their internal form: integers for ids and money (minor units), ISO 8601 UTC strings for
+ * instants, `YYYY-MM-DD` for dates. Only `shape/` decides what is sent of them, and in which form.
  */
 
 export const PRODUCT_TYPES = ["shared", "wordpress", "vps", "virtual_desktop"] as const;
@@ -34,7 +34,7 @@ export type ServiceStatus = "pending" | "active" | "suspended" | "terminated" | 
 export type ProvisioningStatus = "pending" | "provisioning" | "provisioned" | "failed";
 export type InvoiceStatus = "unpaid" | "paid" | "cancelled" | "refunded";
 
-/** A customer account: what a token belongs to (§5.2). On the Manage track it is an agency. */
+/** A customer account, which tokens belong to (§5.2). On the Manage track it is an agency. */
 export interface Customer {
   id: number;
   name: string;
@@ -100,7 +100,7 @@ export interface Service {
   domain: string | null;
   term: number;
   coupon_code: string | null;
-  /** Why it is suspended: somebody asked for it, or an invoice is overdue. Null while it is not. */
+  /** Why it is suspended: by request, or because an invoice is overdue. Null while it is not. */
   suspended_for: "request" | "unpaid" | null;
   currency: Currency;
   price: number;
@@ -160,14 +160,14 @@ export interface MigrationRequest {
   domain: string;
   order_id: number | null;
   status: string;
-  /** Source type and scope questions: their names are not specified, so whatever was sent is kept. */
+  /** Source type and scope questions: their names are not specified, so all are kept. */
   answers: Record<string, unknown>;
   /** Set in the dashboard alone (§1), and never sent. */
   credentials: Credentials | null;
   created_at: string;
 }
 
-/** How the old host is entered, for a migration. */
+/** Access to the old host, for a migration. */
 export interface Credentials {
   host: string;
   username: string;
@@ -193,7 +193,7 @@ export interface Delivery {
   url: string;
   /** The exact text that is sent and signed; the same in every attempt. */
   body: string;
-  /** `abandoned`: after the last retry, or as the subscription is gone. `blocked`: the sandbox may not reach the address. */
+  /** `abandoned`: after the last retry, or without its subscription. `blocked`: the sandbox may not connect to the address. */
   status: "pending" | "delivered" | "abandoned" | "blocked";
   attempts: Attempt[];
   /** The delivery that was sent again. */
@@ -205,7 +205,7 @@ export interface Attempt {
   at: string;
   /** Of the answer; null when there was none. */
   status: number | null;
-  /** Why there was no answer, or none that counts. */
+  /** Why the attempt failed. */
   error: string | null;
 }
 
@@ -222,18 +222,18 @@ export interface DomainOrder {
   created_at: string;
 }
 
-/** A delivery that is still to be attempted, and when; the id is the delivery's. */
+/** When a delivery is attempted next; the id is the delivery's. */
 export interface Outgoing {
   id: number;
   due_at: string;
 }
 
-/** What comes next in the life of a service by the calendar; the id is the service's (see `lifecycle/billing.ts`). */
+/** The next billing step of a service; the id is the service's (see `lifecycle/billing.ts`). */
 export interface BillingStep {
   id: number;
   step: "notice" | "renew" | "suspend" | "terminate" | "cancel";
   due_at: string;
-  /** The invoice whose payment ends the waiting; null while there is none. */
+  /** The invoice whose payment cancels the step; null without one. */
   invoice_id: number | null;
   /** That invoice is for the next term, not for the one that the order began. */
   renewal: boolean;
@@ -241,7 +241,7 @@ export interface BillingStep {
   anchor_day: number;
 }
 
-/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `lifecycle/services.ts`). */
+/** A queued background job. Jobs run in order of `due_at`, then id (see `lifecycle/services.ts`). */
 export interface Job {
   id: number;
   kind: "suspend" | "unsuspend" | "provision" | "register";
@@ -278,7 +278,7 @@ export interface Setting {
   value: string;
 }
 
-/** Every collection, by name. The control API speaks of them by these names too. */
+/** Every collection, by name. The control API uses the same names. */
 export interface Collections {
   customers: Customer;
   users: User;
@@ -306,7 +306,7 @@ export interface Collections {
 
 export type CollectionName = keyof Collections;
 
-/** The collections with a meaning of their own, which the control may touch. */
+/** The collections that the control may read and change. */
 export const OPEN_COLLECTIONS = [
   "customers",
   "users",
@@ -327,7 +327,7 @@ export const OPEN_COLLECTIONS = [
   "deliveries",
 ] as const satisfies readonly CollectionName[];
 
-/** All of them; those added here are the sandbox's bookkeeping. */
+/** All collections, with the sandbox's internal ones. */
 export const COLLECTION_NAMES: readonly CollectionName[] = [
   ...OPEN_COLLECTIONS,
   "outbox",

@@ -1,4 +1,4 @@
-/** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
+/** The values that fields can hold: the control may make drift, but no records that no host could have. */
 import { TERM_MONTHS } from "../money.ts";
 import { Refusal } from "../refusal.ts";
 import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "./records.ts";
@@ -35,7 +35,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
 }
 
-/** By the field's name, for every collection. A status or a product type may be any word: clients have to live with that (§2 Gaps). */
+/** By the field's name, for every collection. A status or a product type may be any word: clients must handle that (§2 Gaps). */
 const EVERYWHERE: Readonly<Record<string, FieldRule>> = {
   currency: oneOf(CURRENCIES),
   product_types: someOf(PRODUCT_TYPES),
@@ -58,7 +58,7 @@ const HERE: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   deliveries: { status: oneOf(["pending", "delivered", "abandoned", "blocked"]) },
 };
 
-/** The fields that may be null; anything else null would be a record that no rule of the sandbox could have made. */
+/** The fields that may be null. */
 const NULLABLE: Readonly<Record<string, readonly string[]>> = {
   customers: ["tier"],
   tokens: ["service_ids"],

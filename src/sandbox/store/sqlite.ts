@@ -1,7 +1,7 @@
 /**
- * The store in a SQLite file: one table of JSON rows. The records live in memory and every transaction is written
- * through in one SQLite transaction, so the file is only ever read at the start. That is enough for a sandbox, needs no
- * schema that could disagree with `records.ts`, and keeps reads as quick as without a file.
+ * The store in a SQLite file: one table of JSON rows. The records live in memory, and every transaction is written through in
+ * one SQLite transaction, so the file is read only at the start. That needs no schema that could disagree with `records.ts`,
+ * and keeps reads as fast as without a file.
  */
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { SandboxOptionError } from "../refusal.ts";
@@ -31,13 +31,13 @@ async function loadSqlite(): Promise<Sqlite> {
 export async function openSqlite(file: string): Promise<Persistence> {
   const { DatabaseSync } = await loadSqlite();
   try {
-    // A journal of this form is none of ours (WAL has its own), and SQLite would delete the file that it names.
+    // No sandbox leaves such a journal (WAL has another), and SQLite would delete the file that it names.
     if (lstatSync(`${file}-journal`, { throwIfNoEntry: false }) !== undefined)
       throw new Error(`${file}-journal lies beside it, which no sandbox leaves; remove it`);
-    // For its owner alone: signing secrets and orders are in it. SQLite gives the files beside it the same mode.
+    // For its owner alone, as it holds signing secrets. SQLite gives the files beside it the same mode.
     closeSync(openSync(file, "a", 0o600));
     const database = new DatabaseSync(file);
-    // Two sandboxes on one file would overwrite each other's memory: the first one keeps the file to itself.
+    // Two sandboxes on one file would overwrite each other's data: the first one locks it.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;");
     database.exec("BEGIN EXCLUSIVE");
     database.exec(

@@ -1,7 +1,7 @@
 /**
- * The store: one table of JSON records per collection, in memory, with transactions that undo what they changed when
- * they throw. A `Persistence` (see `sqlite.ts`) may stand behind it; a transaction is written there before it
- * returns, so that an answer leaves only after its effects are durable.
+ * The store: one table of JSON records per collection, in memory, with transactions that are rolled back when they throw.
+ * With a `Persistence` (see `sqlite.ts`), a transaction is written there before it returns, so that an answer is sent only
+ * after its effects are durable.
  */
 import { createHmac } from "node:crypto";
 import { COLLECTION_NAMES, type CollectionName, type Collections } from "./records.ts";
@@ -78,7 +78,7 @@ export class Table<T extends { id: RecordId }> {
     this.#rows.delete(id);
   }
 
-  /** Puts a record back as it was, without noting it: the undoing of a transaction, and the loading of a file. */
+  /** Restores a record outside of any transaction, for rollbacks and for loading a file. */
   restore(id: RecordId, row: T | undefined): void {
     if (row === undefined) this.#rows.delete(id);
     else this.#rows.set(id, row);
@@ -120,8 +120,8 @@ export class Store {
   }
 
   /**
-   * Runs the work, then writes what it changed. If the work or the writing throws, everything is as before.
-   * The work is synchronous, so that two requests can never be half-way through one another.
+   * Runs the work, then writes what it changed. If the work or the writing throws, everything is as before. The work is
+   * synchronous, so that two requests cannot interleave.
    */
   transaction<T>(work: () => T): T {
     if (this.#open) throw new Error("Transactions do not nest.");
@@ -181,7 +181,7 @@ export function derive(seed: string, label: string): string {
   return createHmac("sha256", seed).update(label).digest("hex");
 }
 
-/** The next secret of a kind (inside a transaction): never the same twice in one life of the data. */
+/** The next secret of a kind (inside a transaction): never the same twice for the same data. */
 export function nextSecret(store: Store, seed: string, kind: string): string {
   return derive(seed, `${kind}:${store.next(`secret:${kind}`)}`);
 }

@@ -70,11 +70,11 @@ describe("verifyRequests", () => {
   });
 
   test("says when nothing came at all", () => {
-    expect(() => verifyRequests([], { path: "/plans" })).toThrow("Nothing was received at all");
+    expect(() => verifyRequests([], { path: "/plans" })).toThrow("No request was received");
   });
 
   test.each([
-    [{ times: 2, at_least: 1 }, "exactly how many"],
+    [{ times: 2, at_least: 1 }, "the exact number"],
     [{ at_least: 3, at_most: 2 }, "No number"],
     [{ times: -1 }, "times"],
     [{ at_least: 0.5 }, "at_least"],
@@ -196,7 +196,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants().broken).toEqual([
       {
         rule: "ordered_twice",
-        message: `The order under the Idempotency-Key "k" was placed 2 times, as ${ids[0]}, ${id}: the key had been forgotten meanwhile.`,
+        message: `The order under the Idempotency-Key "k" was placed 2 times, as ${ids[0]}, ${id}: the repetition came after the key had expired.`,
         requests: [1, 3],
       },
     ]);

@@ -27,7 +27,7 @@ describe("parseProfile", () => {
     ["envelope=soap", "laravel, data_meta"],
     ["envelope", "switch=value"],
     ["harsh", "laravel, minimal, contrary, strict, flaky"],
-    ["strict,flaky", "not with strict and flaky"],
+    ["strict,flaky", "not both strict and flaky"],
     ["strict,strict", "one set"],
     ["strict=yes", "no profile switch"],
     ["envelope=flat=array", "switch=value"],

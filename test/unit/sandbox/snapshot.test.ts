@@ -106,7 +106,7 @@ describe("what is no snapshot is refused, and nothing changes", () => {
       "of version 2; this sandbox reads version 1",
     ],
     ["one that was changed", (text) => text.replace('"agency"', '"egency"'), "changed after it was taken"],
-    ["one without its records", (text) => JSON.stringify({ ...JSON.parse(text), collections: null }), "not whole"],
+    ["one without its records", (text) => JSON.stringify({ ...JSON.parse(text), collections: null }), "incomplete"],
     ["half of one", (text) => text.slice(0, text.length / 2), "not the snapshot of a sandbox"],
   ];
   test.each(cases)("%s", async (_, make, hint) => {
