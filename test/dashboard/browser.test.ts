@@ -140,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     await mouse(page, `Terminate… service ${id}`);
     await click(page, `Terminate service ${id}`);
     expect(state()).toBe("terminated provisioned");
-    expect(await textOf(page, "main")).toContain("Nothing can be done to a service that is terminated.");
+    expect(await textOf(page, "main")).toContain("A service that is terminated has no actions.");
     expect(complaints).toEqual([]);
   });
 
