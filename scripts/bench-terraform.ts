@@ -77,7 +77,7 @@ function environment(sandbox: Sandbox, { env }: FastTime, limit: Limit): NodeJS.
     HOSTFORM_STATE_HOME: path.join(folder, "home"),
     ...env,
     NODE_OPTIONS: `--import=${preload} ${env.NODE_OPTIONS}`,
-    // Between two commands time is the machine's own again: each begins with a budget of its own.
+    // Between two commands time is the machine's own again: each begins with its own budget.
     ...(limit === "none" && { HOSTFORM_LEDGER: "memory" }),
   };
 }

@@ -14,7 +14,7 @@ export async function buildProgram(outdir: string, more: Readonly<Record<string,
     entryPoints: { hostform: "src/cli/main.ts", ...more },
     outdir,
     bundle: true,
-    // What a command does not need is in a chunk of its own and not loaded.
+    // What a command does not need is in its own chunk and not loaded.
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     // An optional dependency: a project whose state is in PostgreSQL installs it.

@@ -15,7 +15,7 @@ const CHILD = path.join(import.meta.dirname, "run-generator.ts");
 /**
  * The bindings for one library.
  *
- * Made by the library's own generator in a process of its own, which finds neither a terraform nor the user's home nor the
+ * Made by the library's own generator in its own process, which finds neither a terraform nor the user's home nor the
  * network to be of use: nothing is fetched, nothing is left behind. The same schema gives the same bytes.
  *
  * @param schema the text of `schemas/provider.json`

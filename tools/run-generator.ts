@@ -1,4 +1,4 @@
-// Runs one of the two generators in a process of its own: `run-generator.ts cdktf|cdktn SCHEMA VERSION FOLDER`.
+// Runs one of the two generators in its own process: `run-generator.ts cdktf|cdktn SCHEMA VERSION FOLDER`.
 //
 // Loading a generator starts `terraform version`, and without a terraform it calls home and writes below the user's home.
 // `tools/bindings.ts` gives this process an environment in which neither happens.

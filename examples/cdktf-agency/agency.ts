@@ -4,7 +4,7 @@ import { DevelopmentStack } from "./development-stack.ts";
 import { ProductionStack } from "./production-stack.ts";
 import { StagingStack } from "./staging-stack.ts";
 
-/** The three environments. Each is a stack, with a state of its own. */
+/** The three environments. Each is a stack, with its own state. */
 export function agency(app: App) {
   const development = new DevelopmentStack(app, "development");
   const { build } = development;

@@ -13,7 +13,7 @@ provider "hosting" {
   project = "acme"
 }
 
-# A second account, with a token of its own. Resources name it: `provider = hosting.own`.
+# A second account, with its own token. Resources name it: `provider = hosting.own`.
 provider "hosting" {
   alias     = "own"
   project   = "acme"

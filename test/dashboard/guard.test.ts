@@ -29,7 +29,7 @@ describe("pages of other sites", () => {
     expect(sandbox.control.get("invoices", invoice).status).toBe("unpaid");
   });
 
-  test("reach no page by a name of their own", async () => {
+  test("reach no page by their own name", async () => {
     const sandbox = await site();
     const { status } = await raw(sandbox.controlUrl, "GET", "/", "", { host: "evil.example", accept: "text/html" });
     expect(status).toBe(403);

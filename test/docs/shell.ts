@@ -136,7 +136,7 @@ async function script(blocks: readonly Block[], out: string): Promise<string> {
   return `${parts.join("\n")}\n`;
 }
 
-/** Runs a script in a process group of its own, and ends what it left running. */
+/** Runs a script in its own process group, and ends what it left running. */
 function runScript(file: string, cwd: string, env: Record<string, string>): Promise<void> {
   const child = spawn("bash", [file], { cwd, env, detached: true, stdio: "ignore" });
   const end = () => {

@@ -37,7 +37,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
   }
 }
 
-/** The modules of a page, in a folder of their own: under the name that the page gives them, so that they find each other. */
+/** The modules of a page, in their own folder: under the name that the page gives them, so that they find each other. */
 const modules = ({ file, blocks }: Page): [string, string][] =>
   blocks
     .filter(({ lang }) => lang === "ts")

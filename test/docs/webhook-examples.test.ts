@@ -51,7 +51,7 @@ function start(file: string, env: Readonly<Record<string, string>>) {
 }
 
 describe("the receivers of examples/webhooks", () => {
-  it("type-check in a project of their own", () => {
+  it("type-check in their own project", () => {
     const tsc = path.join(root, "node_modules/.bin/tsc");
     const options = ["--types", "node"];
     const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder, ...options], { encoding: "utf8" });

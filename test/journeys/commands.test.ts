@@ -1,4 +1,4 @@
-/** The real CLI as a process of its own: streams, signals and exit codes that a test in process cannot show. */
+/** The real CLI as its own process: streams, signals and exit codes that a test in process cannot show. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -10,7 +10,7 @@ import { pairwise } from "../support/pairwise.ts";
 import { liveWithFaults } from "../support/profile-faults.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
 
-/** Where requests fail by chance, a life takes another course: it has a test of its own below. So it does where lists lag. */
+/** Where requests fail by chance, a life takes another course: it has its own test below. So it does where lists lag. */
 const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>

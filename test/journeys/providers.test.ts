@@ -39,7 +39,7 @@ describe("two accounts in one project", () => {
     expect((await project.recorded("hosting_service.theirs"))?.provider).toBe("beta");
   });
 
-  it("on two hosts each have a budget of their own", async () => {
+  it("on two hosts each have their own budget", async () => {
     // Requests are counted: an order of which only the day is shown is read once more, since it may be an earlier one.
     const pinned = { envelope: ENDING_LISTS, timestamps: ["offset", "micros_z"] } as const;
     const project = await startProject({ sandbox: { rateLimit: 6 }, pinned });

@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
-/** A program in a process of its own, by its lines. */
+/** A program in its own process, by its lines. */
 class Program {
   readonly lines: string[] = [];
   readonly #child: ChildProcess;

@@ -1,6 +1,6 @@
 /**
  * A program of someone who uses the constructs: every class of `hostform/cdktf` or `hostform/cdktn`, by every way of
- * importing them. It is compiled strictly, and run, in a project of its own.
+ * importing them. It is compiled strictly, and run, in its own project.
  *
  * @returns TypeScript for an ES module or CommonJS; run with the folder to write to as its argument
  */

@@ -120,7 +120,7 @@ class History {
     return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
   }
 
-  /** On the same machine: the declaration in another folder, with a state of its own, such as a second checkout. */
+  /** On the same machine: the declaration in another folder, with its own state, such as a second checkout. */
   #anotherFolder(): Machine {
     this.#user.withdraws();
     // What it makes, the first state does not know.

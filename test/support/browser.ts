@@ -41,7 +41,7 @@ export interface Opened {
   complaints: string[];
 }
 
-/** A page in a profile of its own: no cookies of another test. */
+/** A page in its own profile: no cookies of another test. */
 export async function openPage(
   browser: Browser,
   {

@@ -11,7 +11,7 @@ type Row = (string | undefined)[];
 
 /** @returns as few rows as the greedy way finds; a parameter alone, or none, gives one row for each value, or one empty row. */
 export function pairwise<P extends Parameters>(parameters: P): Combination<P>[] {
-  // Those with the most values come first: every pair of theirs is a row of its own anyhow.
+  // Those with the most values come first: every pair of theirs is its own row anyhow.
   const names = Object.keys(parameters).toSorted(
     (a, b) => valuesOf(parameters, b).length - valuesOf(parameters, a).length,
   );

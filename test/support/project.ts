@@ -1,5 +1,5 @@
 /**
- * A project in a folder of its own, with a sandbox as its host and a clock that only sleeps move: what conformance tests
+ * A project in its own folder, with a sandbox as its host and a clock that only sleeps move: what conformance tests
  * and journeys work on. Everything is closed and removed after the test.
  */
 
@@ -128,7 +128,7 @@ export class Project {
     await writeFile(path.join(this.dir, file), text);
   }
 
-  /** Another project on this machine, of the same token: a folder of its own, and nothing shared but the host, the environment and the clock. */
+  /** Another project on this machine, of the same token: its own folder, and nothing shared but the host, the environment and the clock. */
   async beside(document: string | object): Promise<Project> {
     const dir = path.join(this.dir, "beside");
     await mkdir(dir);

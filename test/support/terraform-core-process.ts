@@ -1,5 +1,5 @@
 /**
- * Provider processes of a modelled Terraform: each has a session of its own, and all of them the machine's journal. A
+ * Provider processes of a modelled Terraform: each has its own session, and all of them the machine's journal. A
  * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
  * what was in memory is gone, and nothing more happens.
  */

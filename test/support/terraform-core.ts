@@ -116,7 +116,7 @@ export class TerraformCore {
     const { life = new Life() } = options;
     const normal = await this.#process(life, (wire) => new Planning(wire, this.state, declared, options).run());
     if (!options.destroy || normal.said.some(isRefusal)) return normal;
-    // A destroy is planned by a process of its own, from the state that the first one has read.
+    // A destroy is planned by its own process, from the state that the first one has read.
     return this.#process(life, (wire) =>
       new Planning(wire, normal.refreshed, {}, { ...options, refresh: false }).run(),
     );

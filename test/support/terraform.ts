@@ -1,5 +1,5 @@
 /**
- * The real Terraform with the real provider, in a folder of its own, against a sandbox over loopback. Every command is
+ * The real Terraform with the real provider, in its own folder, against a sandbox over loopback. Every command is
  * checked for signs of a defect of the provider. Where Terraform is not on PATH, tests skip and say so:
  * `describe.skipIf(noTerraform !== undefined)(titled("a webhook"), …)`.
  */
@@ -79,7 +79,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
     HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
     HOSTFORM_PROJECT: "journey",
     HOSTFORM_STATE_HOME: path.join(home, "hostform"),
-    // Each process has a budget of its own: what these tests are about is not the time that a shared one takes.
+    // Each process has its own budget: what these tests are about is not the time that a shared one takes.
     HOSTFORM_LEDGER: "memory",
     ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
     ...time?.env,

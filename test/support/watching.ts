@@ -133,7 +133,7 @@ export class Watching {
   }
 }
 
-/** A project in a folder of its own, its sandbox, and the clock of both. */
+/** A project in its own folder, its sandbox, and the clock of both. */
 export interface Watched {
   readonly dir: string;
   readonly sandbox: Sandbox;

@@ -103,7 +103,7 @@ resource "hosting_webhook" "late" {
     expect(terraform.control.list("services").filter(({ domain }) => domain === "same.example").length).toBeLessThan(2);
   });
 
-  it("the settings of a provider: a token from a file, words for statuses, a name of its own", async () => {
+  it("the settings of a provider: a token from a file, words for statuses, its own name", async () => {
     const terraform = await startTerraform({
       install: "running",
       env: { HOSTING_TOKEN: undefined, HOSTFORM_PROJECT: undefined },

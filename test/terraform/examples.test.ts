@@ -33,7 +33,7 @@ function module(name: string, text: string): string {
   return `module "${name}" {\n  source = "./${name}"\n${variables.join("")}}\n`;
 }
 
-/** Writes each text as a module of its own, with the provider that it needs, and a root that has them all. */
+/** Writes each text as its own module, with the provider that it needs, and a root that has them all. */
 async function writeModules(
   terraform: Terraform,
   texts: readonly (readonly [name: string, text: string])[],

@@ -24,7 +24,7 @@ resource "hosting_service" "shop" {
   password_version = 1 # raise it to set the password again
 }
 
-# A server has no domain, so its order needs a name of its own.
+# A server has no domain, so its order needs its own name.
 resource "hosting_service" "build" {
   plan_id   = 31
   currency  = "EUR"

@@ -78,7 +78,7 @@ export const ROWS: readonly Row[] = [
     knowledge: "refused",
     processed: false,
     arrange: (place, { before }) => {
-      // Each request takes a connection of its own, so that the POST needs one.
+      // Each request takes its own connection, so that the POST needs one.
       place.control.addFault({
         method: "GET",
         path: "/*",

@@ -1,5 +1,5 @@
 /**
- * The real program as a process of its own: bundled once, as `npm run build` does it, because a sweep starts it
+ * The real program as its own process: bundled once, as `npm run build` does it, because a sweep starts it
  * hundreds of times.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -54,7 +54,7 @@ export interface Program {
   remove(): Promise<void>;
 }
 
-/** Bundles the program, and the process that contends for its lock, into a folder of their own. */
+/** Bundles the program, and the process that contends for its lock, into their own folder. */
 export async function bundleProgram(): Promise<Program> {
   const folder = await mkdtemp(path.join(tmpdir(), "hostform-bundle-"));
   await build({

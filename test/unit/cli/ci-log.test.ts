@@ -41,7 +41,7 @@ describe("what a command writes where an agent of a CI reads it", () => {
 });
 
 describe("secrets", () => {
-  it("are given to the runner to hide: each once, on a line of its own, on standard error alone", () => {
+  it("are given to the runner to hide: each once, on its own line, on standard error alone", () => {
     const fake = fakeIo({ env: GITHUB, runner: true });
     const io = guardIo(fake);
     io.redaction.learn("of-old");

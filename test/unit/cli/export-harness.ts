@@ -11,7 +11,7 @@ export interface Exported extends Ran {
   readonly dir: string;
 }
 
-/** Exports a declaration in a folder of its own. */
+/** Exports a declaration in its own folder. */
 export async function exported(declaration: object, parts: FakeIoParts = {}, ...args: string[]): Promise<Exported> {
   const dir = temporaryFolder();
   return { dir, ...(await exportIn(dir, declaration, parts, ...args)) };

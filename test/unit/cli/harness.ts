@@ -1,4 +1,4 @@
-/** A project in a folder of its own, an account in a sandbox, and the command line between them. */
+/** A project in its own folder, an account in a sandbox, and the command line between them. */
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";

@@ -6,7 +6,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The signals of a process of our own: those of this one belong to the tests' runner. */
+/** The signals of our own process: those of this one belong to the tests' runner. */
 function listening() {
   const signals = new EventEmitter();
   vi.spyOn(process, "on").mockImplementation((name, callback) => {

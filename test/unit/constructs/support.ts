@@ -30,7 +30,7 @@ export function bothLibraries(): { readonly names: readonly LibraryName[]; of(na
   return { names: LIBRARIES, of };
 }
 
-/** Where the apps of these tests write to, if they do; else each would leave a folder of its own behind. */
+/** Where the apps of these tests write to, if they do; else each would leave its own folder behind. */
 const outdir = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
 
 /** A stack with nothing but the provider, of an app that targets Terraform 1.11. */

@@ -17,7 +17,7 @@ export const VOCABULARY: Vocabulary = {
   password: passwordForm,
 };
 
-/** A prober with a clock of its own, on a server that a test runs. */
+/** A prober with its own clock, on a server that a test runs. */
 export function proberFor(url: string, token: string, clock = testClock()): Prober {
   const prober = new Prober({ baseUrl: url, token, clock, random: () => 0.5, env: {} });
   onTestFinished(() => prober.close());

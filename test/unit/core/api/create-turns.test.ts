@@ -156,7 +156,7 @@ describe("what was made by others", () => {
 describe("the turns of an account", () => {
   const place = (env: Record<string, string>, baseUrl = ORIGIN) => ({ baseUrl, token: TOKEN, env });
 
-  it("are shared in the folder of the user; a sandbox has a folder of its own there", async () => {
+  it("are shared in the folder of the user; a sandbox has its own folder there", async () => {
     const folder = temporaryFolder();
     const make = async (env: Record<string, string>, baseUrl?: string) => {
       const turns = createTurnsFor(place(env, baseUrl));

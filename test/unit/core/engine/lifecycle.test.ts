@@ -157,7 +157,7 @@ describe("an order whose address is not known", () => {
       stateOf(),
     );
 
-  it("needs a project, and a name of its own", () => {
+  it("needs a project, and its own name", () => {
     expect(order({}, "").diagnostics.map(({ code }) => code)).toEqual(["terraform.project", "terraform.reference"]);
     expect(order({ domain: "www.acme.example" }, "acme").diagnostics).toEqual([]);
     expect(order({ reference: "vps-1" }, "acme").diagnostics).toEqual([]);

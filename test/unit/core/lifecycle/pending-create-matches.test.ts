@@ -75,7 +75,7 @@ describe("a create of an address that is no longer declared", () => {
     expect(renamedFrom(kind, { plan_id: 11, domain: null }, [], {})).toBeUndefined();
   });
 
-  it("is not where the declared one has a name of its own", () => {
+  it("is not where the declared one has its own name", () => {
     expect(renamedFrom(kind, { plan_id: 11, domain: "a.example" }, [], { abandoned })).toBeUndefined();
   });
 });

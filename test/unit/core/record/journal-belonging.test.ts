@@ -63,7 +63,7 @@ describe("a journal that a stopped run left", () => {
     ]);
   });
 
-  test("is folded by the first change of the next run, which has a backup of its own", async () => {
+  test("is folded by the first change of the next run, which has its own backup", async () => {
     const disk = await stopped();
     const next = await openOn(disk, countingUuids("next"));
     await next.put(resource("hosting_service.c", "3"));

@@ -62,7 +62,7 @@ describe("timeouts", () => {
   });
 });
 
-describe("an order with a name of its own, beside a service of the same domain,", () => {
+describe("an order with its own name, beside a service of the same domain,", () => {
   const old = remote({ ...LIVE, id: "900" });
   const config = { ...ORDER, reference: "second" };
 

@@ -67,7 +67,7 @@ describe("an immutable change", () => {
     expect(result).toMatchObject({ plan_id: 12, term: 1, id: UNKNOWN, status: UNKNOWN, coupon_code: null });
   });
 
-  it("needs a name of its own for the second order", () => {
+  it("needs another name for the second order", () => {
     const { diagnostics } = reorder({ config: { ...CONFIG, reference: null } });
     expect(codesOf(diagnostics)).toEqual(["warning plan.unknown_status", "error terraform.reference"]);
   });

@@ -176,7 +176,7 @@ describe("a call", () => {
 });
 
 describe("a connection", () => {
-  it("has a state of its own", async () => {
+  it("has its own state", async () => {
     const { endpoint } = await serve();
     const [one, other] = [await connected(endpoint), await connected(endpoint)];
     await one.call("/test.Service/Count");
