@@ -1,4 +1,4 @@
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   type ApplyContext,
   isPendingCreate,
@@ -27,6 +27,8 @@ export class Records {
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
   readonly #ownership = new Ownership<string>();
+  /** The keys of live objects. */
+  readonly #keys = new WeakMap<Remote, string>();
   /** Creates without known outcome. */
   readonly #pending = new Map<string, PendingCreate>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
@@ -43,14 +45,20 @@ export class Records {
   /** What of the lifecycle's context concerns the records of one change. */
   contextOf({ address, provider }: Change): Pick<ApplyContext, "ownerOf" | "claimId" | "claim" | "siblings"> {
     return {
-      ownerOf: (kind, { id, attributes }) =>
-        this.#ownership.ownerOf(objectKey(provider, kind, { ...attributes, id }), address),
+      ownerOf: (kind, remote) => this.#ownership.ownerOf(this.#keyOf(provider, kind, remote), address),
       claimId: (kind, id, attributes) =>
         this.#ownership.claim(address, objectKey(provider, kind, { ...attributes, id })),
       claim: (kind, planned) => this.#ownership.claim(address, thingKey(provider, kind, planned)),
       siblings: (kind) =>
         siblingsOf({ address, provider }, kind, this.#pending.values()).filter((one) => this.#making.has(one.address)),
     };
+  }
+
+  /** Each create asks for the owner of every live object: the key of one is made once. */
+  #keyOf(provider: string, kind: Kind, remote: Remote): string {
+    const key = this.#keys.get(remote) ?? objectKey(provider, kind, { ...remote.attributes, id: remote.id }) ?? "";
+    this.#keys.set(remote, key);
+    return key;
   }
 
   get(address: string): ResourceState | undefined {

@@ -197,8 +197,19 @@ export type Kinds = ReadonlyMap<string, Kind>;
 
 /** Whether a live object is the declared one by natural key (for adoption, and after a lost answer). */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
-  const key = kind.naturalKey(config);
-  return key !== undefined && key === kind.naturalKey(live) && (kind.sameIdentity?.(config, live) ?? true);
+  const key = naturalKeyOf(kind, config);
+  return key !== undefined && key === naturalKeyOf(kind, live) && (kind.sameIdentity?.(config, live) ?? true);
+}
+
+const naturalKeys = new WeakMap<Kind, WeakMap<ValueObject, { readonly key: string | undefined }>>();
+
+/** Each create is compared with all live objects: folding a domain once for each object, not for each pair. */
+function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
+  const known = naturalKeys.get(kind) ?? new WeakMap<ValueObject, { readonly key: string | undefined }>();
+  naturalKeys.set(kind, known);
+  const entry = known.get(attributes) ?? { key: kind.naturalKey(attributes) };
+  known.set(attributes, entry);
+  return entry.key;
 }
 
 /**

@@ -2,16 +2,26 @@ import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from 
 import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
 import { ApiError, type Clock, fail, HostformError } from "../model/index.ts";
 
+/** A collection, by id. */
+type Listing = Promise<ReadonlyMap<string, Remote>>;
+
+interface Recheck {
+  readonly earlier: Listing | undefined;
+  readonly again: Listing;
+  readonly both: Listing;
+}
+
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
  * time, and kept until something changes it. Holds a {@link Reader} only, so nothing can be changed through it.
  */
 export class Account {
   readonly #context: ReadContext;
-  readonly #collections = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
-  readonly #rechecked = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
-  readonly #earlier = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
-  readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  readonly #collections = new Map<string, Listing>();
+  /** By type: what a second listing showed, merged with the list before it. */
+  readonly #rechecked = new Map<string, Recheck>();
+  readonly #earlier = new Map<string, Listing>();
+  readonly #confirmed = new Map<string, Listing>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -40,7 +50,7 @@ export class Account {
   }
 
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
-  list(kind: Kind, parent?: string): Promise<ReadonlyMap<string, Remote>> {
+  list(kind: Kind, parent?: string): Listing {
     const key = keyOf(kind, parent);
     const known = this.#collections.get(key);
     if (known !== undefined) return known;
@@ -52,7 +62,7 @@ export class Account {
   }
 
   /** The collection as it was listed already; undefined when nobody has asked for it. Sends nothing. */
-  listed(kind: Kind): Promise<ReadonlyMap<string, Remote>> | undefined {
+  listed(kind: Kind): Listing | undefined {
     return this.#collections.get(keyOf(kind, undefined));
   }
 
@@ -104,7 +114,7 @@ export class Account {
   }
 
   /** The collection read a second time, once for all who doubt the first. */
-  #again(kind: Kind, parent: string | undefined): Promise<ReadonlyMap<string, Remote>> {
+  #again(kind: Kind, parent: string | undefined): Listing {
     const key = keyOf(kind, parent);
     const again = this.#confirmed.get(key) ?? collect(kind, this.#context, parent);
     this.#confirmed.set(key, again);
@@ -143,13 +153,16 @@ export class Account {
    * The collection read once more (once for the whole run) beside what was read before: what appeared since, and what
    * fell between two pages while the first listing was read. To be called before anything is ordered.
    */
-  async recheck(kind: Kind): Promise<ReadonlyMap<string, Remote>> {
+  recheck(kind: Kind): Listing {
     const key = keyOf(kind, undefined);
     const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
-    const again = this.#rechecked.get(kind.type) ?? collect(kind, this.#context, undefined);
-    this.#rechecked.set(kind.type, again);
-    again.catch(() => this.#rechecked.delete(kind.type));
-    return new Map([...((await earlier) ?? []), ...(await again)]);
+    const known = this.#rechecked.get(kind.type);
+    if (known !== undefined && known.earlier === earlier) return known.both;
+    const again = known?.again ?? collect(kind, this.#context, undefined);
+    const both = Promise.all([earlier, again]).then((lists) => new Map(lists.flatMap((list) => [...(list ?? [])])));
+    this.#rechecked.set(kind.type, { earlier, again, both });
+    both.catch(() => this.#rechecked.delete(kind.type));
+    return both;
   }
 
   /** The same list read again: prices may have changed since. */
