@@ -88,7 +88,7 @@ export class Account {
       const remote = await kind.get(this.#context, id);
       if (remote.id === id) return remote;
       return fail("api.malformed", `The API was asked for ${kind.noun} ${id} and answered with ${remote.id}`, {
-        remedies: ["Look for a cache or proxy between here and the API; nothing is done on such an answer."],
+        remedies: ["Look for a cache or proxy between here and the API. No request follows such an answer."],
       });
     } catch (error) {
       if ((unlisted && isNotFound(error)) || (await this.isMissing(error, kind, id))) return undefined;
@@ -105,10 +105,10 @@ export class Account {
     if (!saysNotFound(error)) return false;
     if (kind.list === undefined) return isNotFound(error);
     if (!(await this.#again(kind, parent)).has(id)) return true;
-    return fail("api.malformed", `The API says that it does not know ${kind.noun} ${id}, and lists it`, {
+    return fail("api.malformed", `The API answers that ${kind.noun} ${id} does not exist, but lists it`, {
       detail: error.message,
       remedies: [
-        "Try again in a minute: a router or proxy may have answered in the API's place. Nothing is done on such an answer.",
+        "Try again in a minute: a router or proxy may have answered instead of the API. No request follows such an answer.",
       ],
     });
   }

@@ -88,9 +88,9 @@ export async function createKeyed(
     await unmark();
     fail(
       "apply.replayed",
-      `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${owner}`,
+      `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`,
       {
-        detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${owner} was adopted by mistake.`,
+        detail: `No order was placed. Either both have the same \`reference\`, and the API replayed the other order; or ${owner} was adopted by mistake.`,
         remedies: ["Correct `reference`.", { do: "forget", address: owner, why: "import" }],
         address: change.address,
       },
@@ -98,11 +98,16 @@ export async function createKeyed(
   }
   if (earlier?.phase === "gone" || (earlier === undefined && (await isReplayOfGone(kind, made, context)))) {
     await context.markGone(String(made.id), generation);
-    fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
-      detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
-      remedies: [{ do: "reorder", replayed: true }],
-      address: change.address,
-    });
+    fail(
+      "apply.replayed",
+      `The API replayed an earlier order for ${change.address}; its ${kind.noun} ${made.id} no longer exists`,
+      {
+        detail:
+          "The API still remembers the Idempotency-Key of that order and repeated its answer. No order was placed.",
+        remedies: [{ do: "reorder", replayed: true }],
+        address: change.address,
+      },
+    );
   }
   if (earlier === undefined) {
     if (made.id !== null) account.noteNew(made.id);
@@ -166,8 +171,8 @@ function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Rem
 /** The plan has named the service, and the user has said that it is another one (`--order-anyway`). The name of the order says otherwise. */
 function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
   const { id } = earlier;
-  fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${id}, which was there before`, {
-    detail: "An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.",
+  fail("apply.replayed", `The API replayed an earlier order for ${address}; its ${kind.noun} ${id} existed before`, {
+    detail: "An earlier order has the same project and name. No order was placed.",
     remedies: [
       { do: "import", id, when: "it is the declared one" },
       "To order another one, declare a `reference` that no other order has.",
@@ -245,12 +250,16 @@ async function refuseOther(
   const other = differing(kind, planned, earlier);
   if (other === undefined) return;
   await unmark();
-  fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${earlier.id}, which is another one`, {
-    detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, declared is ${JSON.stringify(planned[other])}. An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.`,
-    remedies: [
-      "Declare another `reference` to order it.",
-      { do: "import", id: earlier.id, when: "the one that is there will do" },
-    ],
-    address,
-  });
+  fail(
+    "apply.replayed",
+    `The API replayed an earlier order for ${address}; its ${kind.noun} ${earlier.id} is a different one`,
+    {
+      detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, but ${JSON.stringify(planned[other])} is declared. An earlier order has the same project and name. No order was placed.`,
+      remedies: [
+        "Declare another `reference` to order it.",
+        { do: "import", id: earlier.id, when: "the one that is there will do" },
+      ],
+      address,
+    },
+  );
 }

@@ -166,8 +166,8 @@ function madeElsewhere(
     summary:
       outcome === "made"
         ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
-        : `Another run on this machine asked for the ${kind.noun} of ${address} at ${when}, and its answer was lost`,
-    detail: `That run has another state. The API has no call that shows a ${kind.noun}, and ordering it again would cost money: nothing was sent.`,
+        : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`,
+    detail: `That run uses another state. The API cannot show a ${kind.noun}, and a second order would cost money. No request was sent.`,
     object,
     remedies: [
       { do: "import", id: object, when: "it was ordered and is to be managed here" },

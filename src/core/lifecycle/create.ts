@@ -184,8 +184,8 @@ async function replaceLost(
   const notice: Diagnostic = {
     severity: "warning",
     code: "secret.lost",
-    summary: `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted, and another made`,
-    detail: "The API tells the secret only once, in that answer.",
+    summary: `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted and recreated`,
+    detail: "The API returns the secret only once, in that answer.",
     address,
   };
   warn(notice);

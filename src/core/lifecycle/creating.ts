@@ -114,7 +114,7 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
     severity: "error",
     code: "plan.pending",
     summary: `The order of ${address} that left at ${since} was refused when it was sent again`,
-    detail: "What is declared now is not looked at before that is settled. It was sent as it was then.",
+    detail: "The original request was sent again, unchanged. What is declared now counts once that one is resolved.",
     remedies: [{ do: "resolve", as: "absent", when: "it was not carried out then", sent: body ?? {} }],
     address,
   };
@@ -220,9 +220,8 @@ export function orderNameErrors(kind: Kind, config: ValueObject, project: string
       severity: "error",
       code: "terraform.reference",
       summary: `A ${kind.noun} without a domain needs \`reference\``,
-      detail:
-        "Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
-      remedies: ["Add `reference`: a name that is this order's alone in the project, and stays."],
+      detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
+      remedies: ["Add `reference`: a name that is unique in the project and never changes."],
       attribute: ["reference"],
     });
   }

@@ -94,7 +94,7 @@ export function planResource(input: PlanInput): Planned {
   if (waitsFor !== undefined && input.importId !== undefined)
     return unchanged(input, null, [shownLater(input, waitsFor)]);
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
-  return planCreate(input, [{ why: "declared", text: `declared, and not in the state${later}` }], generation);
+  return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
 
 /** Of some objects, those that no other address holds. */
@@ -296,7 +296,7 @@ function planPending(input: PlanInput, prior: PendingCreate): Planned {
   const only = certainlyMade(kind, prior, made, now);
   if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, prior, made)]);
   if (returnsSecretOnce(kind, prior.attributes)) {
-    const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
+    const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
     return planResent(then, prior, text, 2);
   }
   const attributes = refreshed(kind, prior.attributes, only);

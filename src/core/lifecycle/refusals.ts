@@ -28,7 +28,7 @@ const importIdOfFirst = (kind: Kind, [first]: readonly Remote[]) =>
 const oldValue = (value: Value, secret: boolean): { value?: Json } =>
   secret || value === undefined || hasUnknown(value) ? {} : { value: value as Json };
 
-const ANOTHERS = "If it is another's, declare something else.";
+const ANOTHERS = "If it belongs to someone else, declare something else.";
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
 
@@ -43,7 +43,7 @@ export function immutable(
     severity: "error",
     code: "plan.immutable",
     summary: `${name} of ${address} cannot be changed`,
-    detail: `It is ${is} and would become ${becomes}. The API has no call that changes the ${name} of a ${kind.noun}${
+    detail: `It is ${is} and would become ${becomes}. The API cannot change the ${name} of a ${kind.noun}${
       paid ? ", and a replacement is never ordered automatically" : ""
     }.`,
     remedies: [{ do: "redeclare", attribute: name, ...oldValue(before, secret), paid }],
@@ -63,8 +63,8 @@ export function mismatch(
   return {
     severity: "error",
     code: "plan.mismatch",
-    summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, declared is ${declared}`,
-    detail: `The API has no call that changes the ${name} of a ${kind.noun}.`,
+    summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, but ${declared} is declared`,
+    detail: `The API cannot change the ${name} of a ${kind.noun}.`,
     remedies: [{ do: "correct_import", attribute: name, ...oldValue(before, secret) }],
     address,
     attribute: [name],
@@ -107,7 +107,7 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
       severity: "error",
       code: "plan.exists",
       summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
-      detail: "Nothing says that it is to be managed under this address.",
+      detail: "It is not tracked in the state at this address.",
       object: full,
       remedies: [{ do: "import", id: full, forgetFirst: true }, ANOTHERS],
       address,
@@ -120,7 +120,7 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
       others.length === 0
         ? `${address} exists already as ${kind.noun} ${ids[0]}`
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
-    detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
+    detail: `It is not in the state: ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
     remedies: [{ do: "import", id: full }, ANOTHERS],
     address,
@@ -163,7 +163,7 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
     severity: "error",
     code: "plan.unreadable",
     summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
-    detail: `Nothing shows whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
+    detail: `It may be the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
     object: full,
     remedies: [
       { do: "import", id: full, when: "it is the declared one" },
@@ -191,7 +191,7 @@ export function pending({ kind, address }: Subject): Diagnostic {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered`,
-    detail: `A request for this ${kind.noun} left and its answer was lost. The API has no call that shows a ${kind.noun}, so it is not sent again.`,
+    detail: `The answer to the request for this ${kind.noun} was lost. The API cannot show a ${kind.noun}, so the request is not sent again.`,
     remedies: [{ do: "resolve" }],
     address,
   };
@@ -203,7 +203,7 @@ export function ownForm({ kind, address }: Subject, name: string, sent: Json, fo
     severity: "warning",
     code: "api.form",
     summary: `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`,
-    detail: `The ${kind.noun} was made as it was asked for, and the API has a form of its own for it: both count as the same.`,
+    detail: `The ${kind.noun} was created as declared; the API writes the value differently. Both count as equal.`,
     remedies: ["If that is not what you meant, declare it as the API shows it."],
     address,
     attribute: [name],
@@ -217,7 +217,7 @@ function whyUndecided(kind: Kind, { attributes, private: { pending } }: Sent, ca
   if (other !== undefined) {
     const [name, is] = other;
     const sent = shown(attributes[name] ?? null);
-    return `its ${name} is ${shown(is)}, asked for was ${sent}. A host may show it in a form of its own.`;
+    return `its ${name} is ${shown(is)}, but ${sent} was requested. A host may write it differently.`;
   }
   const hidden = hiddenNames(kind, attributes, candidates);
   if (hidden !== "") return `the API shows no ${hidden} of ${one ? "it" : "them"} that can be read.`;
@@ -235,7 +235,7 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
   const one = candidates.length === 1;
   const answer = sent.private.pending.accepted
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
-    : `A request for this ${kind.noun} left and its answer was lost.`;
+    : `The answer to the request for this ${kind.noun} was lost.`;
   const why = whyUndecided(kind, sent, candidates);
   const object = importIdOfFirst(kind, candidates);
   return {
@@ -267,7 +267,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
     severity: "error",
     code: "plan.lookalike",
     summary: `${address} may be ${former} under a new name`,
-    detail: `${former} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
+    detail: `${former} has the same plan and is no longer declared; without a domain the two cannot be distinguished.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
     address,
   };
@@ -283,7 +283,7 @@ export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Re
     severity: "error",
     code: "plan.lookalike",
     summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
-    detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
+    detail: `${one ? "It is" : "They are"} of the same plan, and without a domain nothing distinguishes them. Was the state lost?`,
     remedies: [
       { do: "import", ...(one && ids[0] !== undefined && { id: ids[0] }), when: "it is" },
       { do: "order_anyway" },

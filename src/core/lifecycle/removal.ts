@@ -79,8 +79,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
       diagnostics: [],
     };
   }
-  if (input.forget === true)
-    return { change: forget(reason, "declared as removed, and to be left alone"), diagnostics: [] };
+  if (input.forget === true) return { change: forget(reason, "a removed block forgets it"), diagnostics: [] };
   // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;
@@ -193,7 +192,7 @@ function undecided(kind: Kind, address: string): Diagnostic {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
-    detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
+    detail: `An earlier run requested this ${kind.noun} and the answer was lost.`,
     remedies: [{ do: "resolve", removing: true }],
     address,
   };

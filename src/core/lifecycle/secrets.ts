@@ -129,8 +129,8 @@ function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output:
     severity: "warning",
     code: "secret.output",
     summary: `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`,
-    detail: `The API tells it only when the ${kind.noun} is made. It did not come then, or the ${kind.noun} was made elsewhere.`,
-    remedies: [`Take the ${kind.noun} out, apply, and declare it again to have another one; or remove secret_output.`],
+    detail: `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`,
+    remedies: [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`],
     address,
     attribute: ["secret_output"],
   };
@@ -220,9 +220,8 @@ export function unrecoverable(kind: Kind, attributes: JsonObject): string | unde
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
   const [renewal] = attributesOf(kind).find(([name]) => kind.invalidates?.(name).includes(secret.name)) ?? [];
   if (renewal !== undefined && outputIn(attributes) === undefined) return undefined;
-  const way =
-    renewal === undefined ? "To have another one, make it anew." : `Change ${renewal} to have another one made.`;
-  return `Its ${secret.name} was told only when it was made: it is not known here and not written anywhere. ${way}`;
+  const way = renewal === undefined ? "To get a new one, recreate it." : `Change ${renewal} to get a new one.`;
+  return `Its ${secret.name} was returned only when it was created: it is unknown here and is not written anywhere. ${way}`;
 }
 
 /**

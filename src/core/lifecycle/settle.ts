@@ -64,7 +64,7 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   // Of what the API does not show in a form that can be read, and of what came since, the user knows more.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (pending.knowsAll || !comparable || matches(kind, attributes, live))) return;
-  fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
+  fail("usage", `Nothing was resolved: ${kind.noun} ${id} is not what ${address} requested`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
     remedies: [{ do: "import", id, when: "it is to be managed under this address all the same" }],
     address,

@@ -99,7 +99,7 @@ function said(
   summary: string,
   attribute: readonly string[] = [],
 ): Diagnostic {
-  const rule = `Nothing is done to a ${kind.noun} whose status is not known.`;
+  const rule = `A ${kind.noun} whose status is unknown is not changed.`;
   const asked =
     job === undefined
       ? ""

@@ -51,14 +51,14 @@ describe("import", () => {
   });
 
   const contradictions: readonly (readonly [string, (d: string) => string, RegExp])[] = [
-    ["plan", (text) => text.replace("plan_id: 11", "plan_id: 12"), /its plan_id is 11, declared is 12/],
+    ["plan", (text) => text.replace("plan_id: 11", "plan_id: 12"), /its plan_id is 11, but 12 is declared/],
     [
       "domain",
       (text) => text.replace(/domain: .*/, "domain: other.example"),
-      /its domain is "[^"]+", declared is "other.example"/,
+      /its domain is "[^"]+", but "other.example" is declared/,
     ],
-    ["currency", (text) => text.replace(/currency: .*/, "currency: GEL"), /its currency is "USD", declared is "GEL"/],
-    ["term", (text) => `${text}    term: 12\n`, /its term is 1, declared is 12/],
+    ["currency", (text) => text.replace(/currency: .*/, "currency: GEL"), /its currency is "USD", but "GEL" is declared/],
+    ["term", (text) => `${text}    term: 12\n`, /its term is 1, but 12 is declared/],
   ];
   it.each(contradictions)("refuses another %s than is declared, and names both", async (_, edit, both) => {
     const made = await projectWithService();

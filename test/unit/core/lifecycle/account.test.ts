@@ -189,7 +189,7 @@ describe("an object that is missing", () => {
       diagnostics: [
         {
           code: "api.malformed",
-          summary: "The API says that it does not know webhook 1, and lists it",
+          summary: "The API answers that webhook 1 does not exist, but lists it",
           detail: (error as Error).message,
         },
       ],

@@ -1005,7 +1005,7 @@ describe("a host that shows what it made in a form of its own", () => {
       expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
       const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
       expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/ is ".*", asked for was ".*"\. A host may show it in a form of its own/);
+      expect(second.details.join()).toMatch(/ is ".*", but ".*" was requested\. A host may write it differently/);
     },
   );
 

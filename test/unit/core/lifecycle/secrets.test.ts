@@ -96,7 +96,7 @@ describe("the plan of a secret", () => {
       "an import: there never was one here",
       { id: "201" },
       { id: "201", secret_output: FILE },
-      warns("It did not come then"),
+      warns("It did not arrive then"),
     ],
     ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
     [
@@ -299,7 +299,7 @@ describe("a secret that a change in place brings", () => {
 
 describe("a secret that only its creator got", () => {
   it.each([
-    ["of a webhook is said to be unknown", webhook, {}, "To have another one, make it anew."],
+    ["of a webhook is said to be unknown", webhook, {}, "To get a new one, recreate it."],
     ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],
     ["of a service is no matter: another can be made", service, {}, undefined],
     ["of a service is said where it was to be written", service, { secret_output: FILE }, "Change password_version"],

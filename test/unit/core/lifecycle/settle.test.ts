@@ -77,7 +77,7 @@ describe("an object that the user names", () => {
     expect(await adopted(pendingCreate("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
       {
         code: "usage",
-        summary: `Nothing was settled: webhook ${id} is not what hosting_webhook.a asked for`,
+        summary: `Nothing was resolved: webhook ${id} is not what hosting_webhook.a requested`,
         detail,
         remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``), "hosting_webhook.a"),
         address: "hosting_webhook.a",

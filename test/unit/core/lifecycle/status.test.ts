@@ -20,7 +20,7 @@ const subject = (status: string | null | undefined, job?: QueuedJob) => {
   return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
-const RULE = "Nothing is done to a service whose status is not known.";
+const RULE = "A service whose status is unknown is not changed.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {

@@ -84,7 +84,7 @@ describe("what is to be done", () => {
       "refused when it was sent again",
       "If it was not carried out then: `terraform plan` once",
     ],
-    ["apply.replayed", "hosting_service", "which is gone", "Declare another `reference` to order it."],
+    ["apply.replayed", "hosting_service", "no longer exists", "Declare another `reference` to order it."],
     ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],
     ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
     ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code."],
