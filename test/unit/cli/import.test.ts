@@ -57,7 +57,11 @@ describe("import", () => {
       (text) => text.replace(/domain: .*/, "domain: other.example"),
       /its domain is "[^"]+", but "other.example" is declared/,
     ],
-    ["currency", (text) => text.replace(/currency: .*/, "currency: GEL"), /its currency is "USD", but "GEL" is declared/],
+    [
+      "currency",
+      (text) => text.replace(/currency: .*/, "currency: GEL"),
+      /its currency is "USD", but "GEL" is declared/,
+    ],
     ["term", (text) => `${text}    term: 12\n`, /its term is 1, but 12 is declared/],
   ];
   it.each(contradictions)("refuses another %s than is declared, and names both", async (_, edit, both) => {

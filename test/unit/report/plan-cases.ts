@@ -291,8 +291,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
         diagnostic({
           code: "plan.immutable",
           summary: "plan_id of hosting_service.shop cannot be changed",
-          detail:
-            "It is 101 in the account and declared as 205. The API cannot change the plan of a service.",
+          detail: "It is 101 in the account and declared as 205. The API cannot change the plan of a service.",
           remedies: [
             "Keep 101; or declare a second service with plan 205, move over, and give this one `deletion_policy: suspend`.",
           ],
