@@ -30,26 +30,24 @@ import { attempt, attributeValue, type Compiled, compile, reporting } from "./ex
 import { checkDependsOn, checkNames } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
-/** What a stack desires: the instances of its resources and data sources, and its outputs. */
+/** The desired state of a stack: instances of resources and data sources, and outputs. */
 
 /** One attribute of an instance. */
 interface Part {
   readonly attribute: DraftAttribute;
-  /** As far as it is known without any resource. */
+  /** The value without any resource, unknown in part. */
   readonly value: Value;
   readonly secret: boolean;
   readonly references: readonly PlacedReference[];
 }
 
-/** The instances of a resource or a data source, without what only a resource has. */
+/** The instances of a resource or a data source, in what both have in common. */
 export function instancesOf(expansion: Expansion, context: StackContext): DesiredData[] {
   refuseReplaceOnChange(expansion.draft, context);
-  if (expansion.unclear) return [];
-  const keys = expansion.form === "single" ? [undefined] : expansion.keys;
-  return keys.map((key) => instanceOf({ expansion, key }, context));
+  return Array.from(expansion.keys, (key) => instanceOf({ expansion, key }, context));
 }
 
-/** `replace_on_change` orders again, in Terraform, what has no call to change it. Here each plan says so, never once and for all. */
+/** `replace_on_change` permits Terraform to order again for a change. Here that needs a flag in each run. */
 function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: StackContext): void {
   if (replaceOnChange?.compiled === undefined) return;
   const { compiled, schema, entry } = replaceOnChange;
@@ -72,7 +70,7 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
   const parts = new Map<string, Part>();
   for (const [name, attribute] of draft.attributes) {
     const part = partOf(name, attribute, instance, context, address);
-    // Null is how a condition says that an attribute is not declared.
+    // Null means that the attribute is not declared.
     if (part.value !== null) parts.set(name, part);
   }
   const valueIn = ({ attribute: { compiled } }: Part, scope: EvalScope): Typed | undefined =>
@@ -97,7 +95,7 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
         const typed = valueIn(part, scope);
         return typed !== undefined && isSecret(typed);
       };
-      // What cannot be evaluated has no value that could be shown.
+      // Without a value there is nothing to hide.
       return attempt(compute, () => false);
     },
     dependsOn: draft.dependsOn.map((named) => named.name),
@@ -110,7 +108,7 @@ function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
   const tree: MapTree = { form: "map", entries, span: block.keySpan };
   return (path) => {
     const type = attributes.get(String(path[0]))?.schema.type;
-    // A set is in an order of its own, not in that in which it is written.
+    // A set is not in the order in which it is written.
     const ordered = typeof type !== "object" || !("set" in type);
     return rangeOf(locate(tree, ordered ? path : path.slice(0, 1)));
   };
@@ -130,7 +128,7 @@ function partOf(
   const remark = remarkOf(name, schema, address);
   const ephemeral = context.ephemeralIn(compiled);
   if (ephemeral !== undefined && schema.writeOnly !== true) {
-    const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: it may only go where nothing is recorded`;
+    const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: use it only in values that are not recorded`;
     const fix = "Use a `sensitive` variable, or a write-only attribute.";
     diags.add(entry.keySpan, "config.expression", summary, { ...remark, fix });
   }
@@ -158,7 +156,7 @@ function referenceTo({ address, path, text }: Root, offset: number, at: PlacedRe
   return { reference: { to: "resource", address, path, text, offset }, path: at };
 }
 
-/** What an instance depends on by being there at all. */
+/** The dependencies of an instance through its `count` or `for_each`. */
 function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext): PlacedReference[] {
   const { over, roots } = expansion;
   const one = over === undefined ? undefined : expansions.get(over);
@@ -166,7 +164,7 @@ function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext
   return [referenceTo({ address: instanceAddress(one, key), path: [], text: over ?? "" }, 0, [])];
 }
 
-/** An attribute for people. A secret is never written out: where it is no expression, only that it is declared. */
+/** An attribute as people see it. A literal secret is shown only as declared. */
 function shownPart({ attribute, value, secret }: Part, instance: Instance, context: StackContext): Json {
   const { compiled, entry, schema } = attribute;
   if (compiled === undefined) return null;
@@ -177,8 +175,8 @@ function shownPart({ attribute, value, secret }: Part, instance: Instance, conte
 }
 
 /**
- * A declared value as people read it, before anything is known of the account: its parts that are known, and of the
- * others the text of the expression, with what distinguishes this instance from its neighbours written into it.
+ * A declared value as people see it before the account is read: known parts by value, others as the text of the expression, with
+ * the key of this instance filled in.
  */
 function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   if (tree.form === "list") return tree.items.map((item) => shown(item, instance, context));
@@ -198,7 +196,7 @@ function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   return value === undefined ? written(text, traversals, instance, context) : value;
 }
 
-/** The text with `each.key`, `each.value` and `count.index` as they are for this instance. */
+/** The text with `each.key`, `each.value` and `count.index` of this instance filled in. */
 function written(
   text: string,
   traversals: readonly PlacedTraversal[],
@@ -233,7 +231,7 @@ function nameFor(
   return { of, text: `${whole ?? "each.value"}[${JSON.stringify(key)}]` };
 }
 
-/** Reads the `output` blocks. What is wrong with a value that is known already is reported now. */
+/** Reads the `output` blocks. Errors in values that are already known are reported here. */
 export function readOutputs(context: StackContext): DesiredOutput[] {
   return [...context.module.outputs].flatMap(([name, block]) => readOutput(name, block, context) ?? []);
 }
@@ -244,7 +242,7 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
   checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, diags);
   const ephemeral = body.entries.get("ephemeral");
   if (literalFlag(ephemeral, diags) === true) {
-    const summary = "An ephemeral output means nothing in a stack";
+    const summary = "An ephemeral output has no effect in a stack";
     diags.add(ephemeral?.keySpan, "config.unsupported", summary, { fix: "Remove `ephemeral`." });
   }
   checkDependsOn(literalTexts(body.entries.get("depends_on"), diags), `output.${name}`, context);
@@ -262,16 +260,16 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
   const ephemeralName = context.ephemeralIn(compiled);
   if (ephemeralName !== undefined) {
     const summary = `The output "${name}" is recorded, and ${ephemeralName.text} is ephemeral`;
-    diags.add(compiled.tree.span, "config.expression", summary, { fix: "Leave it out." });
+    diags.add(compiled.tree.span, "config.expression", summary, { fix: "Remove it." });
   } else {
-    // As far as it is known without any resource, for what can be said of it already.
+    // Evaluated without any resource, for the errors that this already shows.
     const known = reporting<Pick<Part, "value" | "secret">>(compiled.tree, diags, remark, () =>
       outputValue(compiled, context.names()),
     );
     if (known?.secret === true && !sensitive) {
       diags.add(compiled.tree.span, "config.secret", `The output "${name}" would show a secret`, {
-        detail: "A secret goes into its value, and outputs are shown after each apply.",
-        fix: 'Add `"sensitive": true` to it, or take the secret out.',
+        detail: "Its value contains a secret, and outputs are shown after each apply.",
+        fix: 'Add `"sensitive": true`, or remove the secret.',
       });
     }
   }

@@ -9,15 +9,15 @@ import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./e
 import { checkNames, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
-/** Makes known what the locals of a stack are, and which instances `count` and `for_each` give. */
+/** Resolves the locals of a stack and the instances of `count` and `for_each`. */
 
-/** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
+/** More than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
 const MOST_INSTANCES = 20_000;
 
-/** The locals of a stack, taken apart; undefined those with a mistake, which is reported. */
-export type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
+/** The parsed locals of a stack; undefined after a reported error. */
+type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
 
-/** Takes the locals apart and checks the names in them. */
+/** Parses the locals and checks the names in them. */
 export function compileLocals(declared: Declared): CompiledLocals {
   const { module, diags } = declared;
   return new Map(
@@ -30,11 +30,10 @@ export function compileLocals(declared: Declared): CompiledLocals {
 }
 
 /**
- * Makes known what locals are and which instances there are, each after what it depends on. Circles are reported; what
- * stands in one stays unknown. Like Terraform it asks for resources as a whole: that one instance refers to another of its own
- * is a circle.
+ * Resolves locals and instances in the order of their dependencies. Circles are reported, and their members stay unknown. As in
+ * Terraform, dependencies are between whole resources: an instance that refers to another one of its resource is a circle.
  */
-export function makeNames(locals: CompiledLocals, context: StackContext): void {
+export function resolveNames(locals: CompiledLocals, context: StackContext): void {
   const needs = needsOf(locals, context);
   const { order, circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
   reportCircles(circles, needs, context.diags);
@@ -70,14 +69,14 @@ function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, 
   return needs;
 }
 
-/** Whether what a name leads to is not known yet: it stands in a circle, which is reported. */
+/** Whether a name is not resolved because it is in a circle, which is reported. */
 function isOpen(node: string | undefined, { locals, expansions, drafts, module }: StackContext): boolean {
   if (node === undefined) return false;
   if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
   return drafts.has(node) && !expansions.has(node);
 }
 
-/** What more a local may depend on is given by the resources alone, without their attributes. */
+/** Above this, the dependencies of a local are whole resources instead of their attributes. */
 const MOST_ROOTS = 1000;
 
 function readLocal(compiled: Compiled | undefined, context: StackContext): Local {
@@ -99,13 +98,13 @@ function distinct(roots: readonly Root[]): Root[] {
 /** All instances of a stack together. */
 function checkNumber({ expansions, diags }: StackContext): void {
   let number = 0;
-  for (const { draft, form, keys } of expansions.values()) {
-    number += form === "single" ? 1 : keys.length;
+  for (const { draft, keys } of expansions.values()) {
+    number += keys.size;
     if (number <= MOST_INSTANCES) continue;
     const entry = (draft.count ?? draft.forEach)?.entry;
     const span = entry === undefined ? draft.block.keySpan : valueSpan(entry);
     const summary = `This stack has more than ${MOST_INSTANCES} resources`;
-    diags.add(span, "config.too_large", summary, { fix: "Divide it into several stacks." });
+    diags.add(span, "config.too_large", summary, { fix: "Split it into several stacks." });
     return;
   }
 }
@@ -114,24 +113,24 @@ function checkNumber({ expansions, diags }: StackContext): void {
 interface Repeated {
   readonly entry: Entry;
   readonly draft: BlockDraft;
-  /** What it depends on. */
+  /** Its dependencies. */
   readonly roots: readonly Root[];
   readonly context: StackContext;
 }
 
 /**
- * The instances of a resource or a data source. `count` and `for_each` have to be known without asking the account: what is
- * ordered must not depend on what was ordered.
+ * The instances of a resource or a data source. `count` and `for_each` must be known without reading the account: the number of
+ * orders must not depend on earlier ones.
  */
 function expand(draft: BlockDraft, context: StackContext): Expansion {
   const { count, forEach, base } = draft;
   const { diags } = context;
   const repetition = count ?? forEach;
-  if (repetition === undefined) return { draft, form: "single", keys: [], roots: [], unclear: false };
+  if (repetition === undefined) return { draft, form: "single", keys: new Set([undefined]), roots: [], unclear: false };
   const { compiled, entry } = repetition;
   const form = count === undefined ? "each" : "count";
   const roots = compiled === undefined ? [] : context.rootsIn(compiled);
-  const unclear = { draft, form, keys: [], roots, unclear: true } as const;
+  const unclear: Expansion = { draft, form, keys: new Set(), roots, unclear: true };
   if (compiled === undefined || compiled.traversals.some((traversal) => isOpen(nodeOf(traversal), context)))
     return unclear;
   const repeated = { entry, draft, roots, context };
@@ -141,21 +140,21 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
     return unclear;
   }
   const typed = evaluated(compiled, context.names(), diags, { address: base, attribute: [entry.key] });
-  // What is unknown because of a mistake elsewhere is no mistake here.
+  // A value that is unknown because of an error elsewhere is no error here.
   if (typed === undefined || (diags.any && typed.content === UNKNOWN && isBroken(compiled, roots, context)))
     return unclear;
   if (form === "count") {
     const keys = countOf(typed, repeated);
-    return keys === undefined ? unclear : { draft, form, keys, roots, unclear: false };
+    return keys === undefined ? unclear : { draft, form, keys: new Set(keys), roots, unclear: false };
   }
   const elements = elementsOf(typed, repeated);
   if (elements === undefined) return unclear;
   const over = overOf(compiled, context);
-  const keys = [...elements.keys()];
+  const keys = new Set(elements.keys());
   return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
 }
 
-/** Whether a mistake, which is reported, leaves open what a value depends on. */
+/** Whether a reported error leaves a dependency of a value unknown. */
 function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
@@ -170,21 +169,21 @@ function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORM
 }
 
 const FORMS: Readonly<Record<string, string>> = {
-  count: "Give a whole number, or an expression for one.",
-  for_each: 'Give an object, or a set of strings: `"${toset(["a", "b"])}"`.',
+  count: "Use a whole number, or an expression for one.",
+  for_each: 'Use an object, or a set of strings: `"${toset(["a", "b"])}"`.',
 };
 
-/** Says what an unknown `count` or `for_each` depends on; nothing when that is only the trace of another mistake. */
+/** Reports what an unknown `count` or `for_each` depends on, unless another error is the cause. */
 function refuseUnknown(repeated: Repeated): undefined {
   const { entry, roots, context } = repeated;
   const [root] = roots;
   if (root !== undefined) {
     const summary = `\`${entry.key}\` depends on ${root.text}, which is known only after apply`;
-    const fix = "Use what stands in the stack itself: how many there are must not depend on the account.";
+    const fix = "Use values of the stack itself: the number of instances must not depend on the account.";
     return refuse(repeated, summary, fix);
   }
   if (context.diags.any) return undefined;
-  const summary = `\`${entry.key}\` depends on what another stack puts out, which is known only after that is applied`;
+  const summary = `\`${entry.key}\` depends on an output of another stack, which is known only after that stack is applied`;
   return refuse(repeated, summary, "Apply the other stack first.");
 }
 
@@ -203,7 +202,7 @@ function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
 }
 
 function refuseNumber({ entry, draft: { base }, context }: Repeated): undefined {
-  const fix = "Divide the stack into several.";
+  const fix = "Split the stack into several.";
   const summary = `${base} has more than ${MOST_INSTANCES} instances`;
   context.diags.add(valueSpan(entry), "config.too_large", summary, { address: base, fix });
 }
@@ -213,7 +212,7 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
   if (content === UNKNOWN) return refuseUnknown(repeated);
   const isSet = typeof type === "object" && "set" in type;
   if (typed.secret || (isSet && isSecret(typed))) {
-    const fix = "The keys stand in addresses, which everybody sees: iterate over something that is no secret.";
+    const fix = "Its keys are part of addresses, which are shown: iterate over a value that is not secret.";
     return refuse(repeated, "`for_each` cannot be a secret", fix);
   }
   const items = isSet && Array.isArray(content) ? (content as readonly Typed[]) : undefined;
@@ -227,7 +226,7 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
   return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
 }
 
-/** The resource that `for_each` is, as it is: then each instance depends on the one with its key alone. */
+/** The resource that `for_each` iterates over, if it is just that: then each instance depends only on the one with its key. */
 function overOf({ json, traversals }: Compiled, { drafts }: StackContext): string | undefined {
   const [only, ...others] = traversals;
   if (only === undefined || others.length > 0 || typeof json !== "string") return undefined;

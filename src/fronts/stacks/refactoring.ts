@@ -23,11 +23,11 @@ import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from
 import { readProviderName } from "./draft.ts";
 import { attempt, compile, evaluated, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
-import { hasKey, instanceAddress, type StackContext } from "./stack-context.ts";
+import { instanceAddress, type StackContext } from "./stack-context.ts";
 
-/** The blocks that say under which address an object is to be recorded: `import`, `moved` and `removed`. */
+/** Reads the blocks that change which address an object is recorded under: `import`, `moved` and `removed`. */
 
-/** Reads the `import` blocks. @returns by the address of the instance, the id of the object that it adopts. */
+/** Reads the `import` blocks. @returns the ids of the objects to adopt, by the addresses of the instances. */
 export function readImports(context: StackContext): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const { diags, module } = context;
@@ -55,13 +55,13 @@ export function readImports(context: StackContext): ReadonlyMap<string, string> 
   return ids;
 }
 
-/** What `each` means in one turn of a block with `for_each`; without it nothing. */
+/** The value of `each` in one iteration of a block with `for_each`. */
 interface Each {
   readonly key: string;
   readonly value: Typed;
 }
 
-/** @returns one entry for each turn, undefined after a mistake. */
+/** @returns one entry for each iteration; a single undefined one without `for_each`; undefined after a reported error. */
 function repetitionsOf({ body }: Block, context: StackContext): readonly (Each | undefined)[] | undefined {
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
@@ -96,10 +96,10 @@ function targetOf(
   if (parsed === undefined)
     return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
   if (draft === undefined)
-    return refuse(`No resource ${base} is declared`, "Declare what is to be adopted, or correct the address.");
+    return refuse(`No resource ${base} is declared`, "Declare the resource, or correct the address.");
   const named = readProviderName(body.entries.get("provider"), base, diags)?.name;
   if (named !== undefined && named !== (draft.provider?.name ?? "default")) {
-    return refuse(`${base} has another provider than its \`import\``, "Leave `provider` out here.");
+    return refuse(`The \`import\` of ${base} names another provider than the resource`, "Remove `provider` here.");
   }
   const expansion = expansions.get(base);
   if (expansion === undefined || expansion.unclear) return undefined;
@@ -112,11 +112,8 @@ function targetOf(
   }
   const key = keyOf(index, entry, each, context);
   if (key === undefined) return undefined;
-  if (expansion.form !== "single" && hasKey(expansion, key)) return instanceAddress(expansion, key);
-  return refuse(
-    `There is no ${formatAddress({ ...parsed, key })}`,
-    "Declare what is to be adopted, or correct the address.",
-  );
+  if (expansion.keys.has(key)) return instanceAddress(expansion, key);
+  return refuse(`There is no ${formatAddress({ ...parsed, key })}`, "Declare the resource, or correct the address.");
 }
 
 function keyOf(index: string, entry: Entry, each: Each | undefined, context: StackContext) {
@@ -149,13 +146,13 @@ function idOf(entry: Entry, each: Each | undefined, context: StackContext): stri
   return undefined;
 }
 
-/** What the keys of a `for_each` come from: of a map its form alone. */
+/** The part of a `for_each` that its keys come from: of a map only its form. */
 const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
 
-/** As in Terraform: an id stands in addresses of requests and in messages, and so does a key. @returns whether it was refused. */
+/** Refuses secrets, as Terraform does: URLs of requests and messages show ids and keys. @returns whether it was refused. */
 function isRefusedSecret(what: string, typed: Typed, entry: Entry, { diags }: StackContext): boolean {
   if (!isSecret(typed)) return false;
-  const fix = "Write the id itself, or take it from a variable that is not sensitive.";
+  const fix = "Write the id itself, or use a variable that is not sensitive.";
   diags.add(valueSpan(entry), "config.expression", `${what} of an \`import\` cannot be a secret`, { fix });
   return true;
 }
@@ -180,7 +177,7 @@ function withEach(context: StackContext, each: Each | undefined): Names {
   };
 }
 
-/** Reads the `moved` blocks. Whether a move fits what is declared and recorded, the plan sees. */
+/** Reads the `moved` blocks. The plan checks them against the resources and the state. */
 export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): MovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, KEYS.moved, (key) => `\`moved\` has no ${key} here`, diags);
@@ -190,7 +187,7 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: Diagnos
   });
 }
 
-/** Reads the `removed` blocks: without `lifecycle` what is removed is destroyed, as far as the API can. */
+/** Reads the `removed` blocks: without `lifecycle` the removed resource is destroyed, if the API can do that. */
 export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): RemovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, KEYS.removed, (key) => `\`removed\` has no ${key} here`, diags);
@@ -225,7 +222,7 @@ function addressIn(
   }
   const text = literalText(entry, diags);
   if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
-  diags.add(valueSpan(entry), "config.reference", "This is not the address of a resource of hosting", {
+  diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", {
     fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
   });
   return undefined;

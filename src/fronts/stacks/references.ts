@@ -9,25 +9,25 @@ import { type Compiled, spanIn } from "./expressions.ts";
 import type { Module } from "./module.ts";
 import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
-/** Names in expressions and in `depends_on`: whether each means something, and what it leads to. */
+/** Checks and resolves the names in expressions and in `depends_on`. */
 
-/** What is declared in a stack: what the checks of names go by. */
+/** The declarations of a stack, as the checks of names need them. */
 export interface Declared {
   readonly module: Module;
   /** Resources and data sources, by their address without a key. */
   readonly drafts: ReadonlyMap<string, BlockDraft>;
-  /** The remote states whose outputs were given. */
+  /** The known outputs of remote states. */
   readonly remoteOutputs: RemoteOutputs;
   readonly diags: DiagnosticCollector;
 }
 
-/** Which of the names beside `count` and `for_each` mean something where an expression stands. */
+/** Whether `count` and `each` are available to an expression. */
 export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
 }
 
-/** Whether every name in a value means something. What does not is reported at its place. */
+/** Whether every name in a value exists. Others are reported at their places. */
 export function checkNames(
   compiled: Compiled,
   declared: Declared,
@@ -42,7 +42,7 @@ export function checkNames(
     const span = spanIn(compiled.tree, traversal.path, traversal.offset, traversal.text.length);
     const { summary, unsupported, ...more } = wrong;
     const expression =
-      more.detail === undefined ? { detail: `The expression names ${traversal.text.slice(0, 200)}.` } : {};
+      more.detail === undefined ? { detail: `The expression refers to ${traversal.text.slice(0, 200)}.` } : {};
     declared.diags.add(span, unsupported ? "config.unsupported" : "config.reference", summary, {
       ...remark,
       ...more,
@@ -54,7 +54,7 @@ export function checkNames(
 
 interface Wrong extends Remark {
   readonly summary: string;
-  /** Terraform knows it, hostform does not. */
+  /** Terraform supports it, hostform does not. */
   readonly unsupported?: true;
 }
 
@@ -70,15 +70,13 @@ function wrongIn(traversal: PlacedTraversal, declared: Declared, names: Repetiti
       return wrongName("local", first, declared.module.locals, declared.diags);
     case "each":
       if (names.each !== true) return { summary: `${text} is only valid with \`for_each\`` };
-      return first === "key" || first === "value"
-        ? undefined
-        : { summary: "`each` has a `key` and a `value`, nothing else" };
+      return first === "key" || first === "value" ? undefined : { summary: "`each` has only `key` and `value`" };
     case "count":
       if (names.count !== true) return { summary: `${text} is only valid with \`count\`` };
-      return first === "index" ? undefined : { summary: "`count` has an `index`, nothing else" };
+      return first === "index" ? undefined : { summary: "`count` has only `index`" };
     case "path":
       if (first === "module" || first === "root") return undefined;
-      return unsupported(`${text} depends on where the command is run, and is not supported`);
+      return unsupported(`${text} depends on the working directory and is not supported`);
     case "terraform":
       return first === "workspace" ? undefined : unsupported(`${text} is not supported`);
     case "module":
@@ -98,7 +96,7 @@ function wrongName(
   known: ReadonlyMap<string, unknown>,
   diags: DiagnosticCollector,
 ): Wrong | undefined {
-  if (typeof name !== "string") return { summary: `A ${noun} must be named` };
+  if (typeof name !== "string") return { summary: `The name of a ${noun} is missing` };
   if (known.has(name)) return undefined;
   const near = diags.nearest(name, [...known.keys()]);
   return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${suggestionOf(near)}` };
@@ -115,10 +113,10 @@ function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | 
   const repeated = draft.count !== undefined ? "count" : draft.forEach !== undefined ? "for_each" : undefined;
   if (repeated === undefined) {
     if (typeof rest[0] !== "number") return wrongAttribute(rest[0], draft, text, declared);
-    return { summary: `${node} is one, without \`count\` or \`for_each\`: it has no [${rest[0]}]` };
+    return { summary: `${node} has no \`count\` or \`for_each\`, and so no instance [${rest[0]}]` };
   }
   if (rest[0] !== undefined && repeated === "count" && typeof rest[0] !== "number") {
-    return { summary: `${node} has \`count\`: one of its instances has to be named, such as ${node}[0]` };
+    return { summary: `${node} has \`count\`; name one of its instances, such as ${node}[0]` };
   }
   return wrongAttribute(rest[1], draft, text, declared);
 }
@@ -140,7 +138,7 @@ function wrongAttribute(
   }
   const own = kind?.attributes.shape;
   if (own !== undefined && !Object.hasOwn(own, name)) {
-    return { summary: `${text} steers Terraform's provider, and means nothing here`, unsupported: true };
+    return { summary: `${text} configures Terraform's provider, and is not available here`, unsupported: true };
   }
   const type = own?.[name];
   return type && unreferable(metaOf(type), text, base, attributes.has("secret_output"));
@@ -153,12 +151,12 @@ function wrongRemoteState(steps: PlacedTraversal["steps"], declared: Declared): 
   if (!declared.remoteOutputs.has(String(name))) {
     return {
       summary: `The outputs of ${address} are not known`,
-      detail: "hostform reads what other stacks have put out where it applied them, or finds their state.",
-      fix: "Apply the stack that they come from first, in the same project.",
+      detail: "hostform reads the outputs of other stacks from their states.",
+      fix: "Apply that stack first, in the same project.",
     };
   }
   if (outputs === undefined || outputs === "outputs") return undefined;
-  return unsupported(`${address} has outputs, and nothing else that is supported`);
+  return unsupported(`${address} supports only \`outputs\``);
 }
 
 function undeclared(name: string, { module, drafts, diags }: Declared): Wrong {
@@ -168,8 +166,8 @@ function undeclared(name: string, { module, drafts, diags }: Declared): Wrong {
 }
 
 /**
- * Checks the names of `depends_on`. @returns those that lead somewhere, without the keys of instances: as for Terraform, a
- * resource is meant as a whole.
+ * Checks the names in `depends_on`. @returns the existing ones, without the keys of instances: as in Terraform, each means the
+ * whole resource.
  */
 export function checkDependsOn(names: readonly SpannedName[], address: string, declared: Declared): SpannedName[] {
   return names.flatMap(({ name, span }) => {
@@ -184,7 +182,7 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
       return [];
     }
     if (declared.drafts.has(base)) return [{ name: base, span }];
-    // What is read of another state does not change here.
+    // This run does not change another state.
     if (declared.module.data.has(base)) return [];
     declared.diags.add(span, "config.reference", undeclared(base, declared).summary, { address });
     return [];
@@ -192,8 +190,8 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
 }
 
 /**
- * What a name leads to, without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`.
- * Undefined for what depends on nothing (variables, keys, paths, the outputs of other stacks).
+ * What a name refers to, without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`. Undefined for names
+ * without dependencies (variables, keys, paths, outputs of other stacks).
  */
 export function nodeOf({ root, steps }: Traversal): string | undefined {
   const [first, second] = steps;
@@ -207,5 +205,5 @@ export function nodeOf({ root, steps }: Traversal): string | undefined {
   return `${root}.${first}`;
 }
 
-/** Names that are no resource types. */
+/** Roots of names that are no resource types. */
 const NO_RESOURCES = /^(?:var|local|each|count|path|terraform|self|module|data|ephemeral)$/;

@@ -15,7 +15,7 @@ import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS } from "./blocks.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
 
-/** The outputs of other states: which of them a stack reads, and what they mean in its expressions. */
+/** The outputs of other states that a stack reads, and their values in its expressions. */
 
 /** The name of the data source by which a stack reads another one's outputs. */
 export const REMOTE_STATE = "terraform_remote_state";
@@ -23,18 +23,18 @@ export const REMOTE_STATE = "terraform_remote_state";
 /** A `data.terraform_remote_state`: the outputs of another state, as a stack refers to them. */
 export interface RemoteState {
   readonly name: string;
-  /** The type of the backend: `local`, `http`, `pg`, or what hostform does not have. */
+  /** The type of the backend: `local`, `http`, `pg`, or an unsupported one. */
   readonly backend: string;
-  /** Its settings as they are written. */
+  /** Its settings as written. */
   readonly config: JsonObject;
-  /** As it is written; a synthesized one has `${terraform.workspace}`. */
+  /** As written; a synthesized one has `${terraform.workspace}`. */
   readonly workspace?: Json;
-  /** Outputs that stand in for those that are not recorded. */
+  /** Defaults of outputs that are not recorded. */
   readonly defaults?: JsonObject;
   readonly range?: SourceRange | undefined;
 }
 
-/** The remote states that a stack names, for those who can read them. Mistakes are passed over: `parseStack` reports them. */
+/** The remote states that a stack names. Errors are ignored here: `parseStack` reports them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
   const diags = new DiagnosticCollector();
   const trees = files.flatMap((file, index) => readTree(new SynthesizedSource(file, index), diags) ?? []);
@@ -57,7 +57,7 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
   };
 }
 
-/** Says which settings of remote states are none. What they mean, those who read them say. */
+/** Reports unknown settings of remote states. Reading the states checks the values. */
 export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
@@ -66,15 +66,15 @@ export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: Diagn
   }
 }
 
-/** What `data.terraform_remote_state.NAME` means: an object with `outputs`. */
+/** The values of `data.terraform_remote_state.NAME`: an object with `outputs`. */
 export class RemoteOutputs {
   readonly #outputs: ReadonlyMap<string, Value>;
   readonly #types: ReadonlyMap<string, Readonly<Record<string, Json>>>;
   readonly #values = new Map<string, Typed>();
 
   /**
-   * @param outputs by the name of the remote state; they or parts of them may be unknown
-   * @param types Terraform's types of them, as far as they are known
+   * @param outputs by the name of the remote state; all or parts of them may be unknown
+   * @param types Terraform's types of the known ones
    */
   constructor(
     outputs: ReadonlyMap<string, Value>,
@@ -88,7 +88,7 @@ export class RemoteOutputs {
     return this.#outputs.has(name);
   }
 
-  /** @param steps those after the name. @throws ExpressionError for what is not known, or not exactly. */
+  /** @param steps those after the name. @throws ExpressionError for outputs that are not known exactly. */
   resolve(name: string, steps: readonly TraversalStep[], text: string): { value: Typed; used: number } {
     const outputs = this.#outputs.get(name);
     if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`, 0);
@@ -115,7 +115,7 @@ export class RemoteOutputs {
   }
 }
 
-/** A number that was more exact where it was recorded: JavaScript has read it, and Terraform would not have rounded it. */
+/** Whether JavaScript may have rounded a number that the state has with more digits; Terraform does not round it. */
 function isInexact(value: unknown): boolean {
   if (typeof value === "number")
     return Number.isInteger(value) ? !Number.isSafeInteger(value) : digitsOf(value) > EXACT_DIGITS;
@@ -123,7 +123,7 @@ function isInexact(value: unknown): boolean {
   return isObject(value) && Object.values(value).some(isInexact);
 }
 
-/** So many decimal digits survive in a JavaScript number, whatever they are. */
+/** Any number with so many decimal digits survives in JavaScript. */
 const EXACT_DIGITS = 15;
 
 const digitsOf = (value: number) => value.toExponential().replace(/e.*$/, "").replace(/\D/g, "").length;

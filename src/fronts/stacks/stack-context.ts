@@ -35,27 +35,27 @@ export interface Variable {
   readonly block: Block;
   readonly value: Typed;
   readonly sensitive: boolean;
-  /** May only go where nothing is recorded. */
+  /** May be used only in values that are not recorded. */
   readonly ephemeral: boolean;
-  /** Who gave the value; undefined: its default. */
+  /** The source of the value; undefined: the default. */
   readonly from: string | undefined;
 }
 
-/** A local with what it depends on, through other locals as well. */
+/** A local with its dependencies, including those through other locals. */
 export interface Local {
   readonly compiled: Compiled | undefined;
   readonly roots: readonly Root[];
-  /** May only go where nothing is recorded: an ephemeral variable goes into it. */
+  /** Depends on an ephemeral variable: may be used only in values that are not recorded. */
   readonly ephemeral: boolean;
-  /** As far as it is known without any resource. */
+  /** The value without any resource, unknown in part. */
   readonly value: Typed;
 }
 
 /** A part of a resource or a data source that a value depends on. */
 export interface Root {
-  /** With a key where one instance is meant; otherwise all of them. */
+  /** With the key of an instance; without one it means all of them. */
   readonly address: string;
-  /** Within the instance; empty for the whole, and where not one instance is meant. */
+  /** Within the instance; empty for the whole, and for all instances. */
   readonly path: readonly TraversalStep[];
   readonly text: string;
 }
@@ -64,14 +64,15 @@ export interface Root {
 export interface Expansion {
   readonly draft: BlockDraft;
   readonly form: "single" | "count" | "each";
-  readonly keys: readonly (string | number)[];
-  /** Of `for_each`: `each.value` by key, as far as it is known without any resource. */
+  /** Undefined is that of a single instance. */
+  readonly keys: ReadonlySet<string | number | undefined>;
+  /** Of `for_each`: `each.value` by key without any resource, unknown in part. */
   readonly elements?: ReadonlyMap<string, Typed>;
-  /** Of `for_each` over a resource as it is: the address of that, without a key. */
+  /** Of `for_each` over just a resource: its address without a key. */
   readonly over?: string;
-  /** What `for_each` or `count` depend on. */
+  /** The dependencies of `for_each` or `count`. */
   readonly roots: readonly Root[];
-  /** A mistake, which is reported, leaves it open which instances there are. */
+  /** A reported error leaves the instances unknown. */
   readonly unclear: boolean;
 }
 
@@ -89,24 +90,15 @@ export function instanceAddress({ draft: { base } }: Expansion, key: string | nu
   return `${data ? "data." : ""}${formatAddress({ type, name, key })}`;
 }
 
-const keySets = new WeakMap<Expansion, ReadonlySet<string | number>>();
-
-/** Whether there is an instance with this key. */
-export function hasKey(expansion: Expansion, key: string | number): boolean {
-  const known = keySets.get(expansion) ?? new Set(expansion.keys);
-  keySets.set(expansion, known);
-  return known.has(key);
-}
-
-/** No names but those that a stack has in itself: what resources are, a scope says. */
+/** The scope before any resource is known. */
 const NOTHING_KNOWN: EvalScope = { resource: () => UNKNOWN, env: () => undefined };
 
-/** Locals that stand for parts of others are followed no further than this. */
+/** Most locals to follow that are just parts of others. */
 const MOST_STEPS = 100;
 
 interface Memo {
   readonly value: Typed;
-  /** What the scope said of the resources that went into it. */
+  /** The values of its resources in the scope. */
   readonly read: ReadonlyMap<string, Value | undefined>;
 }
 
@@ -116,8 +108,8 @@ interface Resolved {
 }
 
 /**
- * What is declared in a stack and what its names mean: their values in a scope, and what these depend on. Locals and
- * expansions are filled in the order in which they depend on each other.
+ * The declarations of a stack, and the values and dependencies of its names. Locals and expansions are added in the order of
+ * their dependencies.
  */
 export class StackContext implements Declared {
   readonly module: Declared["module"];
@@ -137,12 +129,12 @@ export class StackContext implements Declared {
     this.variables = variables;
   }
 
-  /** The names as an instance sees them. @param scope absent: nothing is known of any resource. */
+  /** The names as an instance sees them. @param scope default: no resource is known. */
   names(instance?: Instance, scope: EvalScope = NOTHING_KNOWN): Names {
     return { resolve: (traversal) => this.#resolve(traversal, instance, scope) };
   }
 
-  /** The first name in a value that may only go where nothing is recorded. */
+  /** The first ephemeral name in a value. */
   ephemeralIn({ traversals }: Compiled): PlacedTraversal | undefined {
     return traversals.find(({ root, steps: [step] }) => {
       const known = root === "var" ? this.variables : root === "local" ? this.locals : undefined;
@@ -150,12 +142,12 @@ export class StackContext implements Declared {
     });
   }
 
-  /** What a value depends on. */
+  /** The dependencies of a value. */
   rootsIn({ traversals }: Compiled): Root[] {
     return traversals.flatMap((traversal) => this.rootsOf(traversal));
   }
 
-  /** What a name depends on, through locals and `each`. */
+  /** The dependencies of a name, through locals and `each`. */
   rootsOf({ root, steps, text }: Traversal, instance?: Instance): readonly Root[] {
     const [first, second] = steps;
     if (root === "local") return this.#rootsOfLocal(String(first), steps.slice(1), 0);
@@ -168,7 +160,7 @@ export class StackContext implements Declared {
     const rest = steps.slice(data ? 2 : 1);
     const [key, ...path] = rest;
     if (expansion.form === "single") return [{ address: base, path: rest, text }];
-    if (key !== undefined && hasKey(expansion, key)) return [{ address: instanceAddress(expansion, key), path, text }];
+    if (key !== undefined && expansion.keys.has(key)) return [{ address: instanceAddress(expansion, key), path, text }];
     return [{ address: base, path: [], text }];
   }
 
@@ -179,7 +171,7 @@ export class StackContext implements Declared {
     return this.#rootsAt(local.compiled, path, depth + 1);
   }
 
-  /** What `each.value` depends on. */
+  /** The dependencies of `each.value`. */
   #rootsOfElement({ expansion, key }: Instance, path: readonly TraversalStep[], text: string): readonly Root[] {
     if (key === undefined) return [];
     if (expansion.over === undefined) {
@@ -191,7 +183,7 @@ export class StackContext implements Declared {
     return over === undefined ? [] : [{ address: instanceAddress(over, key), path, text }];
   }
 
-  /** What a part of a declared value depends on: that of the objects it is written in which the path leads to. */
+  /** The dependencies of the part of a declared value that a path leads to, as far as the value is written as objects. */
   #rootsAt(compiled: Compiled, path: readonly TraversalStep[], depth: number): readonly Root[] {
     let at: Json | undefined = compiled.json;
     let walked = 0;
@@ -226,7 +218,7 @@ export class StackContext implements Declared {
       if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``, 0);
       return { value: fromValue(instance.key), used: 1 };
     }
-    // Terraform runs in the folder of the stack, and calls it so.
+    // Terraform runs in the folder of the stack.
     if (root === "path" && (first === "module" || first === "root")) return { value: fromValue("."), used: 1 };
     if (root === "terraform" && first === "workspace") return { value: fromValue("default"), used: 1 };
     if (root === "data" && first === REMOTE_STATE)
@@ -266,15 +258,15 @@ export class StackContext implements Declared {
     if (expansion === undefined) return undefined;
     if (expansion.unclear) return { value: MISSING, used };
     if (expansion.form === "single") return { value: instanceValue(expansion, undefined, scope), used };
-    if (key !== undefined && hasKey(expansion, key))
+    if (key !== undefined && expansion.keys.has(key))
       return { value: instanceValue(expansion, key, scope), used: used + 1 };
-    const all = expansion.keys.map((one) => [String(one), instanceValue(expansion, one, scope)] as const);
+    const all = Array.from(expansion.keys, (one) => [String(one), instanceValue(expansion, one, scope)] as const);
     return { value: expansion.form === "each" ? object(all) : tuple(all.map(([, value]) => value)), used };
   }
 
   /**
-   * A local in a scope. What it depends on is evaluated before it, one after the other: a chain of locals may be long. It is
-   * evaluated once for each scope, and again when that says something else of what went into it.
+   * A local in a scope. The locals that it depends on are evaluated first, in a loop: a chain of locals may be long. A local is
+   * evaluated once in each scope, and again when the scope has another value for one of its resources.
    */
   #local(name: string, scope: EvalScope): Typed {
     const local = this.locals.get(name);
@@ -298,8 +290,7 @@ export class StackContext implements Declared {
     const read = new Map<string, Value | undefined>();
     for (const address of new Set(local.roots.map((root) => root.address))) {
       const expansion = this.expansions.get(address);
-      const keys = expansion === undefined || expansion.form === "single" ? [undefined] : expansion.keys;
-      for (const key of keys) {
+      for (const key of expansion?.keys ?? [undefined]) {
         const one = expansion === undefined ? address : instanceAddress(expansion, key);
         read.set(one, scope.resource(one));
       }
@@ -312,19 +303,19 @@ export class StackContext implements Declared {
   }
 }
 
-/** Whether a local depends on what only a scope knows. */
+/** Whether a local depends on a scope. */
 function isOpen(local: Local): local is Local & { readonly compiled: Compiled } {
   return local.roots.length > 0 && local.compiled !== undefined;
 }
 
-/** Whether the scope still says the same of what went into a value. */
+/** Whether a scope still has the same values of the resources. */
 function holds(memo: Memo | undefined, scope: EvalScope): boolean {
   return memo !== undefined && [...memo.read].every(([address, value]) => scope.resource(address) === value);
 }
 
 const elements = new WeakMap<Compiled, Map<string, Expression>>();
 
-/** The expression of one element of a `for_each` that is written as an object; the others need not be evaluated for it. */
+/** The expression of one element, so that the others need not be evaluated, if `for_each` is written as an object. */
 function elementOf(compiled: Compiled, key: string): Expression | undefined {
   const { json } = compiled;
   if (!isObject(json) || !Object.hasOwn(json, key) || Object.keys(json).some(isTemplate)) return undefined;
@@ -339,6 +330,6 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
-  if (value === undefined) throw new ExpressionError(`nothing is known of ${address}`, 0);
+  if (value === undefined) throw new ExpressionError(`${address} is not known`, 0);
   return schemaObject(expansion.draft.schema, value, scope.secrets?.(address));
 }

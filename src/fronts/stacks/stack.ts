@@ -15,7 +15,7 @@ import { type BlockDraft, readDraft } from "./draft.ts";
 import type { Compiled } from "./expressions.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
 import { literalSecrets, type Module, readModule, type StackCatalogue } from "./module.ts";
-import { compileLocals, makeNames } from "./names.ts";
+import { compileLocals, resolveNames } from "./names.ts";
 import { readImports, readMoved, readRemoved } from "./refactoring.ts";
 import { checkDependsOn, checkNames, type Declared, type RepetitionNames } from "./references.ts";
 import { checkRemoteStates, RemoteOutputs } from "./remote-states.ts";
@@ -73,7 +73,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const context = new StackContext(declared, readVariables(module.variables, options.variables, diags));
   const locals = compileLocals(declared);
   checkRemoteStates(module.data, diags);
-  makeNames(locals, context);
+  resolveNames(locals, context);
   validateVariables(context);
   const { providers, project } = readProviders(schemas.provider, folder, context);
   const imports = readImports(context);

@@ -18,20 +18,20 @@ import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
-/** The variables of a stack: their values, from outside or by default, held against their types and validations. */
+/** Reads the variables of a stack: given values or defaults, checked against types and validations. */
 
-/** A value that somebody gave for a variable. */
+/** A given value of a variable. */
 export interface GivenVariable {
   readonly name: string;
-  /** `-var`, `TF_VAR_name`, or the name of the file that it stands in. */
+  /** `-var`, `TF_VAR_name`, or the name of the file. */
   readonly from: string;
-  /** A text, to be read as the variable's type asks for; or a JSON value of a file, unknown where it is withheld. */
+  /** A text, parsed by the variable's type; or a JSON value of a file, unknown where it is withheld. */
   readonly value: { readonly text: string } | { readonly json: Value };
 }
 
 /**
- * The variables of a stack with their values: what was given last, else the default. A value is never part of a message.
- * Their `validation` is not looked at: it may use other names.
+ * The variables of a stack with their values: the last given one, otherwise the default. No message shows a value. Their
+ * `validation` comes later: it may use other names.
  */
 export function readVariables(
   blocks: ReadonlyMap<string, Block>,
@@ -48,7 +48,7 @@ function reportUndeclared({ name, from }: GivenVariable, names: readonly string[
   const summary = `The stack declares no variable "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, names))}`;
   const detail = `A value for it is given by ${from}.`;
   if (from === "-var")
-    diags.add(undefined, "config.variable", summary, { detail, fix: "Leave it out, or correct the name." });
+    diags.add(undefined, "config.variable", summary, { detail, fix: "Remove it, or correct the name." });
   else
     diags.warn(undefined, "config.variable", summary, { detail, fix: "Remove it from the file, or correct the name." });
 }
@@ -71,7 +71,7 @@ function readVariable(
   const secret = sensitive || ephemeral;
   const fallback = defaultOf(entry("default"), type?.type, { name, secret }, diags);
   const own = given && type && givenValue(given, type, block, diags);
-  // What may not be null and is given as null takes its default.
+  // Null, where it is not allowed, means the default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
   if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
     diags.add(keySpan, "config.variable", `The variable "${name}" has no value`, {
@@ -85,11 +85,11 @@ function readVariable(
 
 interface VariableType {
   readonly type: Type;
-  /** A text that is given is the value itself, not an expression. */
+  /** A given text is the value itself, not an expression. */
   readonly plain: boolean;
 }
 
-/** @returns undefined after a mistake. */
+/** @returns undefined after a reported error. */
 function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableType | undefined {
   if (entry === undefined) return { type: "any", plain: true };
   const text = literalText(entry, diags);
@@ -97,7 +97,7 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   const type = attempt(
     () => parseType(text),
     ({ message }) => {
-      diags.add(valueSpan(entry), "config.variable", `This is not the type of a variable: ${message}`, {
+      diags.add(valueSpan(entry), "config.variable", `This is not a valid type: ${message}`, {
         fix: "Write a type such as string, number, bool, list(string) or object({name=string}).",
       });
       return undefined;
@@ -106,7 +106,7 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   return type && { type, plain: type === "string" || type === "number" || type === "bool" };
 }
 
-/** The default is a literal: nothing in it is evaluated, as in Terraform. */
+/** The default is a literal, as in Terraform: nothing in it is evaluated. */
 function defaultOf(
   entry: Entry | undefined,
   type: Type | undefined,
@@ -124,14 +124,14 @@ function defaultOf(
   });
 }
 
-/** What is given from outside is evaluated, and may neither name nor call anything: Terraform refuses it. */
+/** A given text is evaluated, and may contain neither names nor calls: Terraform refuses them. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
   if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here", 0);
   return evaluate(expression, { resolve: () => undefined });
 }
 
-/** @returns undefined after a mistake. */
+/** @returns undefined after a reported error. */
 function givenValue(
   { name, from, value }: GivenVariable,
   { type, plain }: VariableType,
@@ -144,21 +144,21 @@ function givenValue(
   };
   return attempt(read, () => {
     diags.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
-      // The message of the failure may repeat the value, which is a secret perhaps.
+      // The message of the error may show the value, which may be a secret.
       detail: `It is given by ${from}.`,
       fix: plain
-        ? "Correct the value that is given."
+        ? "Correct the value."
         : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
     });
     return undefined;
   });
 }
 
-/** Holds the values of variables against their `validation`. A value itself is in no message but that of the stack's own. */
+/** Checks the values of variables against their `validation`. Only the stack's own message may show a value. */
 export function validateVariables(context: StackContext): void {
   for (const variable of context.variables.values()) {
     const entry = variable.block.body.entries.get("validation");
-    // Without a value, which is reported, there is nothing to hold against it.
+    // A missing value is reported already.
     if (entry === undefined || typeof variable.value.content === "symbol") continue;
     for (const block of blocksOf(entry, [], context.diags)) validate(variable, block, context);
   }
@@ -181,7 +181,7 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
   if (typeof result.value !== "boolean") {
     const summary = `The condition of the variable "${name}" is neither true nor false`;
     diags.add(valueSpan(condition), "config.expression", summary, {
-      fix: "Use the variable itself, other variables and locals: what is known before the account is asked.",
+      fix: "Use only the variable itself, other variables, and locals that do not depend on the account.",
     });
     return;
   }
@@ -189,10 +189,7 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
   const text = validationValue(message, context);
   diags.add(keySpan, "config.variable", `The value of the variable "${name}" is not accepted`, {
     ...(text?.secret === false && typeof text.value === "string" && { detail: text.value }),
-    fix:
-      from === undefined
-        ? "Correct its default, or give another value."
-        : `Correct the value that is given by ${from}.`,
+    fix: from === undefined ? "Correct its default, or give another value." : `Correct the value in ${from}.`,
   });
 }
 
@@ -206,7 +203,7 @@ function validationValue(entry: Entry, context: StackContext) {
     return { value: hasUnknown(value) ? null : value, secret: isSecret(typed) };
   };
   return attempt(compute, ({ offset, path }) => {
-    // Its words may repeat the value.
+    // Its message may show the value.
     reportExpression(new ExpressionError("this cannot be evaluated", offset, path), entry.value, diags);
     return undefined;
   });

@@ -100,7 +100,7 @@ describe("variables", () => {
     expect(diagnostics.map(({ code, summary }) => [code, summary])).toEqual([
       ["config.variable", 'The variable "a" has no value'],
       ["config.variable", 'The value of the variable "b" does not fit its type'],
-      ["config.variable", expect.stringContaining("This is not the type of a variable")],
+      ["config.variable", expect.stringContaining("This is not a valid type")],
       ["config.variable", 'The default of the variable "d" does not fit its type'],
     ]);
     expect(JSON.stringify(diagnostics)).not.toContain("s3cret");
@@ -193,6 +193,20 @@ describe("secrets", () => {
     const { diagnostics } = read(text);
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.unknown_key", "config.secret"]);
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+  });
+
+  it("are hidden whole where one begins with another, and with the escapes of the file", () => {
+    const secret = (value: string) => ({ sensitive: true, default: value });
+    const stack = {
+      variable: { a: secret("canary"), b: secret("canary-and-more"), c: secret("escaped-secret") },
+      resource: { hosting_service: { a: { ...SERVICE, domian: "x" } } },
+    };
+    const text = JSON.stringify({ provider: PROVIDER, ...stack }).replace('"escaped-', '"esc\\u0061ped-');
+    const { diagnostics, secrets } = read(text);
+    expect(secrets).toEqual(["canary", "canary-and-more", "escaped-secret"]);
+    const shown = diagnostics.map(({ range }) => range?.text).join();
+    expect(shown).toContain("domian");
+    expect(shown).not.toMatch(/canary|and-more|ped-secret/);
   });
 
   it("flow through names: whatever is made of one is one", () => {
