@@ -1,17 +1,9 @@
 import type { EvalContext } from "./context.ts";
+import { uniform } from "./conversion.ts";
 import { type Decimal, isWhole, toIndex } from "./number.ts";
 import { keyOf } from "./operators.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
-import {
-  attributeType,
-  elementType,
-  isPrimitive,
-  isSequence,
-  sameType,
-  shapeOf,
-  tupleTypes,
-  typeName,
-} from "./types.ts";
+import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleTypes, typeName } from "./types.ts";
 import {
   bool,
   elementsOf,
@@ -29,11 +21,11 @@ import {
   whole,
 } from "./value.ts";
 
-// What goes into values and through them: attributes and indexes, splats, `for`.
+// Evaluates attributes, indexes, splats and `for`.
 
 const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
-/** Goes down static steps; ends at the first mistake. */
+/** Follows static steps up to the first error. */
 export function descend(context: EvalContext, value: Typed, steps: readonly TraversalStep[], offset: number): Typed {
   let result = value;
   const before = context.errors.count;
@@ -44,7 +36,7 @@ export function descend(context: EvalContext, value: Typed, steps: readonly Trav
   return result;
 }
 
-/** `collection[key]`, and `collection.name` with the name as the key, with Terraform's rules for what is null or unknown. */
+/** `collection[key]`, also for `collection.name`, with Terraform's rules for null and unknown values. */
 export function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
   const { type, content } = collection;
   if (content === null) return context.error(`this value is null: it has no ${describe(key)}`, offset);
@@ -54,12 +46,12 @@ export function at(context: EvalContext, collection: Typed, key: Typed, offset: 
 
   const shape = shapeOf(type);
   if (shape === "set")
-    return context.error("a set has no indexes or attributes: go through it with for, or use tolist or one", offset);
+    return context.error("a set has no indexes or attributes: iterate over it with for, or use tolist or one", offset);
   if (isPrimitive(type)) return context.error(`a ${typeName(type)} has no indexes or attributes`, offset);
   const isName = key.secret !== true && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
   if (isName && isSequence(type)) {
-    const hint = shapeOf(elementType(type)) === "object" ? "; [*] gives it of all elements" : "";
-    return context.error(`a list has no ${describe(key)}: name one element by its index${hint}`, offset);
+    const hint = shapeOf(elementType(type)) === "object" ? ", or use [*] for all elements" : "";
+    return context.error(`a list has no ${describe(key)}: select an element by its index${hint}`, offset);
   }
 
   const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
@@ -91,11 +83,11 @@ function elementAt(
   const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
   const item = place === undefined ? undefined : items[place];
   if (item !== undefined) return found(item);
-  const empty = items.length === 0 ? "there is no such element: the list is empty" : undefined;
+  const empty = items.length === 0 ? "there is no element with this index: the list is empty" : undefined;
   return context.error(empty ?? "there is no element with this index", offset);
 }
 
-/** A secret key is not named. */
+/** A key for messages; a secret one is not shown. */
 function describe(key: Typed): string {
   if (key.secret || !isKnown(key)) return "such key";
   if (key.type === "string")
@@ -103,7 +95,7 @@ function describe(key: Typed): string {
   return "such index";
 }
 
-/** `source[*]each`. What is no list is taken for a list of one, null for an empty one. */
+/** `source[*]each`. A value that is no list counts as a list of one, null as an empty list. */
 export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const source = context.sound(node.source);
   if (source === undefined) return unknown("any");
@@ -111,30 +103,29 @@ export function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const single = !isSequence(source.type);
   if (source.content === null) {
     if (single) return secretIf(tuple([]), source.secret);
-    return context.error("[*] cannot go through a list that is null", node.source.offset);
+    return context.error("[*] cannot iterate over null", node.source.offset);
   }
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
   const parts = context.through(source);
   const each = (item: Typed) => parts.with({ item }).value(node.each);
   if (single) {
     const result = each(source);
-    // It may still turn out to be null, and then there is nothing.
+    // An unknown value may still be null, which gives an empty list.
     return secretIf(isKnown(source) ? tuple([result]) : unknown("any"), source.secret);
   }
   if (!isKnown(source)) return secretIf(unknown(resultType(source.type, each)), source.secret);
 
   const before = context.errors.count;
   const items = elementsOf(source).map(each);
-  // Terraform goes on with an unknown value of the type that it would have.
+  // Terraform continues with an unknown value of the result's type.
   if (context.errors.count > before)
     return unknown(resultType(source.type, (item) => parts.apart(node.each, { item }).value));
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
   if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
-  const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
-  if (items.some(({ type }) => type !== "any" && !sameType(type, first)))
-    return context.error("this [*] gives elements of different types; use a for expression", node.offset);
-  const typed = items.map((item): Typed => (item.type === "any" ? { ...item, type: first } : item));
-  return secretIf(list(first, typed), source.secret);
+  const elements = uniform(items);
+  if (elements === undefined)
+    return context.error("the elements of this [*] have different types; use a for expression", node.offset);
+  return secretIf(list(...elements), source.secret);
 }
 
 /** The type of the result, as far as it follows from the type of the source. */
@@ -144,19 +135,19 @@ function resultType(type: Type, each: (item: Typed) => Typed): Type {
 }
 
 /**
- * A tuple or an object of what the body gives for each element. Where it is unknown which elements there are, which are
- * let through or what a key is, the whole is.
+ * A tuple or an object of the body's results for all elements. It is unknown if the elements, the condition for one of them, or
+ * a key is unknown.
  */
 export function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
-  if (source.content === null) return context.error("what the for goes through is null", offset);
+  if (source.content === null) return context.error("for cannot iterate over null", offset);
   if (source.type === "any") return secretIf(unknown("any"), source.secret);
-  if (isPrimitive(source.type)) return context.error(`a for cannot go through a ${typeName(source.type)}`, offset);
+  if (isPrimitive(source.type)) return context.error(`for cannot iterate over a ${typeName(source.type)}`, offset);
 
   const marks = [source.secret];
   const parts = context.through(source);
-  // Even where there is no element the condition must be one that can be a bool.
+  // Without elements, too, the condition must be convertible to a bool.
   const tried = bind(parts, node, unknown("any"), unknown("any"));
   if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
   if (!isKnown(source)) return secretIf(unknown("any"), ...marks);
@@ -182,7 +173,7 @@ interface Result {
   readonly groups: Map<string, Typed[]>;
 }
 
-/** The condition for one element as a bool; undefined when there is a mistake in it. */
+/** The condition for one element as a bool; undefined after an error in it. */
 function decided(context: EvalContext, node: Expression, marks: (boolean | undefined)[]): Typed | undefined {
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
@@ -211,7 +202,7 @@ function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (
   else if (node.group) group.push(value);
   else {
     const which = key.secret ? "the same key" : `the key ${JSON.stringify(name)}`;
-    context.error(`two elements give ${which}; write ... after the value to group them`, node.key.offset);
+    context.error(`two elements have ${which}; write ... after the value to group them`, node.key.offset);
   }
 }
 
@@ -222,7 +213,7 @@ function bind(context: EvalContext, { keyName, valueName }: NodeOf<"for">, key: 
   return context.with({ bound });
 }
 
-/** The elements with their keys: indexes, texts, or of a set the elements themselves. */
+/** The elements with their keys: indexes, strings, or in a set the elements themselves. */
 function pairsOf(source: Typed): readonly (readonly [Typed, Typed])[] {
   if (source.content instanceof Map) return entriesOf(source).map(([key, item]) => [text(key), item]);
   const isSet = shapeOf(source.type) === "set";

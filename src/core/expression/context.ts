@@ -4,9 +4,9 @@ import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./value.ts";
 
-// What the evaluation of a node is given: the names, and where errors go.
+// The context of an evaluation: names, bindings and the collected errors.
 
-/** What is wrong in a part of an expression. An evaluation goes on after a mistake, as Terraform's does, with unknown values. */
+/** The errors of a part of an expression. An evaluation continues after an error, as in Terraform, with unknown values. */
 export class ErrorCollector {
   first: ExpressionError | undefined;
   count = 0;
@@ -17,19 +17,19 @@ export class ErrorCollector {
   }
 }
 
-const NOT_SHOWN = "what is wrong is not shown, because this goes through a secret";
+const NOT_SHOWN = "the error is not shown, because it involves a secret";
 
 type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
-/** The evaluation of one expression, as the node that is being evaluated sees it. */
+/** The evaluation of one expression, as seen by the node that is being evaluated. */
 export class EvalContext {
   readonly names: Names;
-  /** What `for` binds. */
+  /** The names that `for` binds. */
   readonly bound: ReadonlyMap<string, Typed>;
-  /** The element that the nearest splat is at. */
+  /** The current element of the nearest splat. */
   readonly item: Typed | undefined;
   readonly errors: ErrorCollector;
-  /** What is bound is part of a secret, and has no mark of its own, as in Terraform: what is wrong with it is not shown. */
+  /** Bound values are parts of a secret, without their own mark, as in Terraform: their errors are not shown. */
   readonly discreet: boolean;
   readonly #nodeValue: NodeValue;
 
@@ -50,37 +50,37 @@ export class EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, ...changes });
   }
 
-  /** The context for what goes through the parts of a value. */
+  /** The context for the parts of a value. */
   through({ secret }: Typed): EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret === true });
   }
 
-  /** The value of a node; what is wrong with it goes to the errors. @throws Refusal */
+  /** The value of a node; its errors are collected. @throws Refusal */
   value(node: Expression): Typed {
     return this.#nodeValue(node, this);
   }
 
-  /** The value of a node; undefined when there is a mistake in it. */
+  /** The value of a node; undefined after an error in it. */
   sound(node: Expression): Typed | undefined {
     const before = this.errors.count;
     const value = this.value(node);
     return this.errors.count > before ? undefined : value;
   }
 
-  /** The value of a node, with what is wrong in it apart from the rest. */
+  /** The value of a node, with its errors collected separately. */
   apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; errors: ErrorCollector } {
     const errors = new ErrorCollector();
     return { value: this.with({ ...changes, errors }).value(node), errors };
   }
 
-  /** Notes a mistake. @returns what stands for the value that could not be computed */
+  /** Collects an error. @returns the unknown value that replaces the result */
   error(message: string, at: number | Expression, type: Type = "any"): Typed {
     const { offset, path } = placeOf(at);
     this.errors.add(new ExpressionError(this.discreet ? NOT_SHOWN : message, offset, path));
     return unknown(type);
   }
 
-  /** The result, or where computing it throws an ExpressionError (a Refusal passes): undefined, and the mistake is noted. */
+  /** The result; after an ExpressionError, which is collected, undefined. @throws Refusal */
   attempt<T>(at: number | Expression, what: string, compute: () => T): T | undefined {
     try {
       return compute();
@@ -94,13 +94,13 @@ export class EvalContext {
     }
   }
 
-  /** The value as one of a type; undefined when it cannot be, which is noted. */
+  /** The value converted to a type; undefined after a collected error. */
   converted(value: Typed, type: Type, at: number | Expression, what: string): Typed | undefined {
     return this.attempt(at, what, () => convert(value, type));
   }
 }
 
-/** Where a node is: of a string within a JSON value, in that string. */
+/** The place of a node; of one in a string of a JSON value, that in the string. */
 function placeOf(at: number | Expression): { offset: number; path: AttributePath } {
   if (typeof at === "number") return { offset: at, path: [] };
   return at.kind === "placed" ? { offset: at.inner.offset, path: at.path } : { offset: at.offset, path: [] };

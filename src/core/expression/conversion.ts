@@ -1,7 +1,7 @@
 import { ExpressionError, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
 import { set } from "./equality.ts";
 import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
-import { guarded, Refusal } from "./refusal.ts";
+import { guarded, Refusal, replacingErrors } from "./refusal.ts";
 import {
   attributesOf,
   attributeType,
@@ -37,12 +37,12 @@ import {
   unknown,
 } from "./value.ts";
 
-// Values in other forms: of another type, as Terraform's `cty` converts them, and to and from plain JSON.
+// Converts values to other types, as Terraform's `cty` does, and to and from plain JSON.
 
 /**
- * The value as one of another type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a
- * list; attributes that the type does not have are left out, those it has as optional get their default. An unknown
- * value stays unknown and a null null. @throws ExpressionError when it cannot be
+ * Converts a value to a type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a list. Attributes
+ * that the type does not have are dropped, optional ones get their default. Unknown and null values stay so.
+ * @throws ExpressionError when it cannot be converted
  */
 export function convert(typed: Typed, type: Type): Typed {
   if (sameType(typed.type, withoutOptional(type))) return typed;
@@ -53,7 +53,7 @@ export function convert(typed: Typed, type: Type): Typed {
   return found(given);
 }
 
-/** What is wrong with a value of this type where another one is wanted. */
+/** The error message for a type that cannot be converted to the wanted one. */
 function mismatch(given: Type, wanted: Type): string {
   if (shapeOf(wanted) !== "object" || shapeOf(given) !== "object")
     return `${typeName(wanted)} required, but this is ${typeName(given)}`;
@@ -63,25 +63,25 @@ function mismatch(given: Type, wanted: Type): string {
   return missing.length === 1 ? `attribute ${missing[0]} is required` : `attributes ${missing.join(", ")} are required`;
 }
 
-/** Whether values of the one type can be converted to the other, at least some of them. */
+/** Whether at least some values of a type can be converted to another. */
 export function canConvert(from: Type, to: Type): boolean {
   return sameType(from, withoutOptional(to)) || conversion(from, to) !== undefined;
 }
 
-/** The type that all of these can be converted to; undefined when there is none. */
+/** The common type that all of these can be converted to; undefined when there is none. */
 export function unify(types: readonly Type[]): Type | undefined {
   return unifyBy((from, to) => conversion(from, to) !== undefined, types);
 }
 
-/** What makes a value of one type one of another. @throws ExpressionError when this value cannot be converted. */
+/** Converts values of one type to another. @throws ExpressionError when this value cannot be converted. */
 type Conversion = (value: Typed) => Typed;
 
 /**
- * What converts values of one type to another, as `cty` does it, though it may fail for some of them: a text to a number, a
- * map to an object. Undefined: nothing does.
+ * The conversion from one type to another, as in `cty`; it may fail for some values (a string to a number, a map to an object).
+ * Undefined when there is none.
  */
 export function conversion(from: Type, to: Type): Conversion | undefined {
-  // Of type `any` the value is null or unknown.
+  // A value of type `any` is null or unknown.
   const convertKnown = to === "any" || from === "any" ? same : find(from, to);
   if (convertKnown === undefined) return undefined;
   return (value) => {
@@ -89,18 +89,11 @@ export function conversion(from: Type, to: Type): Conversion | undefined {
     const open = () => replaceAny(value.type, withoutOptional(to), unify);
     if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
-    return value.secret ? discreetly(to, () => secretIf(convertKnown(bare(value)), true)) : convertKnown(value);
+    if (value.secret !== true) return convertKnown(value);
+    // An error shows nothing of a secret, not even the keys of a map.
+    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`, 0);
+    return replacingErrors(() => secretIf(convertKnown(bare(value)), true), hidden);
   };
-}
-
-/** What is wrong with a secret repeats nothing of it, not the keys of a map either. */
-function discreetly(to: Type, run: () => Typed): Typed {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
-    throw new ExpressionError(`a secret that is no ${typeName(to)} is not shown`, 0);
-  }
 }
 
 const same: Conversion = (value) => value;
@@ -126,7 +119,7 @@ function find(from: Type, to: Type): Conversion | undefined {
   }
 }
 
-/** A text, number or bool as another of them. */
+/** Between strings, numbers and bools. */
 function primitive(from: Type, to: Type): Conversion | undefined {
   if (to === "string")
     return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as Decimal));
@@ -148,7 +141,7 @@ function textToBool({ content }: Typed): Typed {
   throw new ExpressionError(`a bool is required${hint}`, 0);
 }
 
-/** What converts each of these to the type that is wanted in its place; undefined when one of them cannot be. */
+/** The conversions of these types to the wanted ones in their places; undefined when there is none for one of them. */
 function each<Place>(
   types: Iterable<readonly [Place, Type]>,
   wanted: (place: Place) => Type,
@@ -240,7 +233,7 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
     const from: Type | undefined = ofObject ? given.get(name) : (given as Type);
     const part = from && (sameType(from, type) ? same : conversion(from, type));
     if (part !== undefined) parts.set(name, part);
-    // What an object does not have, and what a map may be without, need not suit.
+    // An absent attribute, and one that a map may lack, need not be convertible.
     else if (!isOptional(to, name) || (ofObject && from !== undefined)) return undefined;
   }
   return (value) => {
@@ -262,20 +255,20 @@ function isOptional(type: Type, name: string): boolean {
   return typeof type === "object" && "object" in type && Object.hasOwn(type.optional ?? {}, name);
 }
 
-/** Values as elements of one collection: of one type, with the null and unknown ones of no type taking it. */
+/** Values converted to one common type. @param what the collection, for the message. */
 function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]] {
-  const fitting = fitted(values);
+  const fitting = uniform(values);
   if (fitting !== undefined) return fitting;
   const types = values.map(({ type }) => type);
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
   // A common type that has an `any` in it may still leave them different.
-  const made = parts && fitted(values.map((value, i) => parts.get(i)?.(value) ?? value));
+  const made = parts && uniform(values.map((value, i) => parts.get(i)?.(value) ?? value));
   if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
   return made;
 }
 
-/** A map of values that are made alike. */
+/** A map with its values converted to a common type. */
 function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
   const [element, values] = alike(
     entries.map(([, value]) => value),
@@ -287,13 +280,14 @@ function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
   );
 }
 
-function fitted(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
+/** Values of one type, which untyped null and unknown ones take on; undefined when their types differ. */
+export function uniform(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
   if (items.some(({ type }) => type !== "any" && !sameType(type, first))) return undefined;
   return [first, items.map((item) => (item.type === "any" ? { ...item, type: first } : item))];
 }
 
-/** Errors of a part say which part it is. */
+/** Errors of a part name it. */
 function within<T>(part: string, run: () => T): T {
   try {
     return run();
@@ -303,10 +297,7 @@ function within<T>(part: string, run: () => T): T {
   }
 }
 
-/**
- * The value with the defaults of a type's optional attributes where they are left out or null; not yet converted to it.
- * What is null or unknown as a whole stays so.
- */
+/** The value, not yet converted, with the defaults of optional attributes that are absent or null. */
 function withDefaults(value: Typed, type: Type): Typed {
   if (!hasDefaults(type) || !isKnown(value) || value.content === null) return value;
   if (isSequence(value.type)) return secretIf(sequence(value, type), value.secret);
@@ -333,7 +324,7 @@ function mapping(value: Typed, type: Type): Typed {
   return shapeOf(value.type) === "object" || unify(types) === undefined ? object(entries) : mapOf([...entries]);
 }
 
-/** The type that says what is left out of one element. */
+/** The type constraint of one element. */
 function partOf(type: Type, key: string | number): Type {
   if (shapeOf(type) === "tuple") return tupleTypes(type)[Number(key)] ?? "any";
   return shapeOf(type) === "object" ? (attributeType(type, String(key)) ?? "any") : elementType(type);
@@ -344,11 +335,11 @@ function hasDefaults(type: Type): boolean {
   return presets.some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
 }
 
-/** Locals that hold each other twice grow beyond any memory when they are written out. */
+/** Locals that each contain another one twice would exceed any memory when expanded. */
 const MOST_PARTS = 2_000_000;
 
 /**
- * A JSON value, unknown parts allowed: converted to the type when there is one, otherwise with tuples and objects.
+ * A JSON value with optional unknown parts, converted to the type if given, otherwise with tuples and objects.
  * @throws ExpressionError when it cannot be converted
  */
 export function fromValue(value: Value, type?: Type): Typed {
@@ -368,7 +359,7 @@ function untyped(value: Value): Typed {
 
 /**
  * The plain JSON value; a set is a list, unknown parts are UNKNOWN.
- * @throws ExpressionError for a number that a JSON number would not hold exactly, and for a value beyond all bounds
+ * @throws ExpressionError for a number that JSON numbers cannot hold exactly, and for a value that is too large
  */
 export function toValue(typed: Typed): Value {
   let parts = 0;

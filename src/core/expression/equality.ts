@@ -11,11 +11,11 @@ import {
   withoutSecrets,
 } from "./value.ts";
 
-// What is equal, and with it sets: which values are one, and in which order they stand.
+// Equality of values, and the sets that depend on it: unique values in Terraform's order.
 
 /**
- * Whether two values are equal, as `==` has it: of the same type and with the same content; nulls of all types are equal.
- * @returns undefined as long as that is not known.
+ * Whether two values are equal in the sense of `==`: same type and content; nulls of all types are equal.
+ * @returns undefined when unknown.
  */
 export function equals(a: Typed, b: Typed): boolean | undefined {
   if (!isKnown(a) || !isKnown(b)) return withUnknown(a, b);
@@ -38,19 +38,19 @@ export function equals(a: Typed, b: Typed): boolean | undefined {
   }
 }
 
-/** Whether a part is unknown of which not even the type is known. */
+/** Whether a part has an unknown type. */
 function isOpen(typed: Typed): boolean {
   return isKnown(typed) ? elementsOf(typed).some(isOpen) : hasAny(typed.type);
 }
 
-/** Two values of different types can only be equal as nulls, which an unknown one may still become. */
+/** Equality with an unknown value. Values of different types are equal only if both are null, which an unknown one may be. */
 function withUnknown(a: Typed, b: Typed): false | undefined {
   const [known, open] = isKnown(a) ? [a, b] : [b, a];
   if (!isKnown(known) || known.content === null || hasAny(open.type)) return undefined;
   return sameType(known.type, open.type) ? undefined : false;
 }
 
-/** As Terraform goes through them: what is unknown before the first difference makes the whole unknown. */
+/** As in Terraform, an unknown element before the first difference makes the result unknown. */
 function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined {
   if (a.length !== b.length) return false;
   for (const [i, item] of a.entries()) {
@@ -61,7 +61,7 @@ function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined
   return true;
 }
 
-/** Terraform goes through the keys in no order: unknown as long as any part of the entries in common is. */
+/** Terraform compares entries in no order: the result is unknown if that of any entry is. */
 function equalEntries(a: Typed, b: Typed): boolean | undefined {
   const others = new Map(entriesOf(b));
   const entries = entriesOf(a);
@@ -77,7 +77,7 @@ function equalSets(a: readonly Typed[], b: readonly Typed[]): boolean | undefine
   return within(a, b) && within(b, a);
 }
 
-/** Whether a value of the first type could be one of the second, where `any` stands for whatever comes. */
+/** Whether a value of the first type could have the second, in which `any` matches all types. */
 function conforms(type: Type, wanted: Type): boolean {
   if (wanted === "any" || sameType(type, wanted)) return true;
   const shape = shapeOf(type);
@@ -97,8 +97,8 @@ function conforms(type: Type, wanted: Type): boolean {
 }
 
 /**
- * A set of values of one type: without what is there twice, in Terraform's order. Marks of elements become the set's. Two
- * unknown elements may turn out to be one, and are kept apart until then.
+ * A set of values of one type: unique, in Terraform's order. Secret elements make the set secret. Unknown elements may be equal
+ * later, and stay separate until then.
  */
 export function set(element: Type, items: readonly Typed[]): Typed {
   const marked = items.map((item) => ({ item: withoutSecrets(item), key: orderKey(item) }));
@@ -113,7 +113,7 @@ export function set(element: Type, items: readonly Typed[]): Typed {
   return items.some(isSecret) ? { ...typed, secret: true } : typed;
 }
 
-/** Nulls last, unknown ones before them; numbers by size, texts by their bytes, false before true; the rest by its key. */
+/** Known values, then unknown, then null; numbers by size, strings by bytes, false before true; others by their key. */
 function order(a: Typed, b: Typed): number {
   const rank = (typed: Typed) => (typed.content === null ? 2 : isKnown(typed) ? 0 : 1);
   if (rank(a) !== rank(b) || rank(a) > 0) return rank(a) - rank(b);
@@ -122,7 +122,7 @@ function order(a: Typed, b: Typed): number {
   return a.type === "bool" ? Number(a.content) - Number(b.content) : 0;
 }
 
-/** The text by which Terraform orders what has no order of its own. */
+/** The text by which Terraform sorts values without an order. */
 function orderKey(typed: Typed): string {
   if (!isKnown(typed)) return "?";
   if (typed.content === null) return "~";

@@ -20,14 +20,14 @@ import {
   unknown,
 } from "./value.ts";
 
-// From the tree to the value: each node by its kind, calls of functions among them.
+// Evaluates the syntax tree: each node by its kind, including function calls.
 
-/** Nodes that one evaluation may go through, those of loops once for each element. */
+/** Most nodes that one evaluation may visit, those of loops once for each element. */
 const MOST_NODES = 3_000_000;
 
 /**
- * The value of an expression: what Terraform would compute, unknown parts and marks of secrets included.
- * @throws ExpressionError with what is wrong or not supported, and where
+ * The value of an expression as Terraform computes it, including unknown parts and secret marks.
+ * @throws ExpressionError for an error or an unsupported expression, with its place
  */
 export function evaluate(expression: Expression, names: Names): Typed {
   const errors = new ErrorCollector();
@@ -92,11 +92,11 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
   const local = context.bound.get(root);
   if (local !== undefined) return descend(context, local, steps, offset);
   const found = resolved(context, { root, steps, text, offset });
-  if (found === undefined) throw new Refusal(`there is nothing that ${text} could name`, offset);
+  if (found === undefined) throw new Refusal(`${text} does not exist`, offset);
   return descend(context, found.value, steps.slice(found.used), offset);
 }
 
-/** Terraform finds out about wrong names before it evaluates anything: no `try` passes over them. */
+/** Terraform checks names before it evaluates anything, so `try` does not ignore wrong ones. */
 function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Names["resolve"]> {
   try {
     return names.resolve(traversal);
@@ -119,7 +119,7 @@ function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Type
 }
 
 function callOf(context: EvalContext, node: NodeOf<"call">): Typed {
-  // Terraform knows its own functions by this prefix as well.
+  // Terraform also accepts its functions with this prefix.
   const name = node.name.replace(/^core::/, "");
   if (name === "try") return tryOf(context, node);
   if (name === "can") return canOf(context, node);
@@ -137,10 +137,10 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   throw new Refusal(`there is no such function.${near}`, 0);
 }
 
-/** The values of the arguments; undefined when one of them is mistaken or it is not known yet how many there are. */
+/** The values of the arguments; undefined after an error in one, or when their number is unknown. */
 function argumentsOf(context: EvalContext, node: NodeOf<"call">, name: string): readonly Typed[] | undefined {
   const before = context.errors.count;
-  // Whatever is rounded to a whole number may be a quotient without end.
+  // A quotient that is rounded to a whole number may be an infinite decimal.
   const whole = (name === "floor" || name === "ceil") && node.args.length === 1;
   const args = node.args.map((arg) => (whole ? quotientOf(context, arg) : context.value(arg)));
   const last = args.at(-1);
@@ -156,20 +156,20 @@ function quotientOf(context: EvalContext, node: Expression): Typed {
 
 function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): readonly Typed[] | undefined {
   const offset = node.args.at(-1)?.offset ?? node.offset;
-  if (last.content === null) context.error("what stands before ... is null", offset);
+  if (last.content === null) context.error("the argument before ... is null", offset);
   else if (!isSequence(last.type) && last.type !== "any")
-    context.error(`what stands before ... is a ${typeName(last.type)}, not a list`, offset);
+    context.error(`the argument before ... is a ${typeName(last.type)}, not a list`, offset);
   else if (isKnown(last)) return elementsOf(last).map((item) => secretIf(item, last.secret));
   return undefined;
 }
 
-/** The first expression without a mistake. As long as it has unknown parts it may still have one. */
+/** The first argument without an error. While it has unknown parts, it may still get one. */
 function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
     const { value, errors } = context.apart(arg);
     if (errors.count === 0) return isWhollyKnown(value) ? value : secretIf(unknown("any"), isSecret(value));
   }
-  return context.error("no expression of try succeeds; the last one should be a plain value", node.offset);
+  return context.error("no argument of try succeeds; the last one should be a plain value", node.offset);
 }
 
 function canOf(context: EvalContext, node: NodeOf<"call">): Typed {

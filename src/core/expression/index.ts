@@ -1,8 +1,8 @@
 /**
- * Terraform's expression language, as far as synthesized stacks use it: text -> tree -> value. In: the strings of JSON
- * syntax, and what names mean. Out: typed values that are what Terraform would compute, or an `ExpressionError` that says
- * what is not supported. Must not: know resources, files or the API; compute anything that Terraform would compute otherwise.
- * YAML, which has references alone, goes by way of `references.ts`, so that it starts without the rest.
+ * Terraform's expression language, as far as synthesized stacks use it: text -> tree -> value. In: strings of the JSON syntax,
+ * and the values of names. Out: the typed values that Terraform computes, or an `ExpressionError` for an error or an unsupported
+ * expression. Must not: know resources, files or the API; compute a value that differs from Terraform's.
+ * YAML, which has only references, uses `references.ts`, so that it starts without the rest.
  */
 export { convert, fromValue, toValue } from "./conversion.ts";
 export { evaluate } from "./evaluate.ts";

@@ -1,11 +1,11 @@
-// JSON texts (RFC 8259), read by `jsondecode` and by the front of stacks: each makes its own values of the parts. `JSON.parse`
-// knows no places and passes over keys that are given twice; of the libraries that know places, `yaml` takes ten times as long,
-// and `jsonc-parser` cannot be bundled as it is, passes over halves of characters, and says less of what is wrong.
+// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` has no places
+// and accepts duplicate keys; of the libraries with places, `yaml` takes ten times as long, and `jsonc-parser` cannot be bundled
+// as it is, accepts unpaired surrogates, and reports errors in less detail.
 
-/** A text that is no JSON: what is wrong, and where. */
+/** A syntax error and its place. */
 export class JsonError extends Error {
   readonly offset: number;
-  /** The value is whole, and something follows it. */
+  /** Whether the value is complete and other text follows it. */
   readonly trailing: boolean;
 
   constructor(message: string, offset: number, trailing = false) {
@@ -15,24 +15,24 @@ export class JsonError extends Error {
   }
 }
 
-/** Where a part stands: its first UTF-16 unit, and the first one behind it. */
+/** A range in UTF-16 units, the end exclusive. */
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object, in the order of the text. A key may be there several times. */
+/** A member of an object, in the order of the text. Keys may be duplicates. */
 interface JsonMember<T> {
   readonly key: string;
   readonly place: JsonPlace;
   readonly value: T;
 }
 
-/** What is made of the parts of a JSON text, those within others first. */
+/** Builds values of the parts of a JSON text, inner ones first. */
 export interface JsonMaker<T> {
-  /** Before a value is read, at its depth in others: the place to refuse more. */
+  /** Called before each value; may throw to limit depth or number. */
   enter(depth: number, start: number): void;
-  /** With all the digits of a number, as they are written. */
+  /** @param digits as written. */
   number(digits: string, place: JsonPlace): T;
   leaf(value: string | boolean | null, place: JsonPlace): T;
   list(items: readonly T[], place: JsonPlace): T;
@@ -61,7 +61,7 @@ class Reader<T> {
   document(): T {
     const value = this.#value(0);
     this.#match(BLANK);
-    if (this.#at < this.#text.length) throw new JsonError("something follows the end of the value", this.#at, true);
+    if (this.#at < this.#text.length) throw new JsonError("unexpected text after the value", this.#at, true);
     return value;
   }
 
@@ -77,7 +77,7 @@ class Reader<T> {
     if (word !== undefined) return this.#maker.leaf(word === "null" ? null : word === "true", this.#from(start));
     const digits = this.#match(NUMBER);
     if (digits !== undefined) return this.#maker.number(digits, this.#from(start));
-    throw new JsonError(sign === undefined ? "the text ends unexpectedly" : "a value is expected here", start);
+    throw new JsonError(sign === undefined ? "the text ends unexpectedly" : "expected a value", start);
   }
 
   #object(start: number, depth: number): T {
@@ -85,11 +85,11 @@ class Reader<T> {
     this.#at += 1;
     for (let first = true; !this.#ends("}", first); first = false) {
       const keyStart = this.#at;
-      if (this.#text[keyStart] !== '"') throw new JsonError("a key in double quotes is expected here", keyStart);
+      if (this.#text[keyStart] !== '"') throw new JsonError("expected a key in double quotes", keyStart);
       const key = this.#string();
       const place = this.#from(keyStart);
       this.#match(BLANK);
-      if (this.#text[this.#at] !== ":") throw new JsonError("a `:` is expected here", this.#at);
+      if (this.#text[this.#at] !== ":") throw new JsonError("expected a `:`", this.#at);
       this.#at += 1;
       members.push({ key, place, value: this.#value(depth + 1) });
     }
@@ -103,7 +103,7 @@ class Reader<T> {
     return this.#maker.list(items, this.#from(start));
   }
 
-  /** Passes the closing bracket, or the comma before what follows. */
+  /** Takes the closing bracket, or the comma before the next element. */
   #ends(bracket: "}" | "]", first: boolean): boolean {
     this.#match(BLANK);
     const sign = this.#text[this.#at];
@@ -113,10 +113,10 @@ class Reader<T> {
     }
     if (first) return false;
     const comma = this.#at;
-    if (sign !== ",") throw new JsonError(`a \`,\` or \`${bracket}\` is expected here`, comma);
+    if (sign !== ",") throw new JsonError(`expected a \`,\` or \`${bracket}\``, comma);
     this.#at += 1;
     this.#match(BLANK);
-    if (this.#text[this.#at] === bracket) throw new JsonError(`a \`,\` stands before \`${bracket}\``, comma);
+    if (this.#text[this.#at] === bracket) throw new JsonError(`trailing \`,\` before \`${bracket}\``, comma);
     return false;
   }
 
@@ -130,7 +130,7 @@ class Reader<T> {
     }
   }
 
-  /** Behind the first quote that no backslash takes its meaning from. */
+  /** The place after the first unescaped quote. */
   #endOfString(start: number): number {
     for (let at = this.#text.indexOf('"', start + 1); at >= 0; at = this.#text.indexOf('"', at + 1)) {
       let backslashes = 0;

@@ -2,9 +2,9 @@ import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 import { childrenOf, type Expression } from "./syntax.ts";
 
-// From text to tokens. What a template has besides expressions is not among them.
+// Splits the text of an expression into tokens. The literal text of templates is read elsewhere.
 
-/** A token of the native syntax. Strings are not tokens: they have expressions in them, and the parser goes through them. */
+/** A token of the native syntax. Strings are not tokens, because they can contain expressions; the parser reads them. */
 export interface Token {
   readonly kind: "number" | "identifier" | "symbol" | "quote" | "newline" | "end";
   readonly text: string;
@@ -20,7 +20,7 @@ const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
 const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|~\}|[[\](){}.,*/%+\-=<>!?:]/y;
 const HEREDOC = /<<-?[\p{ID_Start}_][\p{ID_Continue}-]*\r?\n/uy;
 
-/** The token at a place, spaces and comments before it passed over; line breaks only where they mean nothing. @throws ExpressionError */
+/** The next token after spaces and comments. @param newlines whether line breaks are tokens. @throws ExpressionError */
 function tokenAt(text: string, from: number, newlines: boolean): Token {
   let at = from;
   for (;;) {
@@ -49,7 +49,7 @@ function tokenAt(text: string, from: number, newlines: boolean): Token {
     if (content !== "") return token(kind, content);
   }
   throw new ExpressionError(
-    `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))} has no meaning here`,
+    `unexpected character ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`,
     at,
   );
 }
@@ -65,12 +65,12 @@ function match(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** How deep the tree may get: long chains of operators are deep trees. */
+/** Deepest tree; long chains of operators are deep trees. */
 const MOST_DEEP = 600;
 
 /**
- * Goes through the text of an expression, token by token. The grammar of expressions and that of templates share it: each has
- * parts of the other in it. All of it throws ExpressionError.
+ * Reads an expression token by token. The grammars of expressions and of templates share it, because each contains the other.
+ * All methods throw ExpressionError.
  */
 export abstract class Reader {
   readonly text: string;
@@ -111,7 +111,7 @@ export abstract class Reader {
     return found;
   }
 
-  /** Takes the symbol; anything else is a mistake, of which `where` says what was expected. */
+  /** Takes the symbol; anything else is an error. @param where completes `expected ")" …`. */
   expect(symbol: string, where: string): void {
     if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
   }
@@ -122,12 +122,12 @@ export abstract class Reader {
     throw new ExpressionError(`expected ${wanted}, found ${found}`, start);
   }
 
-  /** Runs with line breaks that mean nothing, as within ( and [. */
+  /** Runs with line breaks ignored, as within ( and [. */
   ignoringNewlines<T>(run: () => T): T {
     return this.withNewlines(false, run);
   }
 
-  /** Runs with line breaks that mean something, or nothing. */
+  /** Runs with line breaks as tokens, or ignored. */
   withNewlines<T>(newlines: boolean, run: () => T): T {
     const before = this.#newlines;
     this.#newlines = newlines;
@@ -138,7 +138,7 @@ export abstract class Reader {
     return result;
   }
 
-  /** A node, once it is certain that the tree does not get too deep to be walked. */
+  /** A new node, unless the tree gets too deep to be walked. */
   made<T extends Expression>(node: T): T {
     const children = childrenOf(node).slice(0, 5000);
     const depth = 1 + Math.max(0, ...children.map((child) => this.#depth.get(child) ?? 0));

@@ -1,11 +1,11 @@
 import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
-// Numbers as Terraform has them: 512 binary digits, shown as the shortest decimal; how they are computed with and written.
+// Terraform's numbers: 512 binary digits, shown as the shortest decimal; arithmetic and formatting.
 
 /**
  * A number of Terraform's language. Terraform computes with binary numbers of 512 bits and shows the shortest decimal that
- * means the same one; this is that decimal, so that each of these numbers is one of Terraform's and the reverse.
+ * identifies each; this is that decimal, so that both correspond one to one.
  */
 export interface Decimal {
   /** value = digits × 10^exponent; digits without trailing zeros. */
@@ -18,14 +18,14 @@ export interface Decimal {
 export const ZERO: Decimal = { digits: 0n, exponent: 0 };
 const NEGATIVE_ZERO: Decimal = { digits: 0n, exponent: 0, negativeZero: true };
 
-/** What Terraform takes for a number, but for `Inf` and binary exponents (`1p3`). */
+/** Terraform's notation of numbers, without `Inf` and binary exponents (`1p3`). */
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** What Terraform takes for a number as well, and nobody means. */
+/** Other texts that Terraform accepts as numbers. */
 const ODD = /^[+-]?(?:inf|(?:\d+\.?\d*|\.\d+)p[+-]?\d+)$/i;
-/** Terraform goes further, at the price of as many digits in memory. */
+/** Terraform allows more, with as many digits in memory. */
 const MOST_EXPONENT = 5000;
 
-/** The number that a text means, rounded as Terraform rounds; undefined when it is none. @throws Refusal for infinity and the like. */
+/** Parses a number, rounded as in Terraform; undefined when it is none. @throws Refusal for infinity and the like. */
 export function parseNumber(text: string): Decimal | undefined {
   const match = NUMBER.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];
@@ -56,14 +56,14 @@ export function decimalOf(value: number | bigint): Decimal {
   return Object.is(value, -0) ? NEGATIVE_ZERO : (parseNumber(String(value)) ?? ZERO);
 }
 
-/** The JavaScript number, when it is exactly this one (as decimals); else undefined. */
+/** The JavaScript number, if it is exactly this decimal. */
 export function toNumber(value: Decimal): number | undefined {
   const number = Number(`${value.digits}e${value.exponent}`);
   if (!Number.isFinite(number)) return undefined;
   return compare(decimalOf(number), value) === 0 ? number : undefined;
 }
 
-/** The whole number as a JavaScript number; undefined when it is not whole or out of the safe range. */
+/** The whole number as a JavaScript number; undefined when it is not whole or not safe. */
 export function toIndex(value: Decimal): number | undefined {
   const number = isWhole(value) ? toNumber(value) : undefined;
   return number !== undefined && Number.isSafeInteger(number) ? number + 0 : undefined;
@@ -117,7 +117,7 @@ export function divide(a: Decimal, b: Decimal): Decimal {
   return of(shortestDecimal(quotient(a, b)));
 }
 
-/** Whether the quotient is a decimal that ends, which does not depend on how many bits it is computed with. */
+/** Whether the quotient is a finite decimal, which does not depend on the precision. */
 export function dividesEvenly(a: Decimal, b: Decimal): boolean {
   let rest = b.digits < 0n ? -b.digits : b.digits;
   rest /= gcd(rest, a.digits < 0n ? -a.digits : a.digits) || 1n;
@@ -147,7 +147,7 @@ function signed(value: Decimal, negative: boolean): Decimal {
   return negative ? negate(value) : value;
 }
 
-/** Few digits are the shortest decimal of some binary number already; more are rounded to one. */
+/** Up to 153 digits are the shortest decimal of a binary number already; more are rounded to one. */
 function rounded(digits: bigint, exponent: number): Decimal {
   const value = of({ digits, exponent });
   return digits.toString().length <= DIGITS ? value : of(shortestDecimal(exactBinary(value)));
@@ -175,17 +175,17 @@ interface Binary {
 
 /** Terraform's precision. */
 const BITS = 512;
-/** A decimal of so many digits comes back unchanged from 512 bits. */
+/** Decimals with so many digits survive 512 bits unchanged. */
 const DIGITS = 153;
 
-/** The binary number that is nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
+/** The binary number nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
 function nearestBinary(numerator: bigint, denominator: bigint, exponent: number): Binary {
   if (numerator === 0n) return { mantissa: 0n, exponent: 0 };
   const negative = numerator < 0n;
   let n = negative ? -numerator : numerator;
   let d = denominator;
   if (d === 1n && bits(n) <= BITS) return { mantissa: numerator, exponent };
-  // One bit more than is kept, or two: they and the rest decide.
+  // One or two bits more than are kept; they and the rest decide the rounding.
   const shift = BITS + 2 - (bits(n) - bits(d));
   if (shift > 0) n <<= BigInt(shift);
   else d <<= BigInt(-shift);
@@ -213,16 +213,16 @@ function truncate({ mantissa, exponent }: Binary): bigint {
   return mantissa < 0n ? -whole : whole;
 }
 
-/** The decimal with the fewest digits that is nearer to this number than to any other of 512 bits; of two, the nearer one. */
+/** The decimal with the fewest digits that is nearer to this number than to any other of 512 bits; of several, the nearest. */
 function shortestDecimal({ mantissa, exponent }: Binary): Decimal {
   if (mantissa === 0n) return { digits: 0n, exponent: 0 };
   const size = mantissa < 0n ? -mantissa : mantissa;
-  // One bit more than there are: half of the way to the next number.
+  // One more bit: half the distance to the next number.
   const shift = BITS + 1 - bits(size);
   const scale = exponent - shift;
   const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
   const exact = (size << BigInt(shift)) * unit;
-  // Exactly in the middle the even one is meant.
+  // Exactly in the middle, the even number is meant.
   const even = ((size << BigInt(shift)) & 2n) === 0n;
   const means = (candidate: bigint) => {
     const distance = candidate < exact ? exact - candidate : candidate - exact;
@@ -230,7 +230,7 @@ function shortestDecimal({ mantissa, exponent }: Binary): Decimal {
   };
   const length = exact.toString().length;
   const cut = (digits: number) => nearestMultiple(exact, 10n ** BigInt(length - digits), means);
-  // What fewer digits can mean, more can.
+  // If fewer digits identify the number, more do, too.
   let [few, enough] = [0, length];
   while (enough - few > 1) {
     const middle = (few + enough) >> 1;
@@ -241,7 +241,7 @@ function shortestDecimal({ mantissa, exponent }: Binary): Decimal {
   return { digits: found, exponent: Math.min(scale, 0) };
 }
 
-/** The multiple of the step that is nearest to the exact number (of two the even one) among those that mean it. */
+/** The multiple of the step nearest to the exact number (of two, the even one) that identifies it. */
 function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
   const below = exact / step;
   const [down, up] = [below * step, (below + 1n) * step];
@@ -261,8 +261,8 @@ interface Digits {
 }
 
 /**
- * The size of a number (its sign left out) as Go's formats have it.
- * @param precision digits behind the point, of `g` all digits. Default: six, of `g` as many as it has.
+ * The absolute value in Go's number formats.
+ * @param precision digits after the point, for `g` all digits. Default: six, for `g` as many as it has.
  */
 export function sizeText(value: Decimal, form: "e" | "f" | "g", precision?: number): string {
   const digits = value.digits === 0n ? "" : (value.digits < 0n ? -value.digits : value.digits).toString();
@@ -274,7 +274,7 @@ export function sizeText(value: Decimal, form: "e" | "f" | "g", precision?: numb
     : scientific(roundedTo(size, value, count + 1), count + 1);
 }
 
-/** The number as Go's `%g` has it. */
+/** The number in Go's `%g`. */
 export function generalText(value: Decimal, precision?: number): string {
   return (isNegative(value) ? "-" : "") + sizeText(value, "g", precision);
 }
@@ -310,8 +310,8 @@ function trimmed({ digits, point }: Digits): Digits {
 }
 
 /**
- * Rounded to a number of digits. Terraform rounds the binary number that it has for the decimal one: a decimal that lies in the
- * middle goes to where its binary number lies, and to the even digit when that is exact.
+ * Rounds to a number of digits. Terraform rounds the binary number: a decimal exactly in the middle is rounded towards its binary
+ * number, or to the even digit when that is exact.
  */
 function roundedTo(size: Digits, value: Decimal, kept: number): Digits {
   const { digits, point } = size;

@@ -21,7 +21,7 @@ import {
   unknown,
 } from "./value.ts";
 
-// What makes one value of several: operators, conditions, objects, texts with values in them.
+// Evaluates operators, conditions, objects and templates.
 
 const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
@@ -49,7 +49,7 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
   const computed = context.attempt(node.offset, "", () => {
     if (operator === "/" && !whole && !hasLiteral(node) && b.digits !== 0n && !dividesEvenly(a, b))
       throw new Refusal(
-        "the quotient has no end, and how Terraform rounds it depends on where the numbers come from; use floor, ceil or a whole divisor",
+        "the quotient is no finite decimal, and Terraform's rounding depends on where the numbers come from; use floor, ceil or another divisor",
         0,
       );
     return arithmetic(operator, a, b);
@@ -57,7 +57,7 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
   return computed === undefined ? unknown("number") : secretIf(number(computed), ...secret);
 }
 
-/** Undefined when there is a mistake in it. */
+/** Undefined after an error in it. */
 function operand(context: EvalContext, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
   const value = context.sound(node);
   return value && context.converted(value, wanted, node.offset, `unsuitable value for the ${side} operand: `);
@@ -84,7 +84,7 @@ function arithmetic(operator: Operator, a: Decimal, b: Decimal): Decimal {
   return operator === "/" ? divide(a, b) : remainder(a, b);
 }
 
-/** A number that is written has all of Terraform's 512 bits, and so has what is computed with it. Others may have fewer. */
+/** A literal number has all of Terraform's 512 bits, and so has a result computed with it. Other numbers may have fewer. */
 function hasLiteral({ left, right }: NodeOf<"binary">): boolean {
   return isLiteral(left) || isLiteral(right);
 }
@@ -105,13 +105,13 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   return secretIf(result, value.secret);
 }
 
-/** Both branches are evaluated, for the type; errors count in the one that is taken alone. */
+/** Both branches are evaluated for the type; only the errors of the selected one count. */
 export function conditional(context: EvalContext, node: NodeOf<"conditional">): Typed {
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
   if (type === undefined) {
     const both = `${typeName(yes.value.type)} and ${typeName(no.value.type)}`;
-    const message = `the two results of the condition have types that do not go together: ${both}`;
+    const message = `the two results of the condition have inconsistent types: ${both}`;
     return context.error(message, node.offset);
   }
 
@@ -129,13 +129,13 @@ export function conditional(context: EvalContext, node: NodeOf<"conditional">): 
   return secretIf(context.converted(taken.value, type, branch.offset, what) ?? unknown(type), ...secret);
 }
 
-/** Where it does not matter which one is taken, Terraform knows the result of nulls and numbers. */
+/** An unknown condition: where both branches are null or the same number, Terraform knows the result. */
 function undecided(yes: Typed, no: Typed, type: Type): Typed {
   if (yes.content === null && no.content === null) return nullOf(type);
   return type === "number" && yes.content !== null && equals(yes, no) === true ? bare(yes) : unknown(type);
 }
 
-/** A bare null takes the type of the other one; where one type is not known, nothing is converted. */
+/** An untyped null takes the type of the other branch; with an unknown type nothing is converted. */
 function commonType(yes: Typed, no: Typed): Type | undefined {
   if (isBareNull(yes)) return no.type;
   if (isBareNull(no)) return yes.type;
@@ -147,7 +147,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
   return type === "any" && content === null && secret !== true;
 }
 
-/** As long as one of the keys is unknown, so is the whole. */
+/** With an unknown key the whole object is unknown. */
 export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
@@ -157,14 +157,14 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
     const value = context.value(entry.value);
     if (key === undefined || !isKnown(key)) known = false;
     else if (node.unique && entries.has(String(key.content)))
-      context.error(`the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
+      context.error(`duplicate key ${JSON.stringify(key.secret ? "(secret)" : key.content)}`, entry.key);
     else entries.set(String(key.content), value);
     secret ||= key?.secret === true;
   }
   return secretIf(known ? object(entries) : unknown("any"), secret);
 }
 
-/** The key of an entry as a text; undefined when it is none, which is noted. */
+/** The key of an entry as a string; undefined after a reported error. */
 export function keyOf(context: EvalContext, node: Expression): Typed | undefined {
   const value = context.sound(node);
   if (value === undefined) return undefined;
@@ -177,13 +177,13 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
 
 const LONGEST = 16 * 1024 * 1024;
 
-/** The parts one after another; unknown as soon as one is. */
+/** Concatenates the parts; unknown if any part is. */
 export function templateOf(context: EvalContext, node: NodeOf<"template">): Typed {
   const values = node.parts.map((part) => [context.value(part), part.offset] as const);
   return together(context, values);
 }
 
-/** What a `%{for}` gives, one after another. */
+/** Concatenates the results of a `%{for}`. */
 export function joinOf(context: EvalContext, node: NodeOf<"join">): Typed {
   const texts = context.value(node.texts);
   if (!isKnown(texts)) return secretIf(unknown("string"), texts.secret);
@@ -193,9 +193,9 @@ export function joinOf(context: EvalContext, node: NodeOf<"join">): Typed {
 
 function together(context: EvalContext, values: readonly (readonly [Typed, offset: number])[]): Typed {
   const texts = values.map(([value, offset]) => {
-    if (value.content === null) context.error("null cannot stand inside a string", offset);
+    if (value.content === null) context.error("null cannot be part of a string", offset);
     if (value.content === null || !isKnown(value)) return "";
-    const converted = context.converted(value, "string", offset, "this cannot stand inside a string: ");
+    const converted = context.converted(value, "string", offset, "this cannot be part of a string: ");
     return String(converted?.content ?? "");
   });
   if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);

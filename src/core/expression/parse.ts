@@ -8,11 +8,11 @@ import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./value.ts";
 
-// What there is to read: an expression, a string with expressions in it, a JSON value with such strings, and a type.
+// Parses expressions, strings with expressions in them, JSON values with such strings, and types.
 
 /**
- * An expression in native syntax: what stands within `${}`, the value of a variable of a complex type. Line breaks mean
- * nothing around it. @throws ExpressionError
+ * An expression in native syntax: the content of `${}`, or the value of a variable of a complex type. Line breaks around it are
+ * ignored. @throws ExpressionError
  */
 export function parseExpression(text: string): Expression {
   caughtToken(text, 0);
@@ -26,18 +26,18 @@ export function parseExpression(text: string): Expression {
   });
 }
 
-/** True when a string has something to evaluate or to unescape. */
+/** Whether a string has an expression or an escape of one. */
 export function isTemplate(text: string): boolean {
   return text.includes("${") || text.includes("%{");
 }
 
 /**
- * A string of JSON syntax. One that is a single `${…}` keeps the type of what stands in it.
+ * A string of JSON syntax. One that is a single `${…}` keeps the type of its expression.
  * @throws ExpressionError
  */
 export function parseTemplate(text: string): Expression {
   caughtToken(text, 0);
-  // Terraform takes a mark of byte order for no part of the text.
+  // Terraform ignores a byte order mark.
   if (!isTemplate(text)) return { kind: "literal", value: textOf(text.replace(/^\ufeff/, "")), offset: 0 };
   return guarded(() => {
     const parser = new Parser(text);
@@ -46,7 +46,7 @@ export function parseTemplate(text: string): Expression {
   });
 }
 
-/** Levels of a JSON value. */
+/** Nesting of a JSON value. */
 const MOST_NESTED = 100;
 
 /**
@@ -94,7 +94,7 @@ function within<T>(path: AttributePath, run: () => T): T {
   }
 }
 
-/** Defaults are plain values. */
+/** Defaults are literals. */
 const NO_NAMES: Names = { resolve: () => undefined };
 
 /** The type that a variable's `type` names: `list(string)`, `object({a=string,b=optional(number,3)})`. @throws ExpressionError */
@@ -143,7 +143,7 @@ function objectType(node: NodeOf<"object">): Type {
   for (const { key, value } of node.entries) {
     const name = key.kind === "literal" && typeof key.value.content === "string" ? key.value.content : undefined;
     if (name === undefined) throw new ExpressionError("an attribute of an object type is a bare word", key.offset);
-    if (Object.hasOwn(types, name)) throw new ExpressionError(`the attribute ${name} is there twice`, key.offset);
+    if (Object.hasOwn(types, name)) throw new ExpressionError(`duplicate attribute ${name}`, key.offset);
     const modifier = value.kind === "call" && value.name === "optional" ? value : undefined;
     types[name] = typeOf(modifier?.args[0] ?? value);
     if (modifier !== undefined) optional[name] = preset(modifier, types[name]);
@@ -162,6 +162,6 @@ function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
     return convert(evaluate(value, NO_NAMES), type);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    throw new ExpressionError(`the default does not suit the type: ${error.message}`, value.offset);
+    throw new ExpressionError(`the default does not match the type: ${error.message}`, value.offset);
   }
 }

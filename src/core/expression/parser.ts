@@ -6,12 +6,12 @@ import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./value.ts";
 
-// The native syntax, by recursive descent: operators, operands with the steps behind them, lists and objects, calls, `for`.
+// Parses the native syntax by recursive descent: operators, operands with steps, lists, objects, calls, `for`.
 
-/** Levels of expressions in each other. */
+/** Nesting of expressions. */
 const MOST_NESTED = 150;
 
-/** The operators by how they bind, the weakest first. */
+/** The operators by precedence, the lowest first. */
 const PRECEDENCE: readonly (readonly Operator[])[] = [
   ["||"],
   ["&&"],
@@ -21,7 +21,6 @@ const PRECEDENCE: readonly (readonly Operator[])[] = [
   ["*", "/", "%"],
 ];
 
-/** Reads native syntax, strings with expressions in them included, by recursive descent. */
 export class Parser extends Reader {
   #nested = 0;
 
@@ -54,7 +53,7 @@ export class Parser extends Reader {
     }
   }
 
-  /** An operand with all the steps that follow it: they bind more tightly than a sign before it. */
+  /** An operand with its steps, which bind more tightly than a sign before it. */
   #term(): Expression {
     const { text, start, kind } = this.peek();
     if (kind === "symbol" && (text === "-" || text === "!")) {
@@ -63,7 +62,6 @@ export class Parser extends Reader {
       if (this.#nested > MOST_NESTED) throw new Refusal("the expression is nested too deeply", start);
       const operand = this.#term();
       this.#nested -= 1;
-      // What looks like steps on a sign are those of its operand, which has taken them.
       return this.made({ kind: "unary", operator: text, operand, offset: start });
     }
     return traversed(this, this.#primary());
@@ -165,7 +163,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   const step = dotStep(reader);
   if (step !== undefined) return extended(reader, from, step, start);
   if (!reader.accept("*")) reader.unexpected("the name of an attribute after the dot");
-  // The older form of a splat takes attributes alone; an index after it is one of the whole result.
+  // The older form of a splat takes only attributes; an index after it applies to the whole result.
   let each: Expression = { kind: "item", offset: start };
   while (reader.peek().text === ".") {
     const dot = reader.take().start;
@@ -176,7 +174,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   return reader.made({ kind: "splat", source: from, each, offset: from.offset });
 }
 
-/** A name, or a number as it was once written for an index. */
+/** A name, or an index in the older notation `.0`. */
 function dotStep(reader: Reader): TraversalStep | undefined {
   const { kind, text, start } = reader.peek();
   if (kind === "identifier") return reader.take().text;
@@ -204,7 +202,7 @@ function bracketed(reader: Reader, from: Expression, start: number): Expression 
   return reader.made({ kind: "index", source: from, key, offset: from.offset });
 }
 
-/** The key when it is plainly written: a number or a string without templates. */
+/** A literal key: a number or a string without templates. */
 function staticKey(key: Expression): TraversalStep | undefined {
   if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as Decimal);
   const [part, ...others] = key.kind === "template" ? key.parts : [];
@@ -216,7 +214,7 @@ function staticIndex(value: Decimal | undefined): number | undefined {
   return index !== undefined && index >= 0 ? index : undefined;
 }
 
-/** Static steps gather in one node, so that a name knows how it goes on. */
+/** Adds a static step to a name or an access, which keep all of theirs in one node. */
 function extended(reader: Reader, from: Expression, step: TraversalStep, start: number): Expression {
   if (from.kind === "name")
     return reader.made({ ...from, steps: [...from.steps, step], text: reader.text.slice(from.offset, reader.at) });
@@ -229,7 +227,7 @@ function extended(reader: Reader, from: Expression, step: TraversalStep, start: 
   });
 }
 
-/** `[a, b]` or `[for …]`, from the bracket on. @throws ExpressionError */
+/** Reads `[a, b]` or `[for …]`. */
 function tupleOf(reader: Reader): Expression {
   const offset = reader.take().start;
   return reader.ignoringNewlines(() => {
@@ -245,7 +243,7 @@ function tupleOf(reader: Reader): Expression {
   });
 }
 
-/** `{a = b}` or `{for …}`, from the brace on. Line breaks separate entries as commas do. @throws ExpressionError */
+/** Reads `{a = b}` or `{for …}`. Line breaks separate entries as commas do. */
 function objectOf(reader: Reader): Expression {
   const offset = reader.take().start;
   const made = reader.ignoringNewlines(() => (isFor(reader) ? forOf(reader, offset, "}") : undefined));
@@ -267,7 +265,7 @@ function entriesOf(reader: Reader, offset: number): Expression {
   return reader.made({ kind: "object", entries, offset });
 }
 
-/** A bare word is the key itself; an expression stands in parentheses. */
+/** A bare word is the key itself; an expression has to be in parentheses. */
 function keyOf(key: Expression): Expression {
   if (key.kind === "literal" && typeof key.value.content === "boolean")
     return { ...key, value: text(String(key.value.content)) };
@@ -275,7 +273,7 @@ function keyOf(key: Expression): Expression {
   if (key.kind !== "name") return key;
   if (key.steps.length > 0)
     throw new ExpressionError(
-      `${key.text} as a key: put it in parentheses to have its value, or in quotes to have it as it is`,
+      `${key.text} as a key: put it in parentheses for its value, or in quotes for the literal text`,
       key.offset,
     );
   return { kind: "literal", value: text(key.root), offset: key.offset };
@@ -290,7 +288,7 @@ function forOf(reader: Reader, offset: number, close: "]" | "}"): NodeOf<"for"> 
   reader.take();
   const names = reader.forNames();
   const source = reader.expression();
-  reader.expect(":", "after what the for goes through");
+  reader.expect(":", "after the source of the for");
   const first = reader.expression();
   const arrow = reader.peek();
   const second = reader.accept("=>") ? reader.expression() : undefined;

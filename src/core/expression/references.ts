@@ -152,7 +152,7 @@ function resolveText(parts: ReferenceParts, scope: EvalScope): Value {
     else if (typeof value !== "object") text += String(value);
     else if (typeof part === "object") {
       const what = value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
-      throw new ExpressionError(`${part.text} is ${what} and cannot stand inside a string`, part.offset);
+      throw new ExpressionError(`${part.text} is ${what} and cannot be part of a string`, part.offset);
     }
   }
   return unknown ? UNKNOWN : text;

@@ -1,14 +1,23 @@
 import { ExpressionError } from "../model/index.ts";
 
-// What hostform does not evaluate, though Terraform does, and what neither should: tokens that CDKTF has not resolved.
+// Errors for expressions that only Terraform evaluates, and for unresolved tokens of CDKTF.
 
 /**
- * Terraform would compute this and hostform does not. Unlike a mistake in the expression, which `try`, `can` and the branch
- * of a condition that is not taken may pass over, a refusal is never passed over: what comes out would be another value.
+ * An expression that Terraform evaluates and hostform does not. `try`, `can` and unselected branches of conditions ignore an
+ * error in an expression, but never a refusal: the result would differ from Terraform's.
  */
 export class Refusal extends ExpressionError {}
 
-/** The same error at another place; a refusal stays one. */
+/** Runs; an ExpressionError is replaced, a refusal is not. */
+export function replacingErrors<T>(run: () => T, replace: (error: ExpressionError) => Error): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof ExpressionError && !(error instanceof Refusal) ? replace(error) : error;
+  }
+}
+
+/** The same error at another place; a refusal remains one. */
 export function placed(
   error: ExpressionError,
   place: Partial<Pick<ExpressionError, "offset" | "path" | "message">>,
@@ -17,7 +26,7 @@ export function placed(
   return error instanceof Refusal ? new Refusal(message, offset, path) : new ExpressionError(message, offset, path);
 }
 
-/** Runs what may go deeper than the stack of this process. @throws Refusal when it does. */
+/** Runs a recursion. @throws Refusal when it exceeds the call stack. */
 export function guarded<T>(run: () => T): T {
   try {
     return run();
@@ -27,15 +36,15 @@ export function guarded<T>(run: () => T): T {
   }
 }
 
-/** `TfToken[TOKEN.3]`, or a number that stands for a token, written out: `-8.109073448161234e+298`. */
+/** `TfToken[TOKEN.3]`, or a number that encodes a token: `-8.109073448161234e+298`. */
 const IN_TEXT = /TfToken\[[\w:.-]+\]|\bToken\[[\w:.-]+\.\d+\]|-?\d(?:\.\d{6,})?e\+29[0-9]/;
-/** CDKTF's numeric tokens are about -8.1e+298; what code computes with one stays near. */
+/** CDKTF's numeric tokens are about -8.1e+298, and so are results computed with one. */
 const LEAST = 1e290;
 
 const ADVICE =
-  "in code, before CDKTF resolved it; use Fn… and Op… of the library (or Token.asString) on values that are known only later";
+  "in code, before CDKTF resolved it; use Fn and Op of the library (or Token.asString) for values that are known only later";
 
-/** @throws ExpressionError when a token of CDKTF went into a text in place of what it stands for. */
+/** @throws ExpressionError when a text contains a CDKTF token instead of its value. */
 export function caughtToken(text: string, offset: number): void {
   const match = IN_TEXT.exec(text);
   if (match !== null)
@@ -45,7 +54,7 @@ export function caughtToken(text: string, offset: number): void {
     );
 }
 
-/** @throws ExpressionError when a number is a token of CDKTF, or what comes of computing with one. */
+/** @throws ExpressionError when a number is a CDKTF token, or was computed with one. */
 export function caughtNumber(value: number, offset: number): void {
   if (Math.abs(value) >= LEAST)
     throw new ExpressionError(`${value} is a token of CDKTF that was used as a number ${ADVICE}`, offset);

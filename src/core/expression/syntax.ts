@@ -1,28 +1,28 @@
 import type { AttributePath } from "../model/index.ts";
 import type { Traversal, TraversalStep, Typed } from "./value.ts";
 
-// The tree of an expression, and what is asked of it without evaluating.
+// The syntax tree of expressions, and queries on it that need no evaluation.
 
-/** A node of the tree: a plain object. `offset` is its place in the string that it was written in. */
+/** A node of the tree. `offset` is its place in the source string. */
 export type Expression = { readonly offset: number } & (
   | { readonly kind: "literal"; readonly value: Typed }
   /** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
   | { readonly kind: "name"; readonly root: string; readonly steps: readonly TraversalStep[]; readonly text: string }
-  /** Static steps into what is not a name: `f(x).id`. */
+  /** Static steps into an expression that is not a name: `f(x).id`. */
   | { readonly kind: "access"; readonly source: Expression; readonly steps: readonly TraversalStep[] }
   /** `source[key]` with a key that has to be evaluated. */
   | { readonly kind: "index"; readonly source: Expression; readonly key: Expression }
   /** `source[*]each` or `source.*each`: `each` is evaluated with every element as its item. */
   | { readonly kind: "splat"; readonly source: Expression; readonly each: Expression }
-  /** The element that the nearest splat around is at. */
+  /** The current element of the nearest enclosing splat. */
   | { readonly kind: "item" }
-  /** `(inner)`, or a string that is nothing but `"${inner}"`: the same value, but what follows does not extend a name in it. */
+  /** `(inner)`, or a string that is just `"${inner}"`: the same value, but following steps do not extend a name in it. */
   | { readonly kind: "parentheses"; readonly inner: Expression }
   | { readonly kind: "tuple"; readonly items: readonly Expression[] }
   | {
       readonly kind: "object";
       readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
-      /** Of JSON: the same key twice is a mistake. In native syntax the later one counts. */
+      /** In JSON duplicate keys are errors; in native syntax the last one counts. */
       readonly unique?: true;
     }
   /** `[for key, value in source: body if condition]`, or with a key expression an object, its values grouped with `...`. */
@@ -43,14 +43,14 @@ export type Expression = { readonly offset: number } & (
       readonly kind: "call";
       readonly name: string;
       readonly args: readonly Expression[];
-      /** `f(xs...)`: the elements of the last one are arguments. */
+      /** `f(xs...)`: the elements of the last argument are arguments. */
       readonly expand: boolean;
     }
-  /** Parts that make a text together. */
+  /** Parts to concatenate. */
   | { readonly kind: "template"; readonly parts: readonly Expression[] }
-  /** The texts of a `%{for}` one after another. */
+  /** The results of a `%{for}`, concatenated. */
   | { readonly kind: "join"; readonly texts: NodeOf<"for"> }
-  /** A string within a JSON value: errors in it say where. */
+  /** A string within a JSON value; its errors have the path. */
   | { readonly kind: "placed"; readonly path: AttributePath; readonly inner: Expression }
 );
 
@@ -59,7 +59,7 @@ export type NodeOf<Kind extends Expression["kind"]> = Extract<Expression, { read
 
 export type Operator = "||" | "&&" | "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%";
 
-/** The nodes right below one, in the order of the text. */
+/** The child nodes, in the order of the text. */
 export function childrenOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case "literal":
@@ -96,12 +96,12 @@ export function childrenOf(node: Expression): readonly Expression[] {
   }
 }
 
-/** A name, with the path of the string in the JSON value that it stands in. */
+/** A name, with the path of its string in the JSON value. */
 export interface PlacedTraversal extends Traversal {
   readonly path: AttributePath;
 }
 
-/** Every name that an expression uses, in the order of the text; names that `for` binds are not among them. */
+/** The names that an expression uses, in the order of the text, without those that `for` binds. */
 export function traversalsOf(expression: Expression): readonly PlacedTraversal[] {
   const found: PlacedTraversal[] = [];
   const visit = (node: Expression, path: AttributePath, bound: ReadonlySet<string>): void => {
@@ -119,7 +119,7 @@ export function traversalsOf(expression: Expression): readonly PlacedTraversal[]
   return found;
 }
 
-/** The name of the first function that an expression calls, whether it would be reached or not; undefined when it calls none. */
+/** The name of the first function call in an expression, if any. */
 export function callIn(expression: Expression): string | undefined {
   if (expression.kind === "call") return expression.name;
   for (const part of childrenOf(expression)) {

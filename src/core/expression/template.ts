@@ -4,14 +4,14 @@ import { caughtToken } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./value.ts";
 
-// Strings with `${}` and `%{}` in them: taken apart, then put together as a tree.
+// Parses strings with `${}` and `%{}` into parts, then builds a tree of them.
 
-/** Directives within directives. */
+/** Nesting of directives. */
 const MOST_NESTED = 100;
 
 /**
- * A template from `reader.at` on: one in quotes up to and including the closing one, a bare one to the end of the text. One
- * that is a single `${…}` is what stands in it, of whatever type. @throws ExpressionError
+ * Reads a template from `reader.at`: a quoted one up to and including the closing quote, a bare one to the end of the text. A
+ * single `${…}` is its expression, of any type. @throws ExpressionError
  */
 export function readTemplate(reader: Reader, quoted: boolean, start: number): Expression {
   const parts = melded(readParts(reader, quoted, start));
@@ -21,10 +21,7 @@ export function readTemplate(reader: Reader, quoted: boolean, start: number): Ex
 
   const { template, end } = sequenceOf(reader, { parts, at: 0, nested: 0 }, start, []);
   if (end === undefined) return template;
-  throw new ExpressionError(
-    `%{${end.kind}} has no beginning: there is no %{if} or %{for} that it belongs to`,
-    end.offset,
-  );
+  throw new ExpressionError(`%{${end.kind}} has no matching %{if} or %{for}`, end.offset);
 }
 
 interface Cursor {
@@ -33,7 +30,7 @@ interface Cursor {
   nested: number;
 }
 
-/** Parts up to a directive that ends them, which is taken; without one, up to the end of the template. */
+/** The parts up to and including a directive that ends them, or up to the end of the template. */
 function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readonly Part["kind"][]) {
   const parts: Expression[] = [];
   let end: Part | undefined;
@@ -46,7 +43,7 @@ function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readon
     else if (part.kind === "if") parts.push(within(cursor, part, () => ifOf(reader, cursor, part)));
     else if (part.kind === "for") parts.push(within(cursor, part, () => forOf(reader, cursor, part)));
     else if (ends.length > 0 && !ends.includes(part.kind))
-      throw new ExpressionError(`%{${part.kind}} where %{${ends.join("} or %{")}} is awaited`, part.offset);
+      throw new ExpressionError(`expected %{${ends.join("} or %{")}}, found %{${part.kind}}`, part.offset);
     else end = part;
   }
   if (parts.length === 0) parts.push({ kind: "literal", value: text(""), offset });
@@ -84,7 +81,7 @@ function within<T>(cursor: Cursor, part: Part, run: () => T): T {
   return result;
 }
 
-/** A template as it is written, before `if` and `for` are put together. */
+/** A part of a template as written, before `if` and `for` become nodes. */
 type Part =
   | { readonly kind: "literal"; text: string; readonly offset: number }
   | { readonly kind: "value"; readonly value: Expression; readonly offset: number }
@@ -101,7 +98,7 @@ type Part =
 const LEADING = /^\p{White_Space}+/u;
 const TRAILING = /\p{White_Space}+$/u;
 
-/** The template taken apart. */
+/** Splits a template into its parts. */
 function readParts(reader: Reader, quoted: boolean, start: number): Part[] {
   const parts: Part[] = [];
   let trimNext = false;
@@ -171,7 +168,7 @@ function quotedLiteral(reader: Reader): string {
   while (reader.at < text.length && text[reader.at] !== '"' && !isOpening(text, reader.at)) {
     const character = text[reader.at] ?? "";
     if (character === "\n" || character === "\r")
-      throw new ExpressionError("a quoted string may not go over several lines; write \\n for a line break", reader.at);
+      throw new ExpressionError("a quoted string cannot span several lines; write \\n for a line break", reader.at);
     const meant = character === "\\" ? stringEscape(text, reader.at) : templateEscape(text, reader.at);
     literal += meant.text;
     reader.at += meant.length;
@@ -185,7 +182,7 @@ function bareLiteral(reader: Reader): string {
   let literal = "";
   while (reader.at < text.length && !isOpening(text, reader.at)) {
     const character = text[reader.at];
-    // Terraform's scanner gives up at a carriage return on its own: the rest is literal.
+    // Terraform's scanner stops at a lone carriage return: the rest is literal.
     if (character === "\r" && text[reader.at + 1] !== "\n") return literal + restOf(reader);
     const meant = templateEscape(text, reader.at);
     literal += meant.text;
@@ -205,7 +202,7 @@ function isOpening(text: string, at: number): boolean {
   return text.startsWith("${", at) || text.startsWith("%{", at);
 }
 
-/** `$${` and `%%{` are a literal `${` and `%{`; anything else is itself. */
+/** `$${` and `%%{` are a literal `${` and `%{`; any other character is itself. */
 function templateEscape(text: string, at: number): { text: string; length: number } {
   for (const sign of ["$", "%"]) {
     if (text.startsWith(`${sign}${sign}{`, at)) return { text: `${sign}{`, length: 3 };
@@ -213,7 +210,7 @@ function templateEscape(text: string, at: number): { text: string; length: numbe
   return { text: text[at] ?? "", length: 1 };
 }
 
-/** Literals that follow each other as one, as Terraform has them. */
+/** Merges adjacent literals, as Terraform does. */
 function melded(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts) {
@@ -234,7 +231,7 @@ const SIMPLE = new Map([
 ]);
 const UNICODE = /u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}/y;
 
-/** What a backslash and the characters after it mean in a quoted string. @throws ExpressionError */
+/** The meaning of an escape in a quoted string. @throws ExpressionError */
 function stringEscape(text: string, at: number): { text: string; length: number } {
   const simple = SIMPLE.get(text[at + 1] ?? "");
   if (simple !== undefined) return { text: simple, length: 2 };
@@ -242,7 +239,7 @@ function stringEscape(text: string, at: number): { text: string; length: number 
   const unicode = UNICODE.exec(text)?.[0];
   const code = Number.parseInt(unicode?.slice(1) ?? "", 16);
   if (unicode === undefined)
-    throw new ExpressionError('this escape means nothing; there are \\n \\r \\t \\" \\\\ \\uXXXX \\UXXXXXXXX', at);
+    throw new ExpressionError('unknown escape; use \\n \\r \\t \\" \\\\ \\uXXXX \\UXXXXXXXX', at);
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
     throw new ExpressionError(`\\${unicode} is no character`, at);
   return { text: String.fromCodePoint(code), length: unicode.length + 1 };

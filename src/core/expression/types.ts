@@ -1,7 +1,7 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
 import type { Type } from "./value.ts";
 
-// Terraform's types: what they are made of, how they are written, and which one several have in common.
+// Terraform's types: their parts, their notation, and the common type of several.
 
 type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
@@ -18,7 +18,7 @@ export function isPrimitive(type: Type): type is "string" | "number" | "bool" {
   return typeof type === "string" && type !== "any";
 }
 
-/** Whether its values have elements in a row: a list, a set or a tuple. */
+/** Whether a type is a list, a set or a tuple. */
 export function isSequence(type: Type): boolean {
   return typeof type === "object" && ("list" in type || "set" in type || "tuple" in type);
 }
@@ -52,7 +52,7 @@ export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
 }
 
-/** The type with every type in it put through `change`; optional attributes are optional no more. */
+/** The type with `change` applied to its parts; optional attributes become required. */
 function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (typeof type === "string") return type;
   if ("list" in type) return { list: change(type.list) };
@@ -62,7 +62,7 @@ function mapParts(type: Type, change: (part: Type) => Type): Type {
   return { object: mapValues(type.object, change) };
 }
 
-/** The type of values: a constraint without what may be left out. */
+/** The type of values of a constraint: without optional attributes. */
 export function withoutOptional(type: Type): Type {
   return mapParts(type, withoutOptional);
 }
@@ -86,14 +86,14 @@ export function sameType(a: Type, b: Type): boolean {
   });
 }
 
-/** All the types in one. */
+/** The types of a type's parts. */
 export function partsOf(type: Type): readonly Type[] {
   if (typeof type === "string") return [];
   if ("tuple" in type) return type.tuple;
   return "object" in type ? Object.values(type.object) : [elementType(type)];
 }
 
-/** How Terraform's messages call a type: `list of string`, `object`. */
+/** The name of a type in Terraform's messages: `list of string`, `object`. */
 export function typeName(type: Type): string {
   if (type === "any") return "dynamic";
   if (typeof type === "string") return type;
@@ -101,7 +101,7 @@ export function typeName(type: Type): string {
   return shape === "tuple" || shape === "object" ? shape : `${shape} of ${typeName(elementType(type))}`;
 }
 
-/** A type as state files write it: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`; `any` is `"dynamic"`. */
+/** A type as in state files: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`; `any` is `"dynamic"`. */
 export function jsonOfType(type: Type): Json {
   if (typeof type === "string") return type === "any" ? "dynamic" : type;
   if ("tuple" in type) return ["tuple", type.tuple.map(jsonOfType)];
@@ -109,7 +109,7 @@ export function jsonOfType(type: Type): Json {
   return [shapeOf(type), jsonOfType(elementType(type))];
 }
 
-/** The inverse of {@link jsonOfType}. What is no type is `any`. */
+/** The inverse of {@link jsonOfType}; `any` for an invalid type. */
 export function typeOfJson(json: Json): Type {
   if (json === "string" || json === "number" || json === "bool") return json;
   if (!Array.isArray(json)) return "any";
@@ -132,8 +132,8 @@ export function typeOfAttribute(type: Attribute["type"]): Type {
 }
 
 /**
- * The type that all of these can be converted to, as `cty` finds it: of an object and a map a map, of a text and a number
- * a text. @returns undefined when there is none.
+ * The common type that all of these can be converted to, as in `cty`: a map for an object and a map, a string for a string and a
+ * number. @returns undefined when there is none.
  */
 export function unifyBy(converts: (from: Type, to: Type) => boolean, types: readonly Type[]): Type | undefined {
   const unify = (some: readonly Type[]) => unifyBy(converts, some);
@@ -172,7 +172,7 @@ interface Rules {
   readonly reached: (types: readonly Type[], wanted: Type) => Type | undefined;
 }
 
-/** Objects are often maps that are not declared as such, tuples are lists: first all as the collection, if that is possible. */
+/** Objects are often meant as maps, and tuples as lists: tries to unify all as the collection first. */
 function throughCollection(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const collection = asCollection(
     types.filter((type) => shapeOf(type) === shape),
@@ -184,13 +184,13 @@ function throughCollection(types: readonly Type[], shape: "object" | "tuple", ru
   return unified !== undefined && shapeOf(unified) === shapeOf(collection) ? unified : undefined;
 }
 
-/** The map that objects, or the list that tuples can be converted to. */
+/** The common map of objects, or the common list of tuples. */
 function asCollection(types: readonly Type[], shape: "object" | "tuple", { unify, reached }: Rules): Type | undefined {
   const element = unify(types.flatMap((type) => [...byPlace(type).values()]));
   return element && reached(types, shape === "object" ? { map: element } : { list: element });
 }
 
-/** Objects with the same attributes part by part, and so tuples of one length; others as a collection. */
+/** Unifies objects with the same attributes, or tuples of one length, part by part; others as a collection. */
 function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const parts = types.map(byPlace);
   const [first = new Map<string, Type>()] = parts;
@@ -213,7 +213,7 @@ function byPlace(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(shapeOf(type) === "tuple" ? tupleTypes(type) : attributeTypes(type)));
 }
 
-/** The most general ones first; what cannot be compared stays in its order. */
+/** The most general types first; incomparable ones keep their order. */
 function byPreference(types: readonly Type[]): readonly Type[] {
   const less = types.map((type) => types.map((other) => compareTypes(type, other) < 0));
   const waiting = types.map((_, j) => less.filter((row) => row[j]).length);
@@ -228,7 +228,7 @@ function byPreference(types: readonly Type[]): readonly Type[] {
   return queue.map((i) => types[i] ?? "any");
 }
 
-/** Of shapes with parts: what is below 4 is never more or less general than what is above. */
+/** Shapes with parts by generality; those below 4 are incomparable to those above. */
 const RANK: Readonly<Partial<Record<Shape, number>>> = { list: 1, tuple: 2, set: 3, map: 5, object: 6 };
 
 /** Negative when `a` is the more general type, positive when `b` is. */
@@ -253,7 +253,7 @@ function compareParts(a: Type, b: Type): number {
   return general === results.some((result) => result > 0) ? 0 : general ? -1 : 1;
 }
 
-/** A wanted type with each `any` in it replaced by what the given type has there. Of values that have no content yet. */
+/** The wanted type with each `any` replaced by the given type's part, for values without content. */
 export function replaceAny(
   given: Type | undefined,
   wanted: Type,

@@ -1,9 +1,9 @@
 import { isUnknown, UNKNOWN, type Unknown } from "../model/index.ts";
 import { type Decimal, decimalOf } from "./number.ts";
 
-// Values with their types: what they are, what makes them, what is asked of them.
+// Values with types: their definition, constructors and queries.
 
-/** A type of Terraform's language. `any` is the type of a null or unknown value of which nothing more is known. */
+/** A type of Terraform's language. `any` is the type of a null or unknown value without a known type. */
 export type Type =
   | "string"
   | "number"
@@ -15,27 +15,27 @@ export type Type =
   | { readonly tuple: readonly Type[] }
   | {
       readonly object: Readonly<Record<string, Type>>;
-      /** Of a type constraint alone: attributes that may be left out, with their default. */
+      /** Only in a type constraint: optional attributes with their defaults. */
       readonly optional?: Readonly<Record<string, Typed | undefined>>;
     };
 
 /**
- * A value with its type, as Terraform's language has it. Immutable. What holds for all of them:
- * - the elements of a list, a set or a map have exactly its element type; those of a tuple or an object each its own;
- * - the elements of a set are unique and in Terraform's order (numbers by size, texts by their UTF-8 bytes);
- * - the entries of a map or an object are in the order of their keys' UTF-8 bytes;
- * - a text is in Unicode's normal form C.
+ * A value of Terraform's language with its type. Immutable. Invariants:
+ * - the elements of a list, a set or a map have exactly its element type; those of a tuple or an object each their own;
+ * - the elements of a set are unique and in Terraform's order (numbers by size, strings by UTF-8 bytes);
+ * - the entries of a map or an object are sorted by the UTF-8 bytes of their keys;
+ * - a string is in Unicode's normal form C.
  */
 export interface Typed {
   readonly type: Type;
   readonly content: Content;
-  /** Secret: whatever is made from it is, too. Of a collection: its form as well (its elements may be secret on their own). */
+  /** Secret, and so is every value made from it. In a collection it includes the form; elements can be secret separately. */
   readonly secret?: true;
 }
 
 type Content = null | Unknown | string | boolean | Decimal | readonly Typed[] | ReadonlyMap<string, Typed>;
 
-/** A step of a traversal that is known without evaluating: `.id`, `[0]`, `["key"]`. */
+/** A static step of a traversal: `.id`, `[0]`, `["key"]`. */
 export type TraversalStep = string | number;
 
 /** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
@@ -50,18 +50,18 @@ export interface Traversal {
   readonly offset: number;
 }
 
-/** What names mean where an expression is evaluated. */
+/** The values of names where an expression is evaluated. */
 export interface Names {
   /**
-   * The value of a name. @returns with it, how many of the steps are in it already; undefined: there is no such name.
-   * @throws ExpressionError with what is wrong with it.
+   * The value of a name. @returns with it the number of steps that it includes; undefined when the name does not exist.
+   * @throws ExpressionError for an error in the value.
    */
   resolve(traversal: Traversal): { readonly value: Typed; readonly used: number } | undefined;
-  /** The value of a function of a provider (`provider::hosting::webhook_signature`); undefined: there is no such function. */
+  /** Calls a provider's function (`provider::hosting::webhook_signature`); undefined when it does not exist. */
   call?(name: string, args: readonly Typed[]): Typed | undefined;
 }
 
-/** A text as all texts are: well-formed and in normal form C. */
+/** A string: well-formed and in normal form C. */
 export const text = (content: string): Typed => ({ type: "string", content: normal(content) });
 export const bool = (content: boolean): Typed => ({ type: "bool", content });
 export const number = (content: Decimal): Typed => ({ type: "number", content });
@@ -82,7 +82,7 @@ export function tuple(content: readonly Typed[]): Typed {
   return { type: { tuple: content.map(({ type }) => type) }, content };
 }
 
-/** Entries may come in any order; of two with the same key the later one counts. */
+/** Entries can be in any order; of duplicate keys the last one counts. */
 export function map(element: Type, entries: Iterable<readonly [string, Typed]>): Typed {
   return { type: { map: element }, content: ordered(entries) };
 }
@@ -102,13 +102,13 @@ function typesOf(content: ReadonlyMap<string, Typed>): Readonly<Record<string, T
   return Object.fromEntries([...content].map(([key, { type }]) => [key, type]));
 }
 
-/** The elements of a list, set or tuple; the values of a map or object, in the order of the keys. Of anything else: none. */
+/** The elements of a list, set or tuple; the values of a map or object by key; none of other values. */
 export function elementsOf({ content }: Typed): readonly Typed[] {
   if (Array.isArray(content)) return content as readonly Typed[];
   return content instanceof Map ? [...content.values()] : [];
 }
 
-/** The entries of a map or object. Of anything else: none. */
+/** The entries of a map or object; none of other values. */
 export function entriesOf({ content }: Typed): readonly (readonly [string, Typed])[] {
   return content instanceof Map ? [...content] : [];
 }
@@ -117,7 +117,7 @@ export function isKnown({ content }: Typed): boolean {
   return !isUnknown(content);
 }
 
-/** Known with all its parts. */
+/** Whether the value and all its parts are known. */
 export function isWhollyKnown(typed: Typed): boolean {
   return isKnown(typed) && elementsOf(typed).every(isWhollyKnown);
 }
@@ -127,17 +127,17 @@ export function isSecret(typed: Typed): boolean {
   return typed.secret === true || elementsOf(typed).some(isSecret);
 }
 
-/** The value, secret when any of these is; its parts keep their own marks. */
+/** The value, secret if any of these is; its parts keep their marks. */
 export function secretIf(typed: Typed, ...reasons: readonly (boolean | undefined)[]): Typed {
   return typed.secret === true || !reasons.includes(true) ? typed : { ...typed, secret: true };
 }
 
-/** The value without the mark of its own; its parts keep theirs. */
+/** The value without its own mark; its parts keep theirs. */
 export function bare(typed: Typed): Typed {
   return typed.secret === true ? { type: typed.type, content: typed.content } : typed;
 }
 
-/** Without any mark, however deep. */
+/** The value without any marks, at any depth. */
 export function withoutSecrets(typed: Typed): Typed {
   if (!isSecret(typed)) return typed;
   const { type, content } = typed;
@@ -157,7 +157,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all that one code unit can name. */
+/** Surrogates are parts of code points above all that have a single code unit. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

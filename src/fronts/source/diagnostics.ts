@@ -22,6 +22,8 @@ type Severity = Diagnostic["severity"];
 
 interface Found {
   readonly diagnostic: Diagnostic;
+  /** Its range is made at the end: only then all secrets are known that its line must not show. */
+  readonly span: Span | undefined;
   readonly file: number;
   readonly offset: number;
 }
@@ -55,10 +57,9 @@ export class DiagnosticCollector {
       code,
       summary,
       ...more,
-      ...(span && { range: rangeOf(span) }),
       ...(fix !== undefined && { remedies: [fix] }),
     };
-    found.set(identity, { diagnostic, file, offset });
+    found.set(identity, { diagnostic, span, file, offset });
   }
 
   /** Reports an unknown word. @param sentence without its full stop; a suggestion follows it. */
@@ -99,7 +100,7 @@ export class DiagnosticCollector {
   list(): Diagnostic[] {
     return (["error", "warning"] as const).flatMap((severity) => {
       const sorted = [...this.#found[severity].values()].sort((a, b) => a.file - b.file || a.offset - b.offset);
-      const shown = sorted.map(({ diagnostic }) => diagnostic);
+      const shown = sorted.map(({ diagnostic, span }) => (span ? { ...diagnostic, range: rangeOf(span) } : diagnostic));
       const beyond = this.#beyond[severity];
       if (beyond === 0) return shown;
       const summary = `${beyond} more ${severity}s are not shown`;

@@ -127,8 +127,8 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
 }
 
 /**
- * Finds the secrets in clear text in a stack, before anything else is reported, so that no message shows them. Each is a
- * warning, because anyone with access to the file can read the secret. @returns their texts.
+ * Finds the secrets in clear text in a stack, so that no message shows them. Each is a warning, because anyone with access to
+ * the file can read it. @returns their texts.
  */
 export function literalSecrets(
   { resources, data, variables, providers }: Module,

@@ -33,7 +33,7 @@ const keys: Definition = {
     throw new ArgumentError(0, "must have map or object type");
   },
   run([given = NOTHING], type) {
-    // The names of attributes are known even where the object is not.
+    // The attribute names of an unknown object are known.
     if (shapeOf(given.type) === "object")
       return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
     return isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type);
@@ -170,7 +170,7 @@ const transpose: Definition = {
 
 const anySet = (name: string): Parameter => ({ name, type: { set: "any" }, untyped: true });
 
-/** A set from sets, whose elements get a common type first. */
+/** A function of sets; their elements are converted to a common type first. */
 function ofSets(
   parameters: readonly Parameter[],
   rest: Parameter | undefined,
@@ -189,7 +189,7 @@ function ofSets(
       return { set: common };
     },
     run(args, type) {
-      // What is in the result, and how much, can change with every element that is not known.
+      // Any unknown element can change the result.
       if (needsAll && !args.every(isWhollyKnown)) return unknown(type);
       const converted = args.map((arg) => convert(arg, type));
       const [first] = converted.filter((arg) => elementsOf(arg).length > 0);

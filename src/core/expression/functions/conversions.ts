@@ -1,8 +1,7 @@
-import { ExpressionError } from "../../model/index.ts";
 import { canConvert, convert, unify } from "../conversion.ts";
 import { JsonError, type JsonMaker, readJson } from "../json.ts";
 import { formatNumber, parseNumber, ZERO } from "../number.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, replacingErrors } from "../refusal.ts";
 import { sameType, shapeOf, typeName } from "../types.ts";
 import {
   bare,
@@ -33,7 +32,7 @@ import {
   textOf,
 } from "./definition.ts";
 
-// Functions that give a value in another form: of another type, as JSON or from it, secret or not.
+// Functions that convert values: to another type, to and from JSON, secret or not.
 
 const anything: Parameter = {
   name: "value",
@@ -54,28 +53,26 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run([given = NOTHING]) {
-      // As Terraform has it, of a list nothing is known but that it is one, not even what is known of the argument.
+      // As in Terraform, the result is a wholly unknown list, even if parts of the argument are known.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
-      try {
-        return convert(given, wanted);
-      } catch (error) {
-        if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
+      const failure = ({ message }: Error) => {
         const { content, type } = given;
         const hint = typeof content === "string" && typeof wanted === "string" ? HINTS[wanted] : undefined;
         const what = hint === undefined ? typeName(type) : JSON.stringify(content);
-        throw new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${error.message}`}`);
-      }
+        return new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${message}`}`);
+      };
+      return replacingErrors(() => convert(given, wanted), failure);
     },
   };
 }
 
-/** What is said of a text that is no such value. */
+/** Hints for strings that cannot be converted. */
 const HINTS: Readonly<Record<string, string>> = {
   bool: '; only the strings "true" or "false" are allowed',
   number: "; given string must be a decimal representation of a number",
 };
 
-/** The first that is neither null nor the empty text. */
+/** The first argument that is neither null nor an empty string. */
 const coalesce: Definition = {
   parameters: [],
   rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
@@ -94,17 +91,17 @@ const coalesce: Definition = {
   },
 };
 
-/** Characters that would mean something in HTML, and line ends of JavaScript, are escaped. */
+/** Characters with a meaning in HTML, and JavaScript's line separators, are escaped. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A text as JSON, with Terraform's escapes. */
+/** A string as JSON, with Terraform's escapes. */
 export function quotedJson(content: string): string {
   return JSON.stringify(content).replace(ESCAPED, escaped);
 }
 
-/** The value as JSON: no spaces, keys in order, numbers in full. It is known with all its parts. */
+/** A wholly known value as JSON: no spaces, sorted keys, numbers in full. */
 export function writtenJson(typed: Typed): string {
   if (typed.content === null) return "null";
   switch (shapeOf(typed.type)) {
@@ -143,7 +140,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // Of an unknown value it is known only after apply: what it is made of may be secret, and it may turn out not to be.
+    // Of an unknown value it is known only after apply.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
   jsondecode,
@@ -169,8 +166,8 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
 const DEEPEST = 100;
 
 /**
- * The value that a JSON document describes: objects and tuples, numbers with all their digits.
- * @throws CallError for what is no JSON, Refusal for what is nested too deep.
+ * The value of a JSON document: objects and tuples, numbers with all their digits.
+ * @throws CallError for invalid JSON, Refusal for deep nesting.
  */
 function decoded(document: string): Typed {
   try {
@@ -178,11 +175,11 @@ function decoded(document: string): Typed {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { offset, trailing } = error;
-    // Some versions of Terraform pass over a bracket too many.
+    // Some versions of Terraform ignore an extra closing bracket.
     if (trailing && /[\]}]/.test(document[offset] ?? ""))
-      throw new Refusal("JSON with a bracket too many at its end is not supported", 0);
+      throw new Refusal("JSON with an extra closing bracket is not supported", 0);
     if (trailing) throw new CallError("extraneous data after JSON object");
-    throw new CallError(`the text is not valid JSON: something is wrong at character ${offset + 1}`);
+    throw new CallError(`the text is not valid JSON: error at character ${offset + 1}`);
   }
 }
 
@@ -199,7 +196,7 @@ const TYPED: JsonMaker<Typed> = {
       const before = types.get(normal(key));
       if (before !== undefined && !sameType(before, value.type))
         throw new Refusal(
-          `the property ${JSON.stringify(normal(key))} is there twice in a JSON object, with values of different types`,
+          `duplicate property ${JSON.stringify(normal(key))} in a JSON object, with values of different types`,
           0,
         );
       types.set(normal(key), value.type);

@@ -4,9 +4,9 @@ import { ArgumentError, CallError, type Definition, NOTHING, textArg, textOf } f
 
 // Functions of points in time.
 
-/** A point in time as it is written: its clock reading, and what that is ahead of UTC. */
+/** A point in time: local time and offset from UTC. */
 interface Moment {
-  /** Nanoseconds of the clock reading since 1970. */
+  /** Local time in nanoseconds since 1970. */
   readonly reading: bigint;
   /** Minutes. */
   readonly offset: number;
@@ -75,7 +75,7 @@ function duration(written: string): bigint {
       throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
     if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`, 0);
     const size = UNITS[unit] ?? 0;
-    // Terraform computes fractions with floating point, and so does this.
+    // As in Terraform, fractions are computed in floating point.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
     end += all.length;
   }
@@ -108,7 +108,7 @@ const timecmp: Definition = {
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** What the letters of a date format stand for, by how many of them there are. */
+/** The value of a verb of a date format. */
 function written(letters: string, at: Moment): string | undefined {
   const clock = clockOf(at);
   const month = MONTHS[clock.getUTCMonth()] ?? "";

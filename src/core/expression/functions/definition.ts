@@ -1,7 +1,7 @@
 import { ExpressionError } from "../../model/index.ts";
 import { convert } from "../conversion.ts";
 import type { Decimal } from "../number.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, replacingErrors } from "../refusal.ts";
 import {
   isKnown,
   isSecret,
@@ -15,21 +15,21 @@ import {
   withoutSecrets,
 } from "../value.ts";
 
-// What a function is, and what Terraform does about its arguments before it is called.
+// The definition of a function, and Terraform's processing of its arguments.
 
-/** What a function takes. What it does not say that it handles, `call` keeps from it. */
+/** A parameter. Values that it does not declare to handle (null, unknown) never reach the function. */
 export interface Parameter {
-  /** As Terraform calls it in its messages. */
+  /** Its name in Terraform's messages. */
   readonly name: string;
-  /** Arguments are converted to it; `any`: they come as they are. */
+  /** Arguments are converted to it; `any` leaves them as they are. */
   readonly type: Type;
   readonly nullable?: true;
   readonly unknown?: true;
   /** A null or unknown value without a type. */
   readonly untyped?: true;
   /**
-   * What makes the result secret, beside the parts that go into it: the mark of the argument itself (`own`), or what the
-   * function says (`parts`). Absent: any secret in the argument.
+   * What makes the result secret, besides secret parts of it: the argument's own mark (`own`), or only what the function marks
+   * (`parts`). Absent: any secret in the argument.
    */
   readonly secret?: "own" | "parts";
 }
@@ -38,13 +38,13 @@ export interface Definition {
   readonly parameters: readonly Parameter[];
   /** Of all further arguments. */
   readonly rest?: Parameter;
-  /** The type of the result, with whatever is known of the arguments. @throws ArgumentError, CallError */
+  /** The type of the result, as far as the arguments are known. @throws ArgumentError, CallError */
   readonly result: Type | ((args: readonly Typed[]) => Type);
   /** The result. All arguments have the type of their parameter. @throws ArgumentError, CallError */
   run(args: readonly Typed[], result: Type): Typed;
 }
 
-/** What is wrong with one of the arguments. */
+/** An error in one of the arguments. */
 export class ArgumentError extends Error {
   readonly index: number;
   constructor(index: number, message: string) {
@@ -53,13 +53,13 @@ export class ArgumentError extends Error {
   }
 }
 
-/** What is wrong with the call as a whole. */
+/** An error in the call as a whole. */
 export class CallError extends Error {}
 
 /**
- * Calls a function as Terraform does: arguments are counted and converted, null ones refused, unknown ones make an unknown
- * result of the type that is known already.
- * @throws ExpressionError with offset 0; it does not quote secret arguments.
+ * Calls a function as Terraform does: counts and converts arguments, refuses null ones, and returns an unknown value for unknown
+ * ones.
+ * @throws ExpressionError with offset 0; it does not show secret arguments.
  */
 export function call(name: string, definition: Definition, given: readonly Typed[]): Typed {
   const parameterOf = countedParameters(name, definition, given.length);
@@ -75,13 +75,13 @@ export function call(name: string, definition: Definition, given: readonly Typed
   }
 }
 
-/** The error that people see; nothing of what was given, when there is a secret in it. */
+/** The error as shown; without details when an argument is secret. */
 function described(error: unknown, name: string, parameterName: (i: number) => string, hidden: boolean): unknown {
   if (error instanceof ArgumentError) {
-    const what = hidden ? "what is wrong with it is not shown, because a secret is among the arguments" : error.message;
+    const what = hidden ? "the error is not shown, because an argument is secret" : error.message;
     return new ExpressionError(`Invalid value for "${parameterName(error.index)}" parameter: ${what}`, 0);
   }
-  const what = hidden ? "why is not shown, because a secret is among the arguments" : "";
+  const what = hidden ? "the reason is not shown, because an argument is secret" : "";
   if (error instanceof Refusal) return hidden ? new Refusal(`${name}() of this is not supported: ${what}`, 0) : error;
   if (error instanceof CallError || error instanceof ExpressionError)
     return new ExpressionError(`Call to function "${name}" failed: ${hidden ? what : error.message}`, 0);
@@ -102,12 +102,10 @@ function countedParameters(name: string, { parameters, rest }: Definition, count
 
 function converted(arg: Typed, index: number, type: Type): Typed {
   if (type === "any") return arg;
-  try {
-    return convert(arg, type);
-  } catch (error) {
-    if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
-    throw new ArgumentError(index, error.message);
-  }
+  return replacingErrors(
+    () => convert(arg, type),
+    ({ message }) => new ArgumentError(index, message),
+  );
 }
 
 function prepared(definition: Definition, parameterOf: (i: number) => Parameter, given: readonly Typed[]): Typed {
@@ -116,7 +114,7 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
     return secret === "own" ? arg.secret : secret === undefined && isSecret(arg);
   });
   const args = given.map((arg, i) => (parameterOf(i).secret === undefined ? withoutSecrets(arg) : arg));
-  // What a function would do about secrets is open as long as it is not called: the result may be any part of them.
+  // Without a call, the result could be any part of a secret.
   const open = (type: Type) => secretIf(unknown(type), given.some(isSecret));
 
   for (const [i, arg] of args.entries()) {
@@ -124,7 +122,7 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
     if (arg.content === null && nullable !== true) throw new ArgumentError(i, "argument must not be null");
     if (arg.type !== "any" || untyped === true) continue;
     if (arg.content !== null) return open("any");
-    // Terraform takes it for unknown, and it stays so for good.
+    // For Terraform the result stays unknown, even after apply.
     throw new Refusal("an argument that is null without a type is not supported", 0);
   }
   const type = typeof definition.result === "function" ? definition.result(args) : definition.result;
@@ -132,26 +130,26 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
   return secretIf(definition.run(args, type), ...marks);
 }
 
-/** A parameter that takes texts. */
+/** A parameter for strings. */
 export const textArg = (name: string): Parameter => ({ name, type: "string" });
 
-/** Stands for an argument that is not there, which the count of the arguments excludes. */
+/** The default in destructuring; the count of the arguments excludes it. */
 export const NOTHING: Typed = nullOf("any");
 
-/** The content of a text that is known and not null, as it is after the check of the arguments. */
+/** The content of a known string that is not null, as the check of the arguments ensures. */
 export function textOf({ content }: Typed): string {
   return typeof content === "string" ? content : "";
 }
 
 export const texts = (content: readonly string[]): Typed => list("string", content.map(text));
 
-/** The number that is the content of a known one. */
+/** The content of a known number. */
 export function decimalIn({ content }: Typed): Decimal {
   if (typeof content === "object" && content !== null && "digits" in content) return content;
   throw new CallError("a number is required");
 }
 
-/** The whole number that a number is; undefined when it is none. */
+/** The value of a whole number; undefined for a fraction. */
 export function wholeOf({ digits, exponent }: Decimal): bigint | undefined {
   return exponent >= 0 ? digits * 10n ** BigInt(exponent) : undefined;
 }
@@ -160,7 +158,7 @@ const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 const RANGE = `value must be a whole number, between ${LEAST} and ${MOST}`;
 
-/** The argument as an index, a length, a base …; `index` is that of the argument, when the message is to name it. */
+/** The argument as an index, a length, a base …; with `index`, the message names that argument. */
 export function integerIn(arg: Typed, index?: number, prefix = ""): number {
   const value = decimalIn(arg);
   const whole = value.exponent > 20 ? undefined : wholeOf(value);

@@ -1,7 +1,6 @@
-import { ExpressionError } from "../../model/index.ts";
 import { convert } from "../conversion.ts";
 import { type Decimal, generalText, isNegative, sizeText } from "../number.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, replacingErrors } from "../refusal.ts";
 import { isSequence, shapeOf } from "../types.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../value.ts";
 import { quotedJson, writtenJson } from "./conversions.ts";
@@ -32,7 +31,7 @@ const format: Definition = {
   },
 };
 
-/** One text for each element of the lists among the arguments; what is no list is the same for all of them. */
+/** One string for each element of the list arguments; other arguments are the same in all. */
 const formatlist: Definition = {
   parameters,
   rest,
@@ -43,7 +42,7 @@ const formatlist: Definition = {
     const count = sizeOf(args, sequences);
     if (args.some((arg) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
       return unknown({ list: "string" });
-    // The elements of a set may turn out to be fewer.
+    // Unknown elements of a set may be equal later.
     if (args.some((arg) => shapeOf(arg.type) === "set" && !isWhollyKnown(arg))) return unknown({ list: "string" });
     if (count === 0) return texts([]);
     const made = Array.from({ length: count ?? 1 }, (_, k) => {
@@ -54,7 +53,7 @@ const formatlist: Definition = {
   },
 };
 
-/** How many elements the lists have, which must be the same of all; undefined when there is none whose length is known. */
+/** The common length of the list arguments; undefined when no length is known. */
 function sizeOf(args: readonly Typed[], sequences: readonly boolean[]): number | undefined {
   const sizes = args.flatMap((arg, index) =>
     sequences[index] === true && isKnown(arg) ? [{ index, size: elementsOf(arg).length }] : [],
@@ -83,7 +82,7 @@ export const FORMAT: Readonly<Record<string, Definition>> = { format, formatlist
 const PART = /%(?:(%)|([0#\-+ ]*)([1-9]\d*)?(\.\d*)?(?:\[([1-9]\d*)\])?([A-Za-z]))/y;
 const LARGEST = 10_000;
 
-/** The text with its verbs replaced by the arguments, which are known. @throws CallError, ArgumentError, Refusal */
+/** Replaces the verbs by the known arguments. @throws CallError, ArgumentError, Refusal */
 function formatted(template: string, args: readonly Typed[]): string {
   let made = "";
   let next = 1;
@@ -152,12 +151,10 @@ function written(verb: Verb, arg: Typed): string {
 }
 
 function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {
-  try {
-    return convert(arg, type);
-  } catch (error) {
-    if (!(error instanceof ExpressionError) || error instanceof Refusal) throw error;
-    throw new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${error.message}`);
-  }
+  return replacingErrors(
+    () => convert(arg, type),
+    ({ message }) => new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${message}`),
+  );
 }
 
 function asIs(verb: Verb, arg: Typed): string {
@@ -168,7 +165,7 @@ function asIs(verb: Verb, arg: Typed): string {
   return padded(verb, writtenJson(arg));
 }
 
-/** Of texts, the precision is the most characters, and none is no limit. */
+/** For strings, the precision limits the characters; without one there is no limit. */
 function asText(verb: Verb, arg: Typed): string {
   const content = textOf(as("string", verb, arg));
   const most = verb.precision ?? 0;

@@ -1,7 +1,7 @@
 /**
- * Terraform's functions, as far as they depend on nothing but their arguments. In: typed values. Out: the typed value that
- * Terraform computes, or an `ExpressionError` with what Terraform would say. Must not: depend on the machine, the moment or
- * chance; show secret arguments in messages.
+ * Terraform's functions that depend only on their arguments. In: typed values. Out: the typed value that Terraform computes, or an
+ * `ExpressionError` with Terraform's message. Must not: depend on the machine, the time or chance; show secret arguments in
+ * messages.
  */
 import type { Typed } from "../value.ts";
 import { COLLECTIONS } from "./collections.ts";
@@ -23,7 +23,7 @@ const FUNCTIONS: ReadonlyMap<string, Definition> = new Map(
 /** The names of all functions, for suggestions. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys()].sort();
 
-/** Functions that Terraform has, and that are not supported: most depend on the machine, the moment or chance. */
+/** Functions of Terraform that are not supported: most depend on the machine, the time or chance. */
 export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
   `abspath base64gzip basename bcrypt cidrhost cidrnetmask cidrsubnet cidrsubnets convert csvdecode dirname ephemeralasnull
   file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset filesha1 filesha256 filesha512 list log map
@@ -32,9 +32,9 @@ export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Calls a function with its arguments, `...` already expanded. `try` and `can`, which take expressions, are not among them.
- * @returns undefined when there is no function of the name.
- * @throws ExpressionError with offset 0; a `Refusal` for what Terraform would compute.
+ * Calls a function with its arguments, `...` already expanded. `try` and `can` take expressions and are evaluated elsewhere.
+ * @returns undefined when there is no such function.
+ * @throws ExpressionError with offset 0; a `Refusal` for a call that only Terraform supports.
  */
 export function callFunction(name: string, args: readonly Typed[]): Typed | undefined {
   const definition = FUNCTIONS.get(name);

@@ -20,7 +20,7 @@ import {
 import { ArgumentError, CallError, type Definition, integerIn, NOTHING, type Parameter, textOf } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
-// Functions of lists and tuples, and of what can stand in for them.
+// Functions of lists, tuples and sets.
 
 const anyList: Parameter = { name: "list", type: { list: "any" } };
 const anything: Parameter = { name: "list", type: "any" };
@@ -132,9 +132,9 @@ const flatten: Definition = {
   },
 };
 
-/** The elements of a list and of the lists in it. Not known: an unknown part may be a list, whose length is not known. */
+/** The elements of a list and of the lists in it; not `known` when a part may be a list of unknown length. */
 function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret: boolean; readonly known: boolean } {
-  // Unknown elements of a set may turn out to be the same.
+  // Unknown elements of a set may be equal later.
   const open = shapeOf(given.type) === "set" && !isWhollyKnown(given);
   const parts = elementsOf(given).map((item) => {
     const nested = item.content !== null && isSequence(item.type);
@@ -213,7 +213,7 @@ const matchkeys: Definition = {
     if (items.length !== elementsOf(keys).length) throw new CallError("length of keys and values should be equal");
     const common = unify([keys.type, searched.type]) ?? "any";
     const wanted = elementsOf(convert(searched, common));
-    // Terraform answers with an empty list where a part of the search set is not known yet; that would change later.
+    // For an unknown part of the search set Terraform returns an empty list, which would change later.
     if (![values, keys, searched].every(isWhollyKnown)) return unknown(type);
     const found = elementsOf(convert(keys, common)).map((key) => wanted.some((other) => equals(key, other) === true));
     return sequence(
@@ -232,7 +232,7 @@ const length: Definition = {
   },
   run([given = NOTHING]) {
     switch (shapeOf(given.type)) {
-      // How many parts these have stands in their type.
+      // The types of these include their length.
       case "tuple":
         return whole(tupleTypes(given.type).length);
       case "object":
@@ -240,7 +240,7 @@ const length: Definition = {
       case "string":
         return isKnown(given) ? whole(charactersOf(textOf(given)).length) : unknown("number");
       case "set":
-        // Unknown elements may turn out to be the same.
+        // Unknown elements may be equal later.
         return isWhollyKnown(given) ? whole(elementsOf(given).length) : unknown("number");
       default:
         return isKnown(given) ? whole(elementsOf(given).length) : unknown("number");
@@ -248,7 +248,7 @@ const length: Definition = {
   },
 };
 
-/** Terraform 1.11 fails at a negative index, later versions count from the end. */
+/** Terraform 1.11 refuses a negative index; later versions count from the end. */
 function wrapped(index: Typed, count: number): number {
   if (count === 0) throw new CallError("cannot use element function with an empty list");
   const at = integerIn(index, undefined, "invalid index: ");
@@ -322,7 +322,7 @@ const one: Definition = {
 
 const booleans: Parameter = { name: "list", type: { list: "bool" } };
 
-/** The elements are looked at in turn: one that is false decides only when none before it is unknown. */
+/** Elements are checked in order: a false one decides only if none before it is unknown. */
 const alltrue: Definition = {
   parameters: [booleans],
   result: "bool",

@@ -1,7 +1,6 @@
-import { ExpressionError } from "../../model/index.ts";
 import { convert } from "../conversion.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, replacingErrors } from "../refusal.ts";
 import { shapeOf } from "../types.ts";
 import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../value.ts";
 import {
@@ -21,7 +20,7 @@ import {
 const numeric = (name: string): Parameter => ({ name, type: "number" });
 const ONE = decimalOf(1);
 
-/** The first of the numbers that none of the others is beyond. */
+/** The largest or the smallest number; of equal ones the first. */
 function extreme(sign: 1 | -1): Definition {
   return {
     parameters: [],
@@ -44,7 +43,7 @@ const ofNumber = (compute: (value: Decimal) => Decimal): Definition => ({
 function rounded(up: boolean): (value: Decimal) => Decimal {
   return (value) => {
     if (wholeOf(value) !== undefined) return value;
-    // Division of bigints cuts off: towards ZERO.
+    // Division of bigints truncates.
     const cut = decimalOf(value.digits / 10n ** BigInt(-value.exponent));
     if (up === value.digits > 0n) return add(cut, up ? ONE : negate(ONE));
     return cut;
@@ -103,12 +102,12 @@ const sum: Definition = {
 
 function summand(item: Typed): Decimal {
   if (item.content === null) throw new ArgumentError(0, SUMMABLE);
-  try {
-    return decimalIn(convert(item, "number"));
-  } catch (error) {
-    if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
-    throw new ArgumentError(0, SUMMABLE);
-  }
+  return decimalIn(
+    replacingErrors(
+      () => convert(item, "number"),
+      () => new ArgumentError(0, SUMMABLE),
+    ),
+  );
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -135,7 +134,7 @@ const parseint: Definition = {
   },
 };
 
-/** Terraform computes powers with binary floating point: those of whole numbers that come out exactly are the same here. */
+/** Terraform computes powers with binary floating point; exact results of whole numbers are the same here. */
 const pow: Definition = {
   parameters: [numeric("num"), numeric("power")],
   result: "number",

@@ -7,13 +7,13 @@ import { replaceText } from "./strings.ts";
 
 // Functions that search with patterns.
 
-/** Characters of a pattern, and steps that its repetitions make of it: a search takes as much time for each character of a text. */
+/** Most characters, and steps after repetitions are expanded, of a pattern: the time for each character of a text. */
 const LONGEST = 20_000;
 
 /**
- * Terraform's patterns are those of Go, and so are the library's, with the words of its messages. Its tables are those of
- * Unicode 17, Terraform's of 15: `\p{L}` and `(?i)` know the letters of the versions between here alone.
- * @param wrong the error for a pattern that cannot be read: what is wrong, and the part of it that is.
+ * Compiles a pattern in Go's syntax, with Go's messages. The library has the tables of Unicode 17, Terraform those of 15: `\p{L}`
+ * and `(?i)` include newer letters here.
+ * @param wrong makes the error for an invalid pattern, from the reason and the invalid part.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
   const tooLarge = new Refusal("a pattern of this size is not supported", 0);
@@ -25,7 +25,7 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const what = error.getDescription();
-    // Terraform's version of Go lets several groups have one name.
+    // Terraform's version of Go allows duplicate group names.
     if (what.startsWith("duplicate")) throw new Refusal("groups of the same name in a pattern are not supported", 0);
     throw wrong(what, error.getPattern() ?? "");
   }
@@ -34,13 +34,13 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
 const patternOf = (pattern: Typed) =>
   compiled(textOf(pattern), (what, part) => new ArgumentError(0, `invalid regexp pattern: ${what} in ${part}`));
 
-/** The names of the groups, from the first on; undefined for one without a name. */
+/** The names of the groups in order; undefined for unnamed ones. */
 function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
   const byIndex = new Map(Object.entries(pattern.namedGroups()).map(([name, index]) => [index, name]));
   return Array.from({ length: pattern.groupCount() }, (_, i) => byIndex.get(i + 1));
 }
 
-/** A text for a pattern without groups, an object for named groups, a tuple for others. */
+/** A string for a pattern without groups, an object for named groups, a tuple for others. */
 function resultType(pattern: Typed): Type {
   if (!isKnown(pattern)) return "any";
   const names = namesOf(patternOf(pattern));
@@ -52,7 +52,7 @@ function resultType(pattern: Typed): Type {
   return { object: Object.fromEntries(named.map((name) => [name, "string"])) };
 }
 
-/** What a match gives, as a value of the type. */
+/** A match as a value of the result's type. */
 function captured(match: Matcher, names: readonly (string | undefined)[], type: Type): Typed {
   const shape = shapeOf(type);
   if (shape === "string") return text(match.group() ?? "");
@@ -63,7 +63,7 @@ function captured(match: Matcher, names: readonly (string | undefined)[], type: 
   return shape === "tuple" ? tuple(groups.map(([, group]) => group)) : object(groups);
 }
 
-/** Where to go on after an empty match: behind the next character. */
+/** Where to continue after an empty match: after the next character. */
 function next(subject: string, at: number): number {
   return at + ((subject.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
@@ -105,7 +105,7 @@ const regexall: Definition = {
   },
 };
 
-/** `$1`, `${1}`, `$name`, `${name}` and `$$` in what replaces a match; a name is as long as it can be. */
+/** `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement; names are as long as possible. */
 const GROUP = /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
 
 function expanded(template: string, match: Matcher, names: readonly (string | undefined)[]): string {

@@ -13,9 +13,9 @@ import {
   texts,
 } from "./definition.ts";
 
-// Functions of texts that give texts, and their characters as Terraform counts and maps them.
+// Functions of strings, and characters as Terraform counts and maps them.
 
-/** A function of one or more texts that gives a text. */
+/** A function from strings to a string. */
 function ofTexts(names: readonly string[], compute: (...texts: string[]) => string): Definition {
   return {
     parameters: names.map(textArg),
@@ -24,7 +24,7 @@ function ofTexts(names: readonly string[], compute: (...texts: string[]) => stri
   };
 }
 
-/** A question about two texts. */
+/** A predicate on two strings. */
 function question(names: readonly string[], ask: (subject: string, part: string) => boolean): Definition {
   return {
     parameters: names.map(textArg),
@@ -67,7 +67,7 @@ const sort: Definition = {
   result: { list: "string" },
   run([given = NOTHING]) {
     if (!isKnown(given)) return unknown({ list: "string" });
-    // How many there will be is known even where their order is not.
+    // The length is known even if the order is not.
     if (!isWhollyKnown(given))
       return list(
         "string",
@@ -94,7 +94,7 @@ const substr: Definition = {
     const offset = integerIn(from);
     const length = integerIn(count);
     const characters = charactersOf(textOf(subject));
-    // Terraform's own oddity: no characters counted from the end are all of them.
+    // A quirk of Terraform: with a negative offset, a length of zero means all characters.
     if (offset >= 0 && length === 0) return text("");
     const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
     return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));
@@ -114,7 +114,7 @@ const indent: Definition = {
   },
 };
 
-/** Of an unknown text only one thing is known: it begins with the empty prefix. */
+/** Even an unknown string begins with the empty prefix. */
 const startswith: Definition = {
   parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
   result: "bool",
@@ -133,7 +133,7 @@ function trim(subject: string, cutset: string): string {
   return first < 0 ? "" : characters.slice(first, last + 1).join("");
 }
 
-/** All occurrences of a text by another; the empty text stands before, after and between all code points. */
+/** Replaces all occurrences; the empty string occurs before, after and between all code points. */
 export function replaceText(subject: string, part: string, by: string): string {
   if (part !== "") return subject.split(part).join(by);
   return [...subject].reduce((all, character) => all + character + by, by);
@@ -162,14 +162,14 @@ function urlencode(subject: string): string {
     .replaceAll("%20", "+");
 }
 
-// Terraform's upper, lower and title map each character to one character ("ß" stays what it is in upper case),
-// where JavaScript maps a text as a whole ("SS").
+// Terraform's upper, lower and title map each character to one character ("ß" has no upper case), while JavaScript maps whole
+// strings ("SS").
 
-/** Characters whose upper case JavaScript writes with several, and that have one of their own: the Greek ones with a iota below. */
+/** Characters with a single upper case where JavaScript gives several: Greek letters with iota subscript. */
 const GREEK_LOWER = /^[\u1f80-\u1f87\u1f90-\u1f97\u1fa0-\u1fa7]$/;
 const GREEK_SINGLE: Readonly<Record<string, string>> = { "\u1fb3": "\u1fbc", "\u1fc3": "\u1fcc", "\u1ff3": "\u1ffc" };
 
-/** Letters that got a partner only in a version of Unicode that is newer than Terraform's tables. */
+/** Letters with a case mapping only in versions of Unicode newer than Terraform's tables. */
 const NEWER =
   /^[\u019b\u0264\u1c89\u1c8a\ua7cb-\ua7cf\ua7d2-\ua7d5\ua7da-\ua7dc\u{10d50}-\u{10d65}\u{10d70}-\u{10d85}\u{16ea0}-\u{16ed3}]$/u;
 
@@ -183,7 +183,7 @@ const TITLE_PAIRS: Readonly<Record<string, string>> = {
   "\u01f1": "\u01f2",
   "\u01f3": "\u01f2",
 };
-/** Already what a title has: the middle of three forms, and Georgian, which has no capital initials. */
+/** Already in title case: the middle of three forms, and Georgian, which has no capital initials. */
 const TITLE_SAME = /^[\u01c5\u01c8\u01cb\u01f2\u10d0-\u10fa\u10fd-\u10ff]$/;
 
 function upperOf(character: string): string {
@@ -203,7 +203,7 @@ function titleOf(character: string): string {
   return TITLE_PAIRS[character] ?? (TITLE_SAME.test(character) ? character : upperOf(character));
 }
 
-/** The first letter of each word. What is neither letter nor digit begins a new word in ASCII; outside of it, only spaces do. */
+/** Capitalizes words. In ASCII, anything but letters, digits and `_` separates words; outside of it, only spaces do. */
 function titleCase(text: string): string {
   let previous = " ";
   return Array.from(text, (character) => {
@@ -216,18 +216,18 @@ function titleCase(text: string): string {
 const separates = (character: string): boolean =>
   character <= "\x7f" ? !/[0-9A-Za-z_]/.test(character) : SPACE.test(character);
 
-// A character, as Terraform counts them: what people take for one, however many code points it has.
+// Terraform counts grapheme clusters as characters.
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ASCII = /^[ -~]*$/;
 
 /**
- * Newer versions of Unicode join the consonants of conjuncts (Devanagari, Burmese …) into one character; Terraform's tables do
- * not: behind a mark or a joiner a letter begins the next character. Four letters are marks by their use.
+ * Newer versions of Unicode join the consonants of conjuncts (Devanagari, Burmese …) into one character; in Terraform's tables a
+ * letter after a mark or a joiner begins a new one. Four letters count as marks.
  */
 const CONJUNCT = /(?<=\p{M}|\u200d|\uff9e|\uff9f)(?!\u0e33|\u0eb3|\uff9e|\uff9f)(?=\p{L})/u;
 
-/** Marks of Unicode 16 and 17, which Terraform's tables do not have yet: whether they join depends on its version. */
+/** Marks of Unicode 16 and 17: whether they join depends on the version of Terraform. */
 const NEWER_MARKS: readonly (readonly [first: number, last: number])[] = [
   [0x897, 0x897],
   [0x1acf, 0x1add],
@@ -247,7 +247,7 @@ function isNewerMark(character: string): boolean {
   return NEWER_MARKS.some(([first, last]) => first <= point && point <= last);
 }
 
-/** The characters of a text (the extended grapheme clusters of Unicode). @throws Refusal for marks that are too new. */
+/** The characters of a string (extended grapheme clusters). @throws Refusal for marks that are too new. */
 export function charactersOf(text: string): readonly string[] {
   if (ASCII.test(text)) return text.split("");
   if (Array.from(text).some(isNewerMark))
@@ -257,7 +257,7 @@ export function charactersOf(text: string): readonly string[] {
   );
 }
 
-/** What Terraform takes for a space. */
+/** Terraform's white space. */
 const SPACES = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACE = new RegExp(`^[${SPACES}]$`);
 const SPACES_AROUND = new RegExp(`^[${SPACES}]+|[${SPACES}]+$`, "g");

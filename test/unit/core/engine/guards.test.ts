@@ -147,7 +147,9 @@ describe("max_spend", () => {
     expect(found?.detail).toBe(
       "At most: hosting_service.a 450, hosting_service.b 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
     );
-    expect(fixOf(found)).toContain("`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount then");
+    expect(fixOf(found)).toContain(
+      "`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount are then sent",
+    );
   });
 
   it.each<[string, readonly Change[], Limits, detail: string, fix: string]>([

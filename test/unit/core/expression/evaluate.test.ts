@@ -36,7 +36,7 @@ describe("names and steps", () => {
     ["var.list[-1]", "not negative"],
     ['var.list["x"]', "a list has no attribute x"],
     ["var.list[[]]", "does not name an element"],
-    ["var.objects.id", "[*] gives it of all elements"],
+    ["var.objects.id", "or use [*] for all elements"],
     ["var.map.z", "no element with attribute z"],
     ["var.map[null]", "the index is null"],
     ["var.object.zz", "the object has no attribute zz"],
@@ -44,7 +44,7 @@ describe("names and steps", () => {
     ["var.text.a", "a string has no indexes or attributes"],
     ["var.none.a", "is null"],
     ["null[0]", "is null"],
-    ["nothing.here", "there is nothing that nothing.here could name"],
+    ["nothing.here", "nothing.here does not exist"],
   ])("refuses %s", (expression, message) => {
     expect(fails(expression)).toContain(message);
   });
@@ -97,11 +97,11 @@ describe("for", () => {
   });
 
   it.each([
-    ["[for x in null : x]", "is null"],
-    ['[for x in "abc" : x]', "a for cannot go through a string"],
+    ["[for x in null : x]", "iterate over null"],
+    ['[for x in "abc" : x]', "for cannot iterate over a string"],
     ["[for x in [1, null] : x if null]", "the condition of the for is null"],
     ["[for x in [] : 5 if 3]", "not a bool"],
-    ["{for x in [1, 1] : x => x}", 'two elements give the key "1"'],
+    ["{for x in [1, 1] : x => x}", 'two elements have the key "1"'],
     ["{for x in [1] : null => x}", "a key is null"],
     ["{for x in [1] : [] => x}", "this cannot be a key"],
     ["[for x in [1] : x...]", "only a for in { } can group"],
@@ -124,7 +124,7 @@ describe("lists and objects", () => {
     ["{é = 1, a-b = 2}", { "a-b": 2, é: 1 }],
     ['{"__proto__" = {x = 1}}["__proto__"].x', 1],
   ])("%s", (expression, expected) => {
-    if (expected === "refused") expect(fails(expression)).toContain("has no meaning here");
+    if (expected === "refused") expect(fails(expression)).toContain("unexpected character");
     else expect(value(expression)).toEqual(expected);
   });
 
@@ -218,8 +218,8 @@ describe("conditions", () => {
   });
 
   it.each([
-    ["true ? 1 : [1]", "types that do not go together"],
-    ["true ? {a = null, b = 1} : {a = [1], c = 2}", "types that do not go together"],
+    ["true ? 1 : [1]", "inconsistent types"],
+    ["true ? {a = null, b = 1} : {a = [1], c = 2}", "inconsistent types"],
     ["null ? 1 : 2", "the condition is null"],
     ['"yes" ? 1 : 2', "the condition is not a bool"],
     ['true ? tonumber("x") : 1', "a number"],
@@ -257,17 +257,17 @@ describe("templates", () => {
   });
 
   it.each([
-    ["a${null}", "null cannot stand inside a string"],
-    ["a${[1]}", "this cannot stand inside a string"],
+    ["a${null}", "null cannot be part of a string"],
+    ["a${[1]}", "this cannot be part of a string"],
     ["%{ if true }a", "has no %{endif}"],
-    ["%{ endif }", "has no beginning"],
-    ["%{ for x in [] }%{ endif }", "%{endif} where %{endfor}"],
+    ["%{ endif }", "has no matching"],
+    ["%{ for x in [] }%{ endif }", "expected %{endfor}, found %{endif}"],
     ["%{ foo }", "begins a directive"],
     ["${1 2}", "expected the } that closes ${"],
     ["${", "expected an expression"],
     ["a${b", "not closed"],
     ['${"a\nb"}', "several lines"],
-    ['${"\\x"}', "this escape means nothing"],
+    ['${"\\x"}', "unknown escape"],
     ['${"\\ud800"}', "is no character"],
     ['${"}', "not closed by a quote"],
   ])("refuses %j", (text, message) => {
@@ -300,9 +300,9 @@ describe("functions", () => {
     ["uper(1)", 'no such function. Did you mean "upper"?'],
     ['file("x")', "this function of Terraform is not supported"],
     ["provider::x::y()", "there is no such function"],
-    ["max(null...)", "what stands before ... is null"],
+    ["max(null...)", "the argument before ... is null"],
     ["max({}...)", "not a list"],
-    ["try()", "no expression of try succeeds"],
+    ["try()", "no argument of try succeeds"],
     ["can(1, 2)", "can takes one expression"],
   ])("refuses %s", (expression, message) => {
     expect(fails(expression)).toContain(message);

@@ -75,8 +75,8 @@ describe("what is wrong with an expression", () => {
   it("repeats no key of a map that is secret, and no number that was computed from one", () => {
     const names = { resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: true as const }, used: 1 }) };
     const fails = (expression: string) => () => evaluate(compileJson(`\${${expression}}`), names);
-    expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because this goes through a secret");
-    expect(fails("[1][keys(var.s)[0]]")).toThrow("a secret that is no number is not shown");
+    expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because it involves a secret");
+    expect(fails("[1][keys(var.s)[0]]")).toThrow("this secret is not a number");
     expect(messageOf("parseint(sha512(S), 16)", "x")).toBe(
       "the number has more digits than can be kept; round it or make it a string",
     );

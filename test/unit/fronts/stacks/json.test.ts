@@ -73,19 +73,19 @@ describe("the JSON of a stack", () => {
   });
 
   it.each([
-    ["{", "a key in double quotes is expected here", 2],
+    ["{", "expected a key in double quotes", 2],
     ["[", "the text ends unexpectedly", 2],
-    ['{"a": 1,}', "a `,` stands before `}`", 8],
-    ["[1 2]", "a `,` or `]` is expected here", 4],
-    ['{"a" 1}', "a `:` is expected here", 6],
-    ["{a: 1}", "a key in double quotes is expected here", 2],
+    ['{"a": 1,}', "trailing `,` before `}`", 8],
+    ["[1 2]", "expected a `,` or `]`", 4],
+    ['{"a" 1}', "expected a `:`", 6],
+    ["{a: 1}", "expected a key in double quotes", 2],
     ['"a', "this string is not closed", 1],
     ['"a\tb"', "this string has an unescaped control character or an invalid escape", 1],
     ['"\\x"', "this string has an unescaped control character or an invalid escape", 1],
     ['"\\ud800"', "this string contains an unpaired surrogate", 1],
-    ["1 // comment", "something follows the end of the value", 3],
-    ["01", "something follows the end of the value", 2],
-    ["nul", "a value is expected here", 1],
+    ["1 // comment", "unexpected text after the value", 3],
+    ["01", "unexpected text after the value", 2],
+    ["nul", "expected a value", 1],
     ["", "the text ends unexpectedly", 1],
   ])("says what is wrong with %j", (text, words, column) => {
     const { tree, mistakes } = read(text);

@@ -195,11 +195,12 @@ describe("secrets", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
   });
 
-  it("are hidden whole where one begins with another, and with the escapes of the file", () => {
+  it("are hidden whole where one begins with another, and with the escapes of the file, in every message", () => {
     const secret = (value: string) => ({ sensitive: true, default: value });
     const stack = {
       variable: { a: secret("canary"), b: secret("canary-and-more"), c: secret("escaped-secret") },
       resource: { hosting_service: { a: { ...SERVICE, domian: "x" } } },
+      resources: {},
     };
     const text = JSON.stringify({ provider: PROVIDER, ...stack }).replace('"escaped-', '"esc\\u0061ped-');
     const { diagnostics, secrets } = read(text);
