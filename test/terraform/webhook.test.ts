@@ -124,7 +124,7 @@ output "secret" {
 
   it("writes its secret where secret_output says, and nowhere else", async () => {
     const terraform = await start(hook(TWO, 'secret_output = { file = "secrets/hook" }'));
-    // Tried before anything is sent: there is no such folder.
+    // Checked before any request is sent: there is no such folder.
     terraform.sent();
     const failed = await terraform.apply();
     expect(failed.code, failed.text).toBe(1);

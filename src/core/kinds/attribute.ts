@@ -2,27 +2,27 @@ import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { type Attribute, type Attributes, isObject, type Json, type Nested, type SchemaType } from "../model/index.ts";
 
-/** What is to be known of an attribute beside its type. Terraform, YAML, the editor's schema and the docs read it. */
+/** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
   /** One or two sentences, shown in editors and reference pages. */
   readonly description: string;
-  /** The same for Terraform, where the words for YAML would mislead. */
+  /** The description for Terraform, where the one for YAML would mislead. */
   readonly hcl?: string;
   /**
    * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
    * `in-place`: requests change it. `replace`: the object is recreated. `immutable`: no call changes it and the object
-   * is not recreated automatically. `recorded`: it concerns hostform alone; only the state changes.
+   * is not recreated automatically. `recorded`: only the state changes.
    */
   readonly change?: "in-place" | "replace" | "immutable" | "recorded";
   /** The API (or a default) gives a value when none is declared. */
   readonly computed?: boolean;
   /** The value when none is declared. */
   readonly default?: Json;
-  /** Never shown, in no plan. */
+  /** Never shown. */
   readonly sensitive?: boolean;
   /** Sent, never stored: null in plan and state. */
   readonly writeOnly?: boolean;
-  /** The API never returns it: the state is the only memory. */
+  /** The API never returns it: only the state has it. */
   readonly unreadable?: boolean;
   /**
    * Of a one-time secret, which the API returns in one response only: the attribute that holds its fingerprint once
@@ -31,13 +31,13 @@ export interface AttributeMeta {
   readonly fingerprint?: string;
   /** A list whose order means nothing. */
   readonly set?: boolean;
-  /** Equality of a declared and a live value that may be written differently (case of an e-mail address, an instant). */
+  /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
   readonly same?: (declared: Json, live: Json) => boolean;
   /** An example for the reference pages. */
   readonly example?: Json;
 }
 
-/** Typed by hand: zod's own registry type follows the recursive Json type without end. */
+/** Typed by hand: zod's own type follows the recursive Json type without end. */
 const registry: {
   add(type: z.ZodType, meta: AttributeMeta): unknown;
   get(type: z.ZodType): AttributeMeta | undefined;
@@ -154,7 +154,7 @@ export function sameSet(a: Json, b: Json): boolean {
 /**
  * Terraform's type of an attribute.
  * @param set whether the order of a list means nothing.
- * @throws for a form that no kind may have: Terraform would have no type for it.
+ * @throws for a form that Terraform has no type for: no kind may have it.
  */
 export function typeOf(type: z.ZodType, set = false): SchemaType | Nested {
   const { def } = coreOf(type);
@@ -201,7 +201,7 @@ function plain(type: SchemaType | Nested): SchemaType {
   return type;
 }
 
-/** The type that decides the form: of a pipe (what is written differently, then normalized) its end. */
+/** The type that decides the form: of a pipe (which normalizes) its end. */
 export function coreOf(type: z.ZodType): z.ZodType {
   const { def } = type;
   if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
@@ -217,16 +217,15 @@ export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
 export const createdAtAttribute = () =>
-  attribute(z.string(), { description: "When it was created (ISO 8601), as the API tells it.", computed: true });
+  attribute(z.string(), { description: "When it was created (ISO 8601), as the API shows it.", computed: true });
 
 /** What happens to an object without a DELETE endpoint when its block is removed. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
-  const meanings = `as the API cannot delete it: \`prevent\` refuses the plan, \`forget\` drops it from the state and leaves it running${
-    more.length > 0 ? ", `suspend` suspends it first and then forgets it" : ""
-  }.`;
+  const suspend = more.length > 0 ? ", `suspend` suspends it first and then forgets it" : "";
+  const meanings = `since the API cannot delete it: \`prevent\` refuses the plan, \`forget\` removes it from the state and leaves it running${suspend}.`;
   return attribute(z.enum(["prevent", "forget", ...more]).optional(), {
-    description: `What removal of the block means, ${meanings} Kept in the state, so that it still holds when the block is gone.`,
-    hcl: `What destroying it means, ${meanings} The policy in the state counts: a changed one is to be applied before the resource is destroyed.`,
+    description: `What removing the block does, ${meanings} Kept in the state, so that it still applies when the block is gone.`,
+    hcl: `What destroying it does, ${meanings} The policy in the state counts: apply a changed one before you destroy the resource.`,
     change: "recorded",
     computed: true,
     default: "prevent",

@@ -71,7 +71,7 @@ state is the only memory of them, drift cannot be seen, a change is an error of 
 block follows \`deletion_policy\`.
 
 When the answer to a registration is lost it is not known whether the domain was ordered. It is never sent again
-automatically: the resource stays marked as pending until you say what became of it.`,
+automatically: the resource stays marked as pending until you resolve it.`,
   hcl: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
 state is the only memory of them. Drift cannot be seen, a change is an error of the plan that says so, and destroying follows
 \`deletion_policy\`.
@@ -80,7 +80,7 @@ When the answer to a registration is lost it is not known whether the domain was
 automatically: the resource stays in the state as pending, with a warning at each plan, until you settle it. A registered domain
 cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
 
-An import cannot look anything up. It takes the id, or the domain, at its word, and the configuration for the rest.`,
+An import cannot look anything up. It takes the id, or the domain, as given, and the rest from the configuration.`,
   example: `domains:
   acme:
     domain: acme.example
@@ -115,7 +115,7 @@ An import cannot look anything up. It takes the id, or the domain, at its word, 
     id: answer?.id ?? String(planned.domain),
     attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
     invoice: reportedInvoice(answer?.invoice ?? null),
-    // An empty answer of success (2xx) is one; a body that holds nothing of a registration may hold an error.
+    // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
     ...(answer !== null && isSilent(answer) && { unclear: true }),
   }),
   quote: (planned) => ({

@@ -15,7 +15,7 @@ import type { Kind, Remote } from "./kind.ts";
 const attributes = z.strictObject({
   id: idAttribute("grant"),
   service_id: attribute(identifier(), {
-    description: "The service that is shared. Filled in by itself when the grant stands inside the service's block.",
+    description: "The service that is shared. Set automatically when the grant is inside the service's block.",
     hcl: "The service that is shared.",
     change: "replace",
     example: "${hosting_service.acme-www.id}",
@@ -38,7 +38,7 @@ const attributes = z.strictObject({
       .refine((text) => !Number.isNaN(instant(text)), "expected a time such as 2027-01-31T00:00:00Z")
       .optional(),
     {
-      description: "When the grant ends (ISO 8601). Left out: never. An expired grant is not created again.",
+      description: "When the grant ends (ISO 8601). Default: never. An expired grant is not created again.",
       change: "replace",
       same: sameInstant,
       example: "2027-01-31T00:00:00Z",
@@ -54,7 +54,7 @@ const remote = (record: GrantRecord, service: string): Remote => ({
     id: record.id,
     service_id: service,
     email: record.email,
-    // What a host does not show is not taken for none.
+    // A host that does not show it may still have one.
     ...(record.permission !== null && { permission: record.permission }),
     ...((record.expires_at !== null || Object.hasOwn(record.raw, "expires_at")) && { expires_at: record.expires_at }),
     created_at: record.created_at,

@@ -37,20 +37,20 @@ export const providerSettings = z.strictObject({
       z.enum(["pending", "live", "suspended", "gone"], 'expected "pending", "live", "suspended" or "gone"'),
     )
     .optional()
-    .describe("What status words of this host mean, for words that hostform does not know."),
+    .describe("What this host's status words mean, where hostform does not know them."),
   idempotency_key_retention: z
     .string(RETENTION)
     .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, RETENTION)
     .optional()
     .describe(
-      "How long this host remembers an Idempotency-Key, such as 24h, when it says so. So long one run repeats an order that was not answered; after that, and in every later run, it looks for the order first. Default: 5s.",
+      "How long this host remembers an Idempotency-Key, such as 24h, if it documents that. For so long one run repeats an unanswered order; later, and in every other run, it looks for the order first. Default: 5s.",
     ),
   list_lag: z
     .string(LAG)
     .regex(/^(?:0|[1-9]\d{0,5})(?:s|m|h)$/, LAG)
     .optional()
     .describe(
-      "How long a new object may be missing from the lists of this host, such as 60s. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: 60s.",
+      "How long a new object may be missing from the lists of this host, such as 60s. For so long a created object counts as existing although no list shows it, and an unanswered create is not sent again. Default: 60s.",
     ),
   money_scale: z
     .int("expected a whole number of digits")
@@ -58,7 +58,7 @@ export const providerSettings = z.strictObject({
     .max(4, "at most 4")
     .optional()
     .describe(
-      "Digits after the decimal point of money amounts. Amounts are shown in the API's own unit when it is left out.",
+      "Digits after the decimal point of money amounts. Default: amounts are shown in the API's own unit.",
     ),
 });
 

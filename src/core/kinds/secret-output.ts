@@ -11,7 +11,7 @@ const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
 const ONE_FORM = "exactly one of `file`, `env_file` and `command`";
 
-/** The words for a map that is none, or that has a key which is none of those known. */
+/** The message for a value that is not a map, or that has an unknown key. */
 const mapOf = (known: readonly string[], wanted: string) => ({
   error: (issue: z.core.$ZodRawIssue) => {
     const [key] = issue.code === "unrecognized_keys" ? (issue.keys as string[]) : [];
@@ -21,13 +21,13 @@ const mapOf = (known: readonly string[], wanted: string) => ({
   },
 });
 
-/** For editors: that these keys are there. */
+/** For editors: these keys are present. */
 const has = (...keys: string[]) => ({ properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys });
 
-/** What is said of a key that is none is enough. */
+/** The message about an unknown key is enough. */
 const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
 
-/** Terraform writes null for what is not given inside a nested attribute; for us it is not there. */
+/** Terraform writes null for what is absent in a nested attribute. */
 const withoutNulls = (value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
@@ -87,8 +87,8 @@ const output = z
 /** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
-    description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Tried before anything is sent.`,
-    hcl: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Tried before anything is sent.`,
+    description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Checked before any request is sent.`,
+    hcl: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Checked before any request is sent.`,
     change: "recorded",
     unreadable: true,
     same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),

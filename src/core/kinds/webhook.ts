@@ -23,7 +23,7 @@ const attributes = z.strictObject({
   secret_output: secretOutputAttribute("secret"),
   secret: attribute(z.string(), {
     description:
-      "The signing secret. The API tells it once, at registration; it is kept in the state, or written to `secret_output`. Null then, and after an import.",
+      "The signing secret. The API shows it once, at registration. It is kept in the state, or written to `secret_output`; then, and after an import, it is null.",
     computed: true,
     sensitive: true,
     unreadable: true,
@@ -34,8 +34,8 @@ const attributes = z.strictObject({
 });
 
 /**
- * The events that can be declared. A host adds some of its own ("ping"): that is no difference which another webhook would end.
- * Where none of them is known, and of a pattern, it is not known what they are.
+ * The events that can be declared. A host may add others ("ping"): another webhook would have them too, so they are no difference.
+ * Where none is known, or one is a pattern, they stay as they are.
  */
 function declarable(events: readonly string[]): readonly string[] {
   const known = events.filter((name) => name.includes("*") || EVENTS.some((event) => event === name));
@@ -54,19 +54,19 @@ export const webhook: Kind<"createWebhook"> = {
   section: "webhooks",
   noun: "webhook",
   summary: "A subscription to events, delivered to a URL.",
-  description: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
+  description: `Delivers events of the account to a URL, signed with the subscription's own secret (\`X-Service-Signature\`).
 
 The signing secret is returned once, when the subscription is made; hostform keeps it in the state (sensitive, never
 shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a
 different URL or set of events makes a new one first, with a new secret, and then deletes the old one, so that no event
-falls between. Importing a subscription cannot recover its secret.`,
-  hcl: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
+is lost between. Importing a subscription cannot recover its secret.`,
+  hcl: `Delivers events of the account to a URL, signed with the subscription's own secret (\`X-Service-Signature\`).
 
-The signing secret is told once, when the subscription is made. It is kept in the state as a sensitive value, or written to
+The API shows the signing secret once, when the subscription is made. It is kept in the state as a sensitive value, or written to
 \`secret_output\`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
 
 The API cannot change a subscription: a different URL or set of events makes another one, with another secret. Terraform
-deletes the old one first unless you say otherwise. Add \`lifecycle { create_before_destroy = true }\`, and no event falls
+deletes the old one first unless you say otherwise. Add \`lifecycle { create_before_destroy = true }\`, and no event is lost
 between.`,
   example: `webhooks:
   billing:
@@ -96,9 +96,9 @@ between.`,
             severity: "error" as const,
             code: "secret.lost" as const,
             summary: "The API's answer holds no signing secret",
-            detail: `The webhook was made and is recorded, but its secret, which only that answer shows, did not come: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
+            detail: `The webhook exists and is recorded, but the answer, which alone shows its secret, did not hold one: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
             remedies: [
-              "To have another one with a secret: remove it in the dashboard, and apply again. If the dashboard shows its secret or rotates it, give that to the receiver instead.",
+              "Remove it in the dashboard and apply again: that makes another one, with a secret. If the dashboard shows or rotates the secret, give that to the receiver instead.",
             ],
           };
     return {

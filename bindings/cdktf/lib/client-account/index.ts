@@ -29,7 +29,7 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency?: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#deletion_policy ClientAccount#deletion_policy}
   */
@@ -271,7 +271,7 @@ export class ClientAccount extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API tells it.
+  * When it was created (ISO 8601), as the API shows it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -299,7 +299,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');

@@ -17,7 +17,7 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#deletion_policy Domain#deletion_policy}
   */
@@ -170,7 +170,7 @@ export class DomainTimeoutsOutputReference extends cdktf.ComplexObject {
 * automatically: the resource stays in the state as pending, with a warning at each plan, until you settle it. A registered domain
 * cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
 *
-* An import cannot look anything up. It takes the id, or the domain, at its word, and the configuration for the rest.
+* An import cannot look anything up. It takes the id, or the domain, as given, and the rest from the configuration.
 */
 export class Domain extends cdktf.TerraformResource {
 
@@ -253,7 +253,7 @@ export class Domain extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');

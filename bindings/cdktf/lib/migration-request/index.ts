@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/names.ts";
 
 export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#deletion_policy MigrationRequest#deletion_policy}
   */
@@ -216,7 +216,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API tells it.
+  * When it was created (ISO 8601), as the API shows it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -225,7 +225,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');

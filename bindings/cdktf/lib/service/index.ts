@@ -12,7 +12,7 @@ import { watchNames } from "../../../../src/constructs/names.ts";
 
 export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Coupon for this plan and cycle. Only looked at when the service is ordered. A change is refused, unless `replace_on_change` is set.
+  * Coupon for this plan and cycle. Used only when the service is ordered. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#coupon_code Service#coupon_code}
   */
@@ -24,7 +24,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#deletion_policy Service#deletion_policy}
   */
@@ -44,7 +44,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly password?: string;
   /**
-  * Change this number to set the password anew. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
+  * Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#password_version Service#password_version}
   */
@@ -56,7 +56,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly planId: number;
   /**
-  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address. An order keeps it: another one is refused, unless the service is ordered anew.
+  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#reference Service#reference}
   */
@@ -68,13 +68,13 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#secret_output Service#secret_output}
   */
   readonly secretOutput?: ServiceSecretOutput;
   /**
-  * Whether the service is suspended. Not declared means not managed: a host that suspends for non-payment is not fought over.
+  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#suspended Service#suspended}
   */
@@ -619,16 +619,16 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
 *
 * The API can suspend a service and set its password. It can neither change nor delete one, and an order costs money:
 *
-* - **No replacement by itself.** A change of `plan_id`, `currency`, `domain`, `term` or `coupon_code` is an error of the
-*   plan that names the choices. With `replace_on_change = true` and a new `reference` the service is ordered anew.
+* - **No automatic replacement.** A change of `plan_id`, `currency`, `domain`, `term` or `coupon_code` is an error of the
+*   plan that names the choices. With `replace_on_change = true` and a new `reference` the service is ordered again.
 * - **No deletion.** Destroying follows the `deletion_policy` in the state: `prevent` (the default) is an error of the plan, also for
-*   a service that is merely not found.
+*   a service that is only not found.
 * - **No second order.** The Idempotency-Key is made of the provider's `project` and `reference` (default: the domain). An order
 *   keeps that name. A service of the same domain that exists already is not ordered again: the plan is an error that offers
 *   an `import` block.
-* - **No taint.** What fails after the order was placed is a warning, and the next apply goes on from there.
+* - **No taint.** A failure after the order was placed is a warning, and the next apply continues from there.
 * - **No order in place of what is gone.** A service that was terminated elsewhere stays in the state, with a warning.
-*   `terraform apply -replace` with a new `reference` orders it anew.
+*   `terraform apply -replace` with a new `reference` orders it again.
 *
 * `suspended` and the password wait until the service is live. Status words that are not known are never acted upon; map them
 * with the provider's `status_words`.
@@ -712,7 +712,7 @@ export class Service extends cdktf.TerraformResource {
   // coupon_code - computed: false, optional: true, required: false
   private _couponCode?: string;
   /**
-  * Coupon for this plan and cycle. Only looked at when the service is ordered. A change is refused, unless `replace_on_change` is set.
+  * Coupon for this plan and cycle. Used only when the service is ordered. A change is refused, unless `replace_on_change` is set.
   */
   public get couponCode() {
     return this.getStringAttribute('coupon_code');
@@ -730,7 +730,7 @@ export class Service extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API tells it.
+  * When it was created (ISO 8601), as the API shows it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -755,7 +755,7 @@ export class Service extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it means, as the API cannot delete it: `prevent` refuses the plan, `forget` drops it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: a changed one is to be applied before the resource is destroyed. Default: `"prevent"`.
+  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -792,7 +792,7 @@ export class Service extends cdktf.TerraformResource {
 
   // generated_password - computed: true, optional: false, required: false
   /**
-  * The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when `secret_output` took it.
+  * The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when it went to `secret_output`.
   *
   * Sensitive.
   */
@@ -873,7 +873,7 @@ export class Service extends cdktf.TerraformResource {
   // password_version - computed: false, optional: true, required: false
   private _passwordVersion?: number;
   /**
-  * Change this number to set the password anew. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
+  * Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
   */
   public get passwordVersion() {
     return this.getNumberAttribute('password_version');
@@ -940,7 +940,7 @@ export class Service extends cdktf.TerraformResource {
   // reference - computed: false, optional: true, required: false
   private _reference?: string;
   /**
-  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address. An order keeps it: another one is refused, unless the service is ordered anew.
+  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.
   */
   public get reference() {
     return this.getStringAttribute('reference');
@@ -978,7 +978,7 @@ export class Service extends cdktf.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new ServiceSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
   */
   public get secretOutput() {
     return this._secretOutput;
@@ -1005,7 +1005,7 @@ export class Service extends cdktf.TerraformResource {
   // suspended - computed: true, optional: true, required: false
   private _suspended?: boolean | cdktf.IResolvable;
   /**
-  * Whether the service is suspended. Not declared means not managed: a host that suspends for non-payment is not fought over.
+  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.
   */
   public get suspended() {
     return this.getBooleanAttribute('suspended');

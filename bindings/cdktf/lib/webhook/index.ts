@@ -17,7 +17,7 @@ export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   */
   readonly events: string[];
   /**
-  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#secret_output Webhook#secret_output}
   */
@@ -520,13 +520,13 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook hosting_webhook}
 *
-* Delivers events of the account to a URL, signed with a secret of its own (`X-Service-Signature`).
+* Delivers events of the account to a URL, signed with the subscription's own secret (`X-Service-Signature`).
 *
-* The signing secret is told once, when the subscription is made. It is kept in the state as a sensitive value, or written to
+* The API shows the signing secret once, when the subscription is made. It is kept in the state as a sensitive value, or written to
 * `secret_output`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
 *
 * The API cannot change a subscription: a different URL or set of events makes another one, with another secret. Terraform
-* deletes the old one first unless you say otherwise. Add `lifecycle { create_before_destroy = true }`, and no event falls
+* deletes the old one first unless you say otherwise. Add `lifecycle { create_before_destroy = true }`, and no event is lost
 * between.
 */
 export class Webhook extends cdktf.TerraformResource {
@@ -589,7 +589,7 @@ export class Webhook extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API tells it.
+  * When it was created (ISO 8601), as the API shows it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -621,7 +621,7 @@ export class Webhook extends cdktf.TerraformResource {
 
   // secret - computed: true, optional: false, required: false
   /**
-  * The signing secret. The API tells it once, at registration; it is kept in the state, or written to `secret_output`. Null then, and after an import.
+  * The signing secret. The API shows it once, at registration. It is kept in the state, or written to `secret_output`; then, and after an import, it is null.
   *
   * Sensitive.
   */
@@ -640,7 +640,7 @@ export class Webhook extends cdktf.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new WebhookSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
   */
   public get secretOutput() {
     return this._secretOutput;

@@ -45,31 +45,31 @@ const attributes = z.strictObject({
     change: "immutable",
     computed: true,
     default: 1,
-    // The words of billing cycles are not specified: they are believed when a service is adopted, not against the order.
+    // The words of billing cycles are not specified: they count when a service is adopted, not against the order.
     unreadable: true,
     example: 12,
   }),
   coupon_code: attribute(z.string().min(1).optional(), {
-    description: "Coupon for this plan and cycle. Only looked at when the service is ordered.",
+    description: "Coupon for this plan and cycle. Used only when the service is ordered.",
     change: "immutable",
     unreadable: true,
   }),
   reference: attribute(z.string().min(1).max(200).optional(), {
     description:
       "Stable name of this order within the project, from which its Idempotency-Key is derived. Default: the resource's address.",
-    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address. An order keeps it: another one is refused, unless the service is ordered anew.",
+    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.",
     change: "recorded",
     unreadable: true,
   }),
   suspended: attribute(z.boolean().optional(), {
     description:
-      "Whether the service is suspended. Not declared means not managed: a host that suspends for non-payment is not fought over.",
+      "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.",
     change: "in-place",
     computed: true,
   }),
   password: attribute(z.string().min(8, "at least 8 characters").optional(), {
     description:
-      "Control-panel password (shared and WordPress hosting), at least 8 characters. Never written here itself, but where it is read: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
+      "Control-panel password (shared and WordPress hosting), at least 8 characters. Declare where it is read, never the password itself: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
     hcl: "Control-panel password (shared and WordPress hosting), at least 8 characters. Write-only: read and sent when `password_version` changes, in no plan and no state. Needs Terraform 1.11 or OpenTofu 1.11.",
     change: "in-place",
     sensitive: true,
@@ -77,7 +77,7 @@ const attributes = z.strictObject({
   }),
   password_version: attribute(z.number().int().positive().optional(), {
     description:
-      "Change this number to set the password anew. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.",
+      "Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.",
     change: "in-place",
     unreadable: true,
     example: 1,
@@ -97,7 +97,7 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
   generated_password: attribute(z.string(), {
     description:
-      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when `secret_output` took it.",
+      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when it went to `secret_output`.",
     computed: true,
     sensitive: true,
     unreadable: true,
@@ -152,7 +152,7 @@ function isOtherProduct(
 
 const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
 
-/** What a service has and a job has not (§2). */
+/** Attributes that a service has and a job does not (§2). */
 const DESCRIBING = [
   "plan",
   "plan_id",
@@ -203,7 +203,7 @@ export const service: Kind<"createService"> = {
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
   mayMatch({ domain, plan_id }, live, plans) {
-    // A host may show the domain of a service only once it is provisioned; one that shows another is another.
+    // A host may show a service's domain only once it is provisioned; a service with another domain is another one.
     if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
       return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
@@ -212,7 +212,7 @@ export const service: Kind<"createService"> = {
     const name = declared?.name;
     const shown = live.plan;
     if (typeof name !== "string" || typeof shown !== "string") return true;
-    // A name that no plan has (any more) rules nothing out.
+    // A name that no plan has, or no longer has, rules nothing out.
     return sameFolded(name, shown) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, shown));
   },
   likeness: ({ plan_id }) => String(plan_id),

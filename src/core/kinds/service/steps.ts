@@ -20,10 +20,10 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const done = { password_version: planned.password_version ?? null };
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
-      // The version is recorded either way: a host that answers so does it each time, and a live server would be reset in vain.
+      // The version is recorded either way: the host would answer the same again, and a live server would be reset in vain.
       if (answer.password === null) {
         const warning = lostPassword(form, answer.names);
-        const again = { ...warning, remedies: ["Apply again to have another one generated, this once."] };
+        const again = { ...warning, remedies: ["Apply again: that generates another one, once."] };
         const never = { attributes: { ...done, ...earlier }, warning };
         return { ...never, ...(answer.names === undefined && { once: { attributes: earlier, warning: again } }) };
       }
@@ -34,10 +34,10 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
 
 type Form = ReturnType<typeof passwordForm>;
 
-/** What there is to do about a generated password that nobody knows. */
+/** What to do about a generated password that nobody knows. */
 const withoutPassword = (form: Form) =>
   `Set a password on the server or in the host's dashboard. ${
-    form === "unknown" ? "Or declare `password` as well as another `password_version`: then it is set. " : ""
+    form === "unknown" ? "Or declare `password` and another `password_version`, which sets it. " : ""
   }It is reset again only when \`password_version\` changes.`;
 
 /** @param names those in the answer. */
@@ -51,7 +51,7 @@ function lostPassword(form: Form, names = "none"): Diagnostic {
   };
 }
 
-/** That a generated password is not known. No request is sent because of it, so each plan says it until there is another. */
+/** Warns, in each plan, of a generated password that is not known. */
 function unknownPassword(live: JsonObject): Diagnostic[] {
   const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
   if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
@@ -62,7 +62,7 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
       summary: "The generated password of this server is not known",
       detail: "It was reset, and the answer could not be read.",
       remedies: [
-        `${withoutPassword("generated")} Take \`password_version\` out when you have set one: that sends nothing.`,
+        `${withoutPassword("generated")} Remove \`password_version\` when you have set one: that sends no request.`,
       ],
       attribute: ["password_version"],
     },
@@ -91,7 +91,7 @@ export function passwordSuits(
         severity: "error",
         code: "config.missing_attribute",
         summary: `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`,
-        remedies: ["Declare `password`, or take `password_version` out."],
+        remedies: ["Declare `password`, or remove `password_version`."],
         attribute: ["password_version"],
       },
     ];
@@ -104,13 +104,13 @@ export function passwordSuits(
       summary: `A service of type ${JSON.stringify(type)} takes no password: the server generates one`,
       detail:
         "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
-      remedies: ["Take `password` out, and keep `password_version`."],
+      remedies: ["Remove `password`, and keep `password_version`."],
       attribute: ["password"],
     },
   ];
 }
 
-/** A domain is "required for hosting plans" (§4): said in the plan where the list says that it is one. */
+/** A domain is "required for hosting plans" (§4): checked where the list of plans shows that the plan is one. */
 export function domainSuits(
   { plan_id: id, domain }: ValueObject,
   live: JsonObject | undefined,
