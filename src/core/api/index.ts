@@ -10,6 +10,7 @@ export type { Answers, DomainOrder, Registration, ServiceOrder } from "./answers
 export type { ClientOptions, RequestEvent } from "./chain.ts";
 export { HostingClient, type Reader, type Writer } from "./client.ts";
 export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
+export type { ApiRecord } from "./decoder.ts";
 export type { DomainAvailability } from "./domain-check.ts";
 export {
   type Ability,

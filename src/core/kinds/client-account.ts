@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, folded, idAttribute, sameFolded } from "./attribute.ts";
-import type { Kind, Remote } from "./kind.ts";
+import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>
   attribute(z.string().min(1).optional(), { description, change: "immutable", computed: true, example });
@@ -34,8 +34,6 @@ const remote = ({ raw: _raw, ...record }: AccountRecord): Remote => ({
   phase: "live",
   attributes: { ...record },
 });
-
-const fields = ["name", "company_name", "company_number", "vat_number", "currency"] as const;
 
 /** Client accounts of an agency on the Manage track. §4 accounts endpoints. */
 export const clientAccount: Kind<"createAccount"> = {
@@ -72,12 +70,7 @@ an \`import\` block.`,
     mine == null || other == null || mine === other,
   create: (planned) => ({
     endpoint: "createAccount",
-    body: Object.fromEntries(fields.flatMap((name) => (planned[name] == null ? [] : [[name, planned[name]]]))),
+    body: presentIn(planned, ["name", "company_name", "company_number", "vat_number", "currency"]),
   }),
-  created: (answer) => ({
-    id: answer?.id ?? null,
-    attributes: answer === null ? {} : remote(answer).attributes,
-    invoice: null,
-    ...(answer?.name == null && { unclear: true as const }),
-  }),
+  created: (answer) => createdFrom(answer, remote, "name"),
 };

@@ -10,7 +10,7 @@ import {
   sameFolded,
   sameInstant,
 } from "./attribute.ts";
-import type { Kind, Remote } from "./kind.ts";
+import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("grant"),
@@ -116,12 +116,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
     params: { id: String(service_id) },
     body: { email: email ?? null, permission: permission ?? null, ...(expires_at != null && { expires_at }) },
   }),
-  created: (answer, planned) => ({
-    id: answer?.id ?? null,
-    attributes: answer === null ? {} : remote(answer, String(planned.service_id)).attributes,
-    invoice: null,
-    ...(answer?.email == null && { unclear: true as const }),
-  }),
+  created: (answer, { service_id }) => createdFrom(answer, (record) => remote(record, String(service_id)), "email"),
   remove: ({ service_id, id }) => ({
     endpoint: "revokeGrant",
     params: { id: String(service_id), grantId: String(id) },

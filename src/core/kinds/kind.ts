@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Answers, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
+import type { Answers, ApiRecord, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
 import {
   type Diagnostic,
   type Invoice,
@@ -12,11 +12,11 @@ import {
 } from "../model/index.ts";
 import type { AttributeMeta } from "./attribute.ts";
 
-/** How to read what a host says: settings of a provider that kinds need. */
+/** How to read a host's answers: settings of a provider that kinds need. */
 export interface ReadSettings {
   /** Lower-cased status word -> phase, beside the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
-  /** How long the API is said to remember an Idempotency-Key, in milliseconds. */
+  /** How long the host remembers an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
   /** How long a list may be without a new object, in milliseconds. */
   readonly listLagMs?: number;
@@ -37,7 +37,7 @@ export interface Remote {
   readonly phase: Phase;
 }
 
-/** What an answer makes known. */
+/** What an answer shows. */
 interface Accepted {
   readonly attributes: JsonObject;
   readonly warning?: Diagnostic;
@@ -45,12 +45,12 @@ interface Accepted {
 
 /** One request of a change, as a value, with what its answer means. */
 export interface ChangeStep<E extends MutationName = MutationName> {
-  /** What people read while it runs: "suspending". */
+  /** Shown while it runs: "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
-  /** The attributes that the answer makes known, and what there is to say of it: an error ends the change as not completed. */
+  /** The attributes that the answer shows, and a warning; an error ends the change as not completed. */
   accept(answer: Answers[E]): Accepted & {
-    /** Of an empty answer, whose content may be lost on its way: what holds the first time. The next apply sends it once more. */
+    /** For an empty answer, whose content may have been lost: what holds the first time. The next apply sends it once more. */
     readonly once?: Accepted;
   };
   /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
@@ -64,25 +64,25 @@ export interface Created {
   readonly invoice: Invoice | null;
   /** For kinds with phases: what the new object shows. Default: live. */
   readonly phase?: Phase;
-  /** The answer was that of an earlier order: the object is adopted, and nothing is done to it along with that. */
+  /** The answer was that of an earlier order: the object is adopted, and not changed. */
   readonly replayed?: boolean;
-  /** The answer, though one of success, shows nothing of an object but perhaps an id, which may be that of a job. */
+  /** The answer is a success, but shows no more of an object than perhaps an id, which may be that of a job. */
   readonly unclear?: true;
-  /** What there is to say of it. An error, as of a one-time secret that did not come, ends the change as not completed. */
+  /** An error, of a missing one-time secret for example, ends the change as not completed. */
   readonly warning?: Diagnostic;
 }
 
-/** The class of a create (what may be done when its answer was lost). */
+/** The class of a create: what may be done after a lost answer. */
 export type Creation =
   | "keyed" // the same Idempotency-Key and bytes may be sent again
   | "listable" // the collection shows whether it happened
-  | "blind"; // nothing shows it: never sent again automatically
+  | "blind"; // nothing shows it: it is never sent again automatically
 
 /** The policies for removing what has no DELETE. */
 export type RemovalPolicy = "prevent" | "forget" | "suspend";
 
 /**
- * What every kind states. Kinds are plain objects without state of their own: they turn records into attributes and
+ * The contract of every kind. Kinds are plain objects without state of their own: they turn records into attributes and
  * attributes into requests; they never send anything that changes something (the lifecycle does, after writing it down).
  *
  * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
@@ -100,7 +100,7 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly summary: string;
   /** Markdown for the reference page: semantics, what changes in place, what removal means. */
   readonly description: string;
-  /** The same for Terraform's reference page, where the words for YAML would mislead. */
+  /** The description for Terraform's reference page, where the one for YAML would mislead. */
   readonly hcl?: string;
   /** A declaration for the reference page: the YAML of one resource of the section. */
   readonly example: string;
@@ -114,7 +114,7 @@ export interface Kind<E extends MutationName = MutationName> {
     readonly section: string;
     readonly keyAttribute: string;
     readonly parentAttribute: string;
-    /** The attribute that a single word in place of a map means. */
+    /** The attribute that a single word means in place of a map. */
     readonly shorthand?: string;
   };
 
@@ -166,7 +166,7 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** The request that creates it. `config` adds write-only values. @param key for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
-  /** What the answer of the create means. */
+  /** What the answer to the create means. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
   /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
   orderReference?(config: ValueObject): string | undefined;
@@ -190,10 +190,31 @@ export interface Kind<E extends MutationName = MutationName> {
   parseImportId?(id: string): { id: string; parent?: string } | undefined;
 }
 
-/** The attributes of a kind with their metadata, in their order. */
+/** An attribute of a kind with its metadata. */
 export type AttributeEntry = readonly [name: string, type: z.ZodType, meta: AttributeMeta];
 
 export type Kinds = ReadonlyMap<string, Kind>;
+
+/**
+ * What the answer to the create of an unpaid kind shows.
+ * @param field a field that every answer which shows the object has.
+ */
+export function createdFrom<R extends ApiRecord>(
+  record: R | null,
+  read: (record: R) => Remote,
+  field: keyof R,
+): Created {
+  return {
+    id: record?.id ?? null,
+    attributes: record === null ? {} : read(record).attributes,
+    invoice: null,
+    ...(record?.[field] == null && { unclear: true as const }),
+  };
+}
+
+/** The attributes of these names that have a value. */
+export const presentIn = (attributes: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]])));
 
 /** Whether a live object is the declared one by natural key (for adoption, and after a lost answer). */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {

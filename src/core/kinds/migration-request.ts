@@ -12,7 +12,7 @@ import {
   identifier,
   sameDomain,
 } from "./attribute.ts";
-import type { Kind, Remote } from "./kind.ts";
+import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("migration request"),
@@ -93,10 +93,5 @@ follows \`deletion_policy\`.`,
       ...(order_id != null && { order_id: orderId(order_id) }),
     },
   }),
-  created: (answer) => ({
-    id: answer?.id ?? null,
-    attributes: answer === null ? {} : remote(answer).attributes,
-    invoice: null,
-    ...(answer?.domain == null && { unclear: true as const }),
-  }),
+  created: (answer) => createdFrom(answer, remote, "domain"),
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fail, type ProviderConfig } from "../model/index.ts";
+import { fail, milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
@@ -57,9 +57,7 @@ export const providerSettings = z.strictObject({
     .min(0, "at least 0")
     .max(4, "at most 4")
     .optional()
-    .describe(
-      "Digits after the decimal point of money amounts. Default: amounts are shown in the API's own unit.",
-    ),
+    .describe("Digits after the decimal point of money amounts. Default: amounts are shown in the API's own unit."),
 });
 
 export type ProviderSettings = z.infer<typeof providerSettings>;
@@ -80,7 +78,7 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
   };
 }
 
-/** `2` -> 2; undefined for what is no `money_scale`. */
+/** `2` -> 2; undefined for anything but a `money_scale`. */
 export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
 
 /**
@@ -95,12 +93,6 @@ export function moneyScaleOf(
   const summary = "The environment variable HOSTING_MONEY_SCALE is not a number of digits";
   const fix = "Set it to 0 to 4, or unset it.";
   return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { remedies: [fix] });
-}
-
-/** `90s`, `10m`, `24h`, `7d` -> milliseconds. */
-function milliseconds(time: string): number {
-  const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.slice(-1)] ?? 0;
-  return Number(time.slice(0, -1)) * unit;
 }
 
 /** What kinds need to know of a provider. Status words are compared in lower case. */

@@ -2,8 +2,8 @@
 import type { SourceRange } from "./diagnostic.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
-/** One declared resource. What its attributes refer to and what their values are, its expressions know. */
-export interface DesiredResource extends Expressions {
+/** What is declared of a resource or a data source. Its expressions have the references and the values of its attributes. */
+interface Declared extends Expressions {
   readonly address: string;
   readonly type: string;
   /** Alias of the provider; `default` when none is named. */
@@ -12,33 +12,29 @@ export interface DesiredResource extends Expressions {
   readonly config: JsonObject;
   /** Resources named by `depends_on`, beside those that templates refer to. */
   readonly dependsOn: readonly string[];
+  /** The place of an attribute (or of the whole, for `[]`) in the declaration. */
+  locate(path: AttributePath): SourceRange | undefined;
+}
+
+/** One declared resource. */
+export interface DesiredResource extends Declared {
   /** Where the values of write-only attributes are taken from when they are needed; such an attribute is not in `config`. */
   readonly sources?: ReadonlyMap<string, SecretSource>;
   /** Adopt the existing object with this id (`import:`). */
   readonly importId?: string;
   readonly lifecycle?: Lifecycle;
-  /** The place of an attribute (or of the resource, for `[]`) in the declaration. */
-  locate(path: AttributePath): SourceRange | undefined;
 }
 
-/** Terraform's meta-argument of the same name, as far as it has a meaning here. */
+/** Terraform's meta-argument of the same name, as far as it applies here. */
 export interface Lifecycle {
-  /** Attributes that are declared for the creation alone: later what is recorded counts as declared. */
+  /** Attributes that are declared for the creation alone: later the recorded value counts as declared. */
   readonly ignoreChanges?: readonly string[] | "all";
-  /** Of a replacement: the new object is made before the old one is removed. Default: as the kind has it. */
+  /** Of a replacement: the new object is created before the old one is removed. Default: the kind's own. */
   readonly createBeforeDestroy?: boolean;
 }
 
-/** One declared data source (`data "hosting_plan" "start"`): read, never changed. */
-export interface DesiredData extends Expressions {
-  /** `data.hosting_plan.start`, with a key where there are several. */
-  readonly address: string;
-  readonly type: string;
-  readonly provider: string;
-  readonly config: JsonObject;
-  readonly dependsOn: readonly string[];
-  locate(path: AttributePath): SourceRange | undefined;
-}
+/** One declared data source (`data "hosting_plan" "start"`, at `data.hosting_plan.start`): read, never changed. */
+export type DesiredData = Declared;
 
 /** One declared output. */
 export interface DesiredOutput {
@@ -63,14 +59,14 @@ export interface OutputValue {
   readonly secret: boolean;
 }
 
-/** `moved`: what is recorded under one address is from now on recorded under another. Without a key: all instances. */
+/** `moved`: the state records a resource under another address from now on. Without a key: all instances. */
 export interface MovedBlock {
   readonly from: string;
   readonly to: string;
   readonly range?: SourceRange;
 }
 
-/** `removed`: what is no longer declared under this address (without a key: all instances), and whether it is to be removed or only forgotten. */
+/** `removed`: a resource that is no longer declared (without a key: all instances), and whether it is destroyed or only forgotten. */
 export interface RemovedBlock {
   readonly from: string;
   readonly destroy: boolean;
@@ -83,7 +79,7 @@ export type SecretSource =
   | { readonly file: string }
   | { readonly command: readonly [string, ...string[]] };
 
-/** Limits that a plan must keep to; an absent one does not limit. */
+/** The limits of one run; an absent one does not limit. */
 export interface Guards {
   /** Most orders (services and domains) of one run. */
   readonly maxOrders?: number;
@@ -97,7 +93,7 @@ export interface Guards {
   readonly ranges?: Readonly<Partial<Record<Exclude<keyof Guards, "ranges">, SourceRange>>>;
 }
 
-/** Where the state is kept, when that is not a file: the settings of Terraform's backend of the same name. */
+/** Where the state is kept, if not in a file: the settings of Terraform's backend of the same name. */
 export interface Backend {
   readonly type: "http" | "pg" | "local";
   /** Terraform's own names (`address`, `lock_address`, `schema_name` …), evaluated; never a password. */
@@ -105,7 +101,7 @@ export interface Backend {
   readonly range?: SourceRange;
 }
 
-/** One account: an API endpoint with a token, and how to read what it says. */
+/** One account: an API address with a token, and how to read its answers. */
 export interface ProviderConfig {
   readonly alias: string;
   /** Falls back to HOSTING_BASE_URL. */
@@ -127,7 +123,7 @@ export interface ProviderConfig {
   readonly range?: SourceRange;
 }
 
-/** What a status word means for a service. `unknown` is never acted upon. */
+/** What a status word means for a service. hostform never acts on `unknown`. */
 export type Phase = "pending" | "live" | "suspended" | "gone" | "unknown";
 
 /** A whole declaration, merged from all its files. */
@@ -143,7 +139,7 @@ export interface Desired {
   readonly removed?: readonly RemovedBlock[];
   /** Resources, without key, none of whose instances may be removed or replaced, even those that are no longer declared. */
   readonly preventDestroy?: readonly { readonly resource: string; readonly range?: SourceRange }[];
-  /** What an order without `reference` is called: by its address, or, as in Terraform, by its domain. Default: `address`. */
+  /** The name of an order without `reference`: its address, or, as in Terraform, its domain. Default: `address`. */
   readonly ordersNamedBy?: "address" | "domain";
   /** The files it was read from. */
   readonly files: readonly string[];
@@ -176,7 +172,7 @@ export interface Expressions {
   isSecret?(attribute: string, scope: EvalScope): boolean;
 }
 
-/** What the names in expressions mean. */
+/** The values of the names in expressions. */
 export interface EvalScope {
   /** The attributes of a resource, possibly unknown; undefined when there is no such resource. */
   resource(address: string): Value | undefined;

@@ -1,4 +1,4 @@
-// A plan, its changes and what they do to the account; and what became of them when it was applied.
+// A plan, its changes and what they do to the account; and their results when it is applied.
 import { type Diagnostic, isError } from "./diagnostic.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
@@ -41,7 +41,7 @@ export interface Plan {
   readonly outputs?: readonly OutputChange[];
   /** Addresses of creates without known outcome that applying this plan does not settle. */
   readonly pending: readonly string[];
-  /** Addresses of what the token may not read, so that nothing is planned for them: such a plan cannot be applied. Absent: none. */
+  /** Addresses that the token may not read: nothing is planned for them, and such a plan cannot be applied. Absent: none. */
   readonly unread?: readonly string[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
@@ -84,22 +84,22 @@ export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean 
   return changesOutputs(plan) || changesAddresses(plan);
 }
 
-/** What became of one change. */
+/** The result of one change. */
 export interface ChangeOutcome {
   readonly address: string;
   /**
-   * `not-started`: no request of it was sent. `waiting`: nothing was done; it can be when what it belongs to is live (§3), which
-   * is the host's part, or a payment's.
+   * `not-started`: no request of it was sent. `waiting`: nothing was done yet; it is possible when its parent is live (§3), which
+   * depends on the host or a payment.
    */
   readonly result: "done" | "waiting" | "failed" | "skipped" | "not-started";
   readonly diagnostics: readonly Diagnostic[];
   /** An invoice that the order raised. */
   readonly invoice?: Invoice;
-  /** A request of it left, and it is not known what became of it. */
+  /** A request of it left, and its result is unknown. */
   readonly unknown?: boolean;
-  /** A request of it was answered, and the state could not be written since: what became of it is known, and not recorded. */
+  /** A request of it was answered, but the state could not be written: its result is known, and not recorded. */
   readonly unrecorded?: true;
-  /** What the resource now waits for: the payment of its invoice, a queued job, or somebody who says what its status means. */
+  /** What the resource now waits for: the payment of its invoice, a queued job, or a meaning for its status word. */
   readonly awaiting?: Awaiting;
 }
 
@@ -124,9 +124,9 @@ export interface ApplyResult {
   readonly interrupted: boolean;
   /** Addresses of creates without known outcome, at the end. */
   readonly pending: readonly string[];
-  /** Addresses of which the plan says {@link Change.unfulfilled}: applying it does not mend that. */
+  /** Addresses with {@link Change.unfulfilled} in the plan: applying it does not fulfil them. */
   readonly unfulfilled?: readonly string[];
-  /** The user asked not to wait for queued jobs (`--no-wait`): one that is not done yet leaves nothing undone. */
+  /** The user asked not to wait for queued jobs (`--no-wait`): a job that is not done yet counts as done. */
   readonly noWait?: boolean;
   /** API requests made by the apply. */
   readonly requests: number;
@@ -135,8 +135,8 @@ export interface ApplyResult {
 
 /**
  * Whether an apply did all that its plan said, interrupted or not; the one place that decides exit code 0 or 1. A job that
- * is still queued (§3) is not done, unless the user asked not to wait for it; nor is what a status that is not understood
- * does not show. Waiting for a payment or for provisioning is the host's part: the order is placed.
+ * is still queued (§3) is not done, unless the user asked not to wait for it; nor is a change whose result an unknown status
+ * hides. Waiting for a payment or for provisioning is the host's part: the order is placed.
  */
 export function isFulfilled({
   outcomes,
@@ -155,18 +155,11 @@ export type ApplyEvent =
   | { readonly type: "start"; readonly address: string; readonly action: ProgressVerb; readonly id?: string }
   | { readonly type: "progress"; readonly address: string; readonly action: ProgressVerb; readonly seconds: number }
   | {
-      readonly type: "complete";
+      readonly type: "complete" | "errored";
       readonly address: string;
       readonly action: ProgressVerb;
       readonly seconds: number;
       readonly id?: string;
-      readonly outcome: ChangeOutcome;
-    }
-  | {
-      readonly type: "errored";
-      readonly address: string;
-      readonly action: ProgressVerb;
-      readonly seconds: number;
       readonly outcome: ChangeOutcome;
     }
   | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number };
@@ -232,20 +225,20 @@ export interface Change {
   /** The address under which it was recorded so far (`moved`). */
   readonly previousAddress?: string;
   /**
-   * What is declared (or that it is to be destroyed) is not fulfilled, or that cannot be seen: the status is not understood.
-   * Applying the plan does not mend it.
+   * The status is not understood, so the declaration (or a destroy) is not fulfilled, or that cannot be seen. Applying the plan
+   * does not change that.
    */
   readonly unfulfilled?: true;
-  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded, and has not been seen. */
+  /** When it was created (ISO 8601), where no list shows it yet: it is planned as recorded. */
   readonly unlisted?: string;
-  /** The API shows nothing of it before this is live (`service 1001`): until then it is planned as it was recorded, or as new. */
+  /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
   readonly waitsFor?: string;
-  /** Where the secret that it brings is written: a path in the project, links followed, or in full outside of it. */
+  /** Where its secret is written: a path in the project, links followed, or in full outside of it. */
   readonly secretTo?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
-  /** An order that was insisted on although something like it exists (`--order-anyway`). */
+  /** An order in spite of something like it that exists (`--order-anyway`). */
   readonly anyway?: true;
   /** Addresses of resources that this one refers to. */
   readonly dependsOn: readonly string[];
@@ -286,8 +279,8 @@ export function isReplacement(change: Change): boolean {
 }
 
 /**
- * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions cannot
- * say it: a suspension is an `update` there, or a `forget`.
+ * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions do not
+ * show it: a suspension is an `update` there, or a `forget`.
  */
 export type ChangeEffect =
   | "none" // the state at most: an import of what is as declared
@@ -300,7 +293,7 @@ export type ChangeEffect =
   | "delete" // the API removes it
   | "forget"; // it leaves the state, and the account stays as it is
 
-/** Classifies a change. Pure: the plan is all it takes. Every report, count and progress line goes by it. */
+/** Classifies a change, from the plan alone. Every report, count and progress line uses it. */
 export function effectOf(change: Change): ChangeEffect {
   const { actions, before, after, removal, quote } = change;
   if (isNoOp(change) || actions[0] === "no-op") return "none";

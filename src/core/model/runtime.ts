@@ -1,4 +1,4 @@
-// What the process gives: time, the version of Node, environment variables. It imports nothing: an old Node must be able to read it.
+// What the process provides: time, the version of Node, environment variables. It imports nothing: an old Node must be able to load it.
 
 /** Time as a parameter: everything that reads the clock or waits takes one of these, so that tests never sleep. */
 export interface Clock {
@@ -26,10 +26,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** `90`, `90s`, `5m`, `1h` -> milliseconds; undefined for what is no time. */
+/** `90`, `90s`, `5m`, `1h`, `7d` -> milliseconds; undefined for anything else. */
 export function milliseconds(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
-  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? "s"] ?? 1000;
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? "s"] ?? 1000;
   return match === null ? undefined : Math.round(Number(match[1]) * unit);
 }
 
@@ -63,7 +63,7 @@ export function untrustedByEnvironment({
 /** The oldest Node that everything works on; `engines` in package.json says the same. */
 const OLDEST = [22, 20] as const;
 
-/** What to say when this Node is too old to run on; undefined when it is not. */
+/** The message for a Node that is too old; undefined for any other. */
 export function nodeTooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return undefined;

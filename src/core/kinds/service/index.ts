@@ -12,7 +12,7 @@ import {
   sameFolded,
 } from "../attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
-import type { ChangeStep, Kind, ReadSettings, Remote } from "../kind.ts";
+import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
 import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
@@ -150,8 +150,6 @@ function isOtherProduct(
   return plans.some(({ product_type }) => product_type !== null && sameFolded(product_type, product));
 }
 
-const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
-
 /** Attributes that a service has and a job does not (§2). */
 const DESCRIBING = [
   "plan",
@@ -219,7 +217,7 @@ export const service: Kind<"createService"> = {
   create: (planned, key) => ({
     endpoint: "createService",
     body: {
-      ...Object.fromEntries(orderFields.flatMap((name) => (planned[name] == null ? [] : [[name, planned[name]]]))),
+      ...presentIn(planned, ["plan_id", "currency", "domain", "coupon_code"]),
       ...(planned.term != null && planned.term !== 1 && { term: planned.term }),
     },
     ...(key !== undefined && { idempotencyKey: key }),
