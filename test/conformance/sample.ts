@@ -14,7 +14,7 @@ export interface Sample {
   readonly attributes: JsonObject;
   /** Another valid value for each attribute that can be declared, save those that concern hostform alone. */
   readonly others: JsonObject;
-  /** Attributes that are declared in Terraform alone: YAML fills them in where the block stands. */
+  /** Attributes that are declared in Terraform alone: YAML fills them in from the place of the block. */
   readonly implied?: JsonObject;
   /** For others that the API takes only together with these, when they are ordered. */
   readonly orderedWith?: Readonly<Record<string, JsonObject>>;

@@ -137,7 +137,7 @@ export async function begin(kind: Kind, course: Course): Promise<Subject> {
 
 /**
  * Fails unless account, state and declaration are one, no secret is lost, and the journal holds nothing any more.
- * @param alien how many objects nobody knows of, because state and journal are gone.
+ * @param alien how many unknown objects there are, because state and journal are gone.
  */
 export async function expectSettled(
   subject: Subject,

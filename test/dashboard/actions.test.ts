@@ -224,7 +224,7 @@ describe("each button is a call of the control API", () => {
     expect(BUTTONS.map(({ key }) => key).toSorted()).toEqual(Object.keys(TWINS).toSorted());
   });
 
-  test("and stands in docs/dashboard.md", () => {
+  test("and docs/dashboard.md names it", () => {
     const page = readFileSync(path.join(import.meta.dirname, "../../docs/dashboard.md"), "utf8");
     expect([...new Set(BUTTONS.map(({ api }) => api))].filter((api) => !page.includes(`\`${api}\``))).toEqual([]);
   });

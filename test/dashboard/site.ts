@@ -7,7 +7,7 @@ export const START = Date.parse("2026-11-21T10:00:00Z");
 /** Nobody listens there: deliveries fail at once. */
 export const DEAF = "http://127.0.0.1:9/hook";
 
-/** An empty sandbox on a clock that stands, closed after the test. */
+/** An empty sandbox on a frozen clock, closed after the test. */
 export async function site(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ clock: { now: () => START }, ...options });
   onTestFinished(() => sandbox.close());

@@ -1,6 +1,6 @@
 /**
  * Compares the output that a page shows with the real one. What cannot be the same twice (dates, ids, durations) is
- * made the same on both sides, and a line that is only `…` stands for any lines.
+ * made the same on both sides, and a line that is only `…` matches any lines.
  */
 
 const zeros = (text: string) => text.replace(/\d/g, "0");

@@ -131,7 +131,7 @@ describe("the section of a schema", () => {
     ]);
   });
 
-  it("says type, secrecy, age and where the rest stands, each on one line", () => {
+  it("shows type, secrecy, age and a link to the rest, each on one line", () => {
     expect(section).toContain("- `tags` (Map of String) Words in two lines.\n");
     expect(section).toContain("- `names` (Set of String) Who.\n");
     expect(section).toContain("- `old` (Boolean, Deprecated) Not any more. **Deprecated**: Use `new`.\n");

@@ -75,7 +75,7 @@ const raw =
   (_, response) =>
     void response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 
-/** Records that pass for every kind at once. @param value what stands in every field that may hold a text. */
+/** Records that pass for every kind at once. @param value the value of every field that may hold a text. */
 function records(value: unknown, id: unknown = value): Record<string, unknown>[] {
   const names =
     "plan product_type status domain billing_cycle currency provisioning_status next_due_date created_at url email permission expires_at name company_name vat_number invoice_number due_date paid_at secret message";

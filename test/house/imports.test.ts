@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { circles, files, type Import, imports, isGenerated, roomOf, SRC, textOf } from "../../scripts/house/sources.ts";
 
-/** Of the kinds, what stands for all of them. */
+/** The files of kinds that are about all of them. */
 const CONTRACT = ["core/kinds/kind.ts", "core/kinds/attribute.ts"];
 /** What a front may import that reads a declaration; no front knows another. */
 const READING = ["fronts/source", "core/model", "core/expression", ...CONTRACT, "core/kinds/provider-settings.ts"];

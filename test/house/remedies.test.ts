@@ -20,7 +20,7 @@ interface Snippet {
   readonly text: string;
 }
 
-/** What stands between backticks in the strings of a source file; what is filled in is `X`. */
+/** The text between backticks in the strings of a source file; what is filled in is `X`. */
 function snippetsOf(file: string): Snippet[] {
   const source = readFileSync(path.join(src, file), "utf8").replace(/^\s*(?:\/\*\*?|\*|\/\/).*$/gm, "");
   const inTemplates = [...source.matchAll(/\\`((?:[^`\\]|\\[^`])+)\\`/g)].map(([, text = ""]) => text);

@@ -73,7 +73,7 @@ function formsOf(secret: string): string[] {
   const inner = (text: string) => JSON.stringify(text).slice(1, -1);
   const html = secret.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c] ?? c);
   const bytes = Buffer.from(secret);
-  // The part of its base64 that does not depend on what stands before and after.
+  // The part of its base64 that does not depend on what comes before and after.
   const base64 = [0, 1, 2].map((before) =>
     Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")
@@ -115,7 +115,7 @@ interface Watched {
   run(...args: string[]): Promise<string>;
 }
 
-/** A project of which everything is kept that it prints, and what lies on the disk whenever a request comes in. */
+/** A project that keeps everything that it prints, and the files on disk at each request. */
 async function watched(env: Record<string, string> = {}): Promise<Watched> {
   const project = await startProject({
     declare: declaration(1),

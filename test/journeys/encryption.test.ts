@@ -26,7 +26,7 @@ function disk({ dir }: Project): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(path.join(dir, name), "latin1")]));
 }
 
-/** Where one of the texts stands, of all files. */
+/** The files that hold one of the texts. */
 function holding(files: ReadonlyMap<string, string>, texts: readonly string[]): string[] {
   return [...files].filter(([, text]) => texts.some((each) => text.includes(each))).map(([name]) => name);
 }

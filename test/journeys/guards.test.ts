@@ -276,7 +276,7 @@ describe("removals", () => {
     expect(project.control.list("webhooks")).toHaveLength(4);
   });
 
-  it("by destroy are meant; only what is declared stands against them", async () => {
+  it("by destroy are allowed, except by declared limits", async () => {
     const project = await startProject({ declare: { project: "guarded", webhooks: hooks(12) } });
     await project.apply();
     await project.declare({ project: "guarded", guards: { max_removals: 5 }, webhooks: hooks(12) });

@@ -195,7 +195,7 @@ describe.each(["free", "kept"] as const)(
       expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
     });
 
-    it("is forgotten once it is no longer declared, and stands in nobody's way", async () => {
+    it("is forgotten once it is no longer declared, and blocks nothing", async () => {
       const vps = (name: string, more: object = {}) => ({
         project: "one",
         services: { [name]: { plan_id: 31, currency: "USD", ...more } },

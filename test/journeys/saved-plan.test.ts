@@ -271,7 +271,7 @@ describe("a saved plan is refused", () => {
     await project.apply();
     await project.declare(declaration({ www, shop }));
     await save(project);
-    // What lies on the disk while the order is under way is what a kill would leave.
+    // What is on disk while the order is under way is what a kill would leave.
     const journal = `${project.statePath}.journal`;
     project.control.addFault({ method: "POST", path: "/services", phase: "before", delayMs: 1 });
     let left: [string, string] | undefined;

@@ -21,7 +21,7 @@ const at = (project: Project, file: string) => path.join(project.dir, file);
 const text = (project: Project, file: string) => readFileSync(at(project, file), "utf8");
 const attributes = async (project: Project, address = HOOK) => (await project.recorded(address))?.attributes;
 
-/** The secret stands in neither of the outputs of everyday commands. */
+/** Neither stream of everyday commands holds the secret. */
 async function expectUnseen(project: Project, secret: string, ...shown: readonly string[]): Promise<void> {
   const texts = [...shown];
   for (const args of [["plan"], ["plan", "--json"], ["state", "show", HOOK], ["apply", "--auto-approve", "--json"]])

@@ -33,7 +33,7 @@ const slept = async (project: Project, ...args: string[]) => {
 describe.each([
   ["a word", OWNERS, "HALTED_BY_OWNER"],
   ["a number", NUMBERS, "7"],
-])("a suspension after which the status is %s that nobody knows", (_, words, word) => {
+])("a suspension after which the status is %s that is unknown", (_, words, word) => {
   const mapped = (phase: string) => `providers: { default: { status_words: { ${JSON.stringify(word)}: ${phase} } } }`;
 
   it("ends the waiting at once, names the word and what it should mean, and is no success", async () => {

@@ -25,7 +25,7 @@ export interface Asked extends Sending {
   readonly at?: string;
 }
 
-/** What stands in the account before the first request: ids as the profile writes them. */
+/** What is in the account before the first request: ids as the profile writes them. */
 export interface Scene {
   readonly service: string;
   readonly server: string;

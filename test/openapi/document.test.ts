@@ -44,7 +44,7 @@ const NOT_ON_THE_WIRE: Readonly<Record<string, string>> = {
 
 const document = readDocument();
 
-/** Every object in the document, with where it stands. */
+/** Every object in the document, with its place. */
 function* parts(value: unknown, at: string): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];

@@ -33,7 +33,7 @@ async function ask(running: Running, row: Row, asked: Asked): Promise<number> {
   return status;
 }
 
-/** The row's statuses as they come, by what provokes them; a reason stands where nothing does. */
+/** The row's statuses as they come, by what provokes them; a reason where nothing does. */
 async function statusesOf(running: Running, row: Row, restricted: string): Promise<Record<string, number>> {
   const { good, invalid, foreign, outside, unknown } = row;
   const others = ABILITIES.filter((one) => one !== row.ability);

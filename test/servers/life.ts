@@ -1,6 +1,6 @@
 /**
  * One life with one server: declared, planned, applied, applied again at once, paid, changed, interrupted, imported and
- * destroyed. A user stands by who does what messages ask for: runs again, waits, names the meaning of a status word, looks
+ * destroyed. A user does what messages ask for: runs again, waits, names the meaning of a status word, looks
  * into the dashboard for what cannot be known. What comes of it is fine, refused, or a violation.
  */
 

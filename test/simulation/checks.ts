@@ -14,7 +14,7 @@ export interface Aftermath {
   readonly now: number;
   /** Ids of objects that a lost state knew: nothing says any more that they are ours. */
   readonly orphans: ReadonlySet<number>;
-  /** What stands in the files that secrets were written to. */
+  /** The content of the files that secrets were written to. */
   readonly secrets: readonly string[];
   /** Addresses that were adopted by `import`: somebody else got their one-time secrets. */
   readonly adopted: ReadonlySet<string>;

@@ -124,7 +124,7 @@ export class User {
         return;
       }
       case "plan.prevented":
-        // Its block is gone, and the policy that stood in it was not recorded yet.
+        // Its block is gone, and its policy was not recorded yet.
         this.#world.note(`user: state rm ${address}`);
         this.hasMeddled = true;
         return this.#machine.withState((store) => store.remove(address));

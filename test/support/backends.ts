@@ -88,7 +88,7 @@ export class RemoteProject {
       HOSTING_BASE_URL: sandbox.url,
       HOSTING_TOKEN: sandbox.tokens.agency,
       ...backend.env,
-      // What the processes of a machine share. Another folder stands for another machine.
+      // What the processes of a machine share. Another folder plays another machine.
       XDG_STATE_HOME: path.join(dir, "machine"),
       TF_CLI_CONFIG_FILE: path.join(dir, "terraform.rc"),
       TF_IN_AUTOMATION: "1",

@@ -196,7 +196,7 @@ export interface ProviderProcess {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** In memory where the system has such a place: what is noted is synced, and what that takes is none of these tests. */
+/** In memory where the system has such a place: the journal is synced, and how long that takes does not matter here. */
 const newFolder = () => mkdtempSync(quickFolder("core"));
 
 const whatIs = ({ private: { pending, attempt } }: Note) =>

@@ -25,7 +25,7 @@ export interface Planning {
 }
 
 /**
- * A planned object. What is declared stands in it as declared, or as it was before (the same in another notation); only
+ * A planned object. What is declared is in it as declared, or as it was before (the same in another notation); only
  * computed attributes that are not declared may be anything.
  */
 export function planProblems(attributes: Attributes, { config, prior, planned }: Planning): string[] {

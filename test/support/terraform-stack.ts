@@ -177,7 +177,7 @@ export async function startBoth(stack: StackDocument, options: TerraformOptions 
     ...options,
     env: { TF_VAR_password: "correct horse battery", HOSTFORM_PROJECT: undefined, ...options.env },
   });
-  // What it says stands in the stack, and hostform does not read HCL.
+  // What it says is in the stack, and hostform does not read HCL.
   await terraform.remove("versions.tf");
   const declare = (document: StackDocument) => terraform.write(JSON.stringify(document, null, 2), "cdk.tf.json");
   const hostform = async (...args: string[]): Promise<Ended> => {

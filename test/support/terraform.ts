@@ -48,7 +48,7 @@ export interface TerraformOptions {
   readonly install?: "mirror" | "override" | "running";
   /** How many milliseconds pass in one, for the provider and the sandbox: what takes a minute need not be waited for. */
   readonly rate?: number;
-  /** What stands between the provider and the sandbox: @returns its address, given the sandbox's. */
+  /** What is between the provider and the sandbox: @returns its address, given the sandbox's. */
   readonly through?: (url: string) => Promise<string>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * A process that makes creates in turns with others, over `FILE`. It does what each line of its input says, and answers with
  * a line: `enter` takes the turn, `others COUNT` and `earlier THING COUNT` ask, `begin THING AT`, `end OUTCOME` and `leave` go on.
- * `count` says where the count stands. It says `waiting` when it has to wait for the turn.
+ * `count` prints the count. It says `waiting` when it has to wait for the turn.
  */
 import { createInterface } from "node:readline";
 import { type CreateTurn, SharedCreateTurns } from "../../src/core/api/create-turns.ts";

@@ -51,7 +51,7 @@ describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { ti
     expect(forbidden.code, forbidden.text).toBe(1);
     expect(forbidden.errors).toMatchObject([{ address: SITE }]);
     expect(`${forbidden.errors[0]?.summary} ${forbidden.errors[0]?.detail}`).toMatch(/technical/);
-    // Nothing was ordered, so nothing stands in the state, and with the right token it is ordered once.
+    // Nothing was ordered, so nothing is in the state, and with the right token it is ordered once.
     expect(terraform.state().size).toBe(0);
     terraform.env.HOSTING_TOKEN = token;
     await terraform.applied();

@@ -91,7 +91,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     what: "connection reset before the request arrives",
-    why: "the request was written, and nobody knows how far it came",
+    why: "the request was written, and how far it came is unknown",
     knowledge: "unknown",
     processed: false,
     arrange: (place, { exchange }) =>

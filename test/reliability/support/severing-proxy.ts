@@ -1,5 +1,5 @@
 /**
- * A TCP proxy that severs an exchange after a given byte. It stands between client and sandbox and knows of HTTP only
+ * A TCP proxy that severs an exchange after a given byte. It is between client and sandbox and knows of HTTP only
  * where a request begins: requests are sent one after the other on each connection.
  */
 import { createServer, connect as dial, type Server, type Socket } from "node:net";

@@ -316,7 +316,7 @@ function codeOf(kind: Kind, depth: number, made: Map<string, Code>): Code {
   return code;
 }
 
-/** A part that is an operation stands in brackets. */
+/** A part that is an operation is in brackets. */
 const braced = (code: string): string => (/ [-+*/%=!<>&|?]+ |^[-!{]/.test(code) ? `(${code})` : code);
 
 /** An expression of any kind, a few levels deep. */

@@ -3,7 +3,7 @@ import { jsonOfType, type Typed } from "../../../src/core/expression/index.ts";
 import { formatNumber } from "../../../src/core/expression/number.ts";
 import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
-/** A number of a JSON text, as it stands there. */
+/** A number of a JSON text, as it is written. */
 class Digits {
   readonly text: string;
   constructor(text: string) {

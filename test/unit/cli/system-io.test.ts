@@ -68,7 +68,7 @@ describe("SIGHUP", () => {
   });
 });
 
-describe("a terminal that was closed while a question stood there", () => {
+describe("a terminal that was closed during a question", () => {
   /** A terminal that fails with this when it is set back. */
   const failing = (code: string) => {
     const terminal = {

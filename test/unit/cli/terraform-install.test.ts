@@ -181,7 +181,7 @@ describe("the platform in Terraform's words", () => {
   ])("%s %s is %s", (platform, arch, words) => expect(platformOf(platform, arch)).toBe(words));
 });
 
-describe("what stands in a folder", () => {
+describe("what is in a folder", () => {
   const files = packageFiles({ provider: Buffer.from("a"), license: Buffer.from("b"), notices: Buffer.from("c") });
   it("is nothing, where there is no folder or an empty one", async () => {
     const at = temporaryFolder();

@@ -415,7 +415,7 @@ webhooks:
     ["without any secret", [], "--register"],
     ["with a variable that is not set", ["--secret-env", "NONE"], "It is not set"],
     ["with a file that is not there", ["--secret-file", "none"], "ENOENT"],
-    ["with an event that there is none of", ["--secret-env", "HOOK", "--events", "invoice.payed"], "invoice.paid"],
+    ["with an unknown event", ["--secret-env", "HOOK", "--events", "invoice.payed"], "invoice.paid"],
     ["with another machine over plain http", ["--secret-env", "HOOK", "--forward-to", "http://app.example/"], "https"],
     [
       "with an address that is none",

@@ -308,7 +308,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     ["a page", ["deliveries"], () => answering(200, "text/html", "<p>hi"), "not the control port"],
     ["another program", ["deliveries"], () => answering(200, "application/json", "{}"), "has no deliveries"],
     [
-      "an event that there is none of",
+      "an unknown event",
       ["trigger", "invoice.piad"],
       async () => "http://127.0.0.1:9/",
       "Allowed choices are service.provisioned",

@@ -74,7 +74,7 @@ const DEEDS: Readonly<
 const site = (id: string) => ({ planId: 11, currency: "USD", domain: `${id}.example` }) as const;
 const hook = { url: "https://hooks.example/", events: ["invoice.paid"] } as const;
 
-it("no secret stands in what is synthesized, nor in what is said when nothing is", () => {
+it("no secret is in the synthesized stack, nor in the message when synthesis fails", () => {
   for (const name of ["TF_VAR_pw", "HOSTING_TOKEN", "HOSTING_PASSWORD"]) vi.stubEnv(name, CANARY);
   const deeds = fc.array(fc.constantFrom(...Object.keys(DEEDS)), { minLength: 1, maxLength: 6 });
   fc.assert(

@@ -103,15 +103,15 @@ describe("what differs, and hostform copes with", () => {
       "service.fields",
       /created_at/,
     ],
-    ["a status that nobody knows", to("GET /services", service({ status: "zombie" })), "service.status", /"zombie"/],
+    ["an unknown status", to("GET /services", service({ status: "zombie" })), "service.status", /"zombie"/],
     [
-      "a billing cycle that nobody knows",
+      "an unknown billing cycle",
       to("GET /services", service({ billing_cycle: "fortnightly" })),
       "service.cycle",
       /"fortnightly"/,
     ],
     [
-      "a product that nobody knows",
+      "an unknown product",
       to("GET /services", service({ product_type: "mainframe" })),
       "service.product",
       /"mainframe"/,

@@ -43,7 +43,7 @@ describe("what is shown of an answer", () => {
     expect(word(value).startsWith(shown)).toBe(true);
   });
 
-  it("holds nothing of who is hosted, wherever it stands", () => {
+  it("holds nothing about who is hosted, in any place", () => {
     const private_ = fc.constantFrom(
       "nino.beridze@acme.example",
       "www.acme.example",

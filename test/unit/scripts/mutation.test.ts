@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { filesOf } from "../../../scripts/mutation/areas.ts";
 import { instrument, type Mutant } from "../../../scripts/mutation/mutants.ts";
 import { judge, table } from "../../../scripts/mutation/report.ts";
 
@@ -177,4 +181,10 @@ describe("the verdict", () => {
     const [, row] = table(of(8, { "f number: 9": "why" }).areas).split("\n");
     expect(row?.split(/\s{2,}/)).toEqual(["area", "10", "8", "0", "1", "1", "80.0%", "88.9%"]);
   });
+});
+
+it("explained.yaml names files that are changed by the test, and no others", () => {
+  const root = path.resolve(import.meta.dirname, "../../..");
+  const explained = parse(readFileSync(path.join(root, "scripts/mutation/explained.yaml"), "utf8"));
+  expect([...filesOf(root, []).values()].flat()).toEqual(expect.arrayContaining(Object.keys(explained)));
 });

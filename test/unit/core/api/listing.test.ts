@@ -431,7 +431,7 @@ describe("items stand wherever the envelope has them", () => {
     expect(await idsOf(listingOf(pageOf([body])).listing)).toEqual([]);
   });
 
-  it("two lists of records under names that nobody knows are not chosen between", async () => {
+  it("does not choose between two lists of records under unknown names", async () => {
     const error = await failureOf(
       listingOf(() => ({ mine: records(1), yours: records(1, 2), total: 2 })).listing.all(),
     );

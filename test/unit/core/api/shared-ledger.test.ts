@@ -101,7 +101,7 @@ describe("several processes", () => {
   });
 });
 
-/** What stands in the file. */
+/** The content of the file. */
 function recordIn(file: string): { seen: number; bookings: number } {
   const database = openDatabase(file);
   try {

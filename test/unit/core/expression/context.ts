@@ -55,7 +55,7 @@ export function typed(expression: Json): Typed {
   return evaluate(compileJson(expression), NAMES);
 }
 
-/** The plain value of what stands in `${}`; UNKNOWN as "(later)". */
+/** The plain value of the expression in `${}`; UNKNOWN as "(later)". */
 export function value(expression: string): Json {
   return shown(typed(`\${${expression}}`));
 }

@@ -94,7 +94,7 @@ describe("a template", () => {
     );
   });
 
-  it("is found wherever it stands in a value", () => {
+  it("is found in any place of a value", () => {
     const found = referencesIn({
       a: "${env.X}",
       b: ["-", { c: "${hosting_service.acme.id}-${env.Y}" }],

@@ -94,7 +94,7 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(20_000 + 10_000);
   });
 
-  it.each([1, 3])("ends with the object when its status is one that nobody knows and stays so (%i)", async (count) => {
+  it.each([1, 3])("ends with the object when its status is unknown and stays so (%i)", async (count) => {
     const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
     shows.push([1_000, "HALTED_BY_OWNER"]);
     const found = await Promise.all(ids(count).map(wait));
@@ -131,7 +131,7 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(30_000);
   });
 
-  it("goes on through one word after the other that nobody knows", async () => {
+  it("goes on through one unknown word after the other", async () => {
     const { wait, shows } = watched(1, 40_000);
     shows.push([500, "STEP_1"], [8_000, "STEP_2"], [16_000, "STEP_3"], [24_000, "STEP_4"], [32_000, "STEP_5"]);
     expect((await wait("0"))?.phase).toBe("suspended");

@@ -99,7 +99,7 @@ describe("what is recorded, refreshed by what is live", () => {
     },
   );
 
-  it("believes the server that there is none of what there may be none of", () => {
+  it("accepts null from the server for what is optional", () => {
     const after = refreshed(
       service,
       complete(service, liveService),

@@ -21,7 +21,7 @@ describe("addresses", () => {
     );
   });
 
-  it("belong to a resource, whatever stands in their key", () => {
+  it("belong to a resource, whatever their key holds", () => {
     fc.assert(
       fc.property(address, ({ type, name: called, key }) => {
         const whole = formatAddress({ type, name: called, ...(key !== undefined && { key }) });

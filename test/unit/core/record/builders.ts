@@ -22,7 +22,7 @@ export function countingUuids(prefix = "uuid"): () => string {
   return () => `${prefix}-${++count}`;
 }
 
-/** A clock that stands still except while someone sleeps; `onSleep` is what the world does meanwhile. */
+/** A clock that is frozen except while someone sleeps; `onSleep` is what the world does meanwhile. */
 export function manualClock(onSleep: () => void | Promise<void> = () => undefined): Clock {
   let now = Date.parse("2026-01-02T03:04:05.000Z");
   return {
@@ -49,9 +49,9 @@ export async function diagnosticOf(action: () => unknown) {
 const head = { version: 4, terraform_version: "1.5.0", serial: 3, lineage: "l-1", outputs: {} };
 /** The text of a state file with these resource entries. */
 export const file = (resources: unknown, more: object = {}) => JSON.stringify({ ...head, resources, ...more });
-/** One instance as it stands in a state file. */
+/** One instance as a state file has it. */
 export const instance = (more: object = {}) => ({ schema_version: 0, attributes: { id: "1" }, ...more });
-/** One resource entry of ours as it stands in a state file. */
+/** One resource entry of ours as a state file has it. */
 export const entry = (instances: unknown[], more: object = {}) => ({
   mode: "managed",
   type: "hosting_service",

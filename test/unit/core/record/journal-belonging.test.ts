@@ -87,7 +87,7 @@ describe("a journal that a stopped run left", () => {
     await expect((await readOn(disk)).settle()).rejects.toThrow("reading only");
   });
 
-  test("forgets what was removed: also a mark of Terraform on the object that stood there before", async () => {
+  test("forgets what was removed: also a mark of Terraform on the object that was there before", async () => {
     const disk = await stopped();
     const tainted = (disk.text(statePath) ?? "").replace('"schema_version"', '"status": "tainted",\n"schema_version"');
     disk.put(statePath, tainted);

@@ -118,7 +118,7 @@ describe("a journal that was changed", () => {
   test.each([
     ["a line is missing", (lines: string[]) => lines.toSpliced(2, 1)],
     ["two lines changed places", ([head, a, b, ...rest]: string[]) => [head, b, a, ...rest]],
-    ["a line stands twice", ([head, a, ...rest]: string[]) => [head, a, a, ...rest]],
+    ["a line occurs twice", ([head, a, ...rest]: string[]) => [head, a, a, ...rest]],
     ["the first line is missing", ([, ...rest]: string[]) => rest],
     ["an empty line was added", ([head, ...rest]: string[]) => [head, "", ...rest]],
     ["an empty line was added at the end", (lines: string[]) => [...lines, ""]],

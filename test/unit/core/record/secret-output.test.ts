@@ -182,7 +182,7 @@ describe("the trial of an output", () => {
     { file: ".git/hooks/post-checkout" },
     { env_file: { path: "sub/.git/config", name: "X" } },
     { file: "/elsewhere/.git/hooks/pre-commit", outside_project: true },
-  ])("refuses what git runs or goes by, wherever it is: %o", async (output) => {
+  ])("refuses what git runs or reads, wherever it is: %o", async (output) => {
     const { files } = outputs({ disk: new FakeDisk() });
     expect((await refusal(files.check(output, OF)))?.detail).toContain("It is in a folder of git");
   });

@@ -172,7 +172,7 @@ describe("an attacker who knows the format and not the key", () => {
     const table: [what: string, payloads: string[]][] = [
       ["a line is missing", [head, c]],
       ["two lines changed places", [head, c, b]],
-      ["a line stands twice", [head, b, b]],
+      ["a line occurs twice", [head, b, b]],
       ["another head", [otherHead, b, c]],
       ["another line", [head, otherB]],
       ["the end of another", [head, b, otherC]],

@@ -59,7 +59,7 @@ describe("the JSON of a stack", () => {
     );
   });
 
-  it("knows where everything stands", () => {
+  it("knows the place of everything", () => {
     const text = '{"a": [1, {"b\\n": "c\\u00e9"}], "d": null}';
     const { tree } = read(text);
     const at = (path: readonly (string | number)[]) => {

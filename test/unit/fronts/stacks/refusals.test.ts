@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /cannot be the name/,
   ],
   ["blocks that are none", { resource: { hosting_service: { a: "x" } } }, "config.structure", /must be an object/],
-  // Terraform calls each of these a missing label; what stood there before must not count as removed.
+  // Terraform calls each of these a missing label; what was there before must not count as removed.
   ["resources that are null", { resource: null }, "config.structure", /`resource` has no TYPE/],
   ["resources without any", { resource: {} }, "config.structure", /`resource` has no TYPE/],
   ["a list of no resources", { resource: [] }, "config.structure", /`resource` has no TYPE/],
