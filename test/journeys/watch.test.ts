@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { createFileStore } from "../../src/core/record/index.ts";
@@ -457,6 +457,22 @@ it("reads a stack again at each look", async () => {
   made.clock.advance(MINUTES);
   expect(await watching.look(2)).toMatchObject({ result: "differs", news: true });
   expect(watching.of("planned_change").at(-1)?.change.resource.addr).toBe("hosting_service.b");
+});
+
+it("writes the secret of a stack where an apply may write it: anywhere in the project", async () => {
+  const made = await watched("unused: true");
+  await mkdir(path.join(made.dir, "infra"));
+  const webhook = {
+    url: "https://hooks.acme.example",
+    events: ["invoice.paid"],
+    secret_output: { file: "../hook.secret" },
+  };
+  const stack = { provider: { hosting: { project: "acme-stack" } }, resource: { hosting_webhook: { billing: webhook } } };
+  await writeFile(path.join(made.dir, "infra", "main.tf.json"), JSON.stringify(stack));
+  const watching = made.watch("--stack", "infra", "--auto-approve", "--max-runs", "1");
+  expect(await watching.code, watching.text).toBe(0);
+  const [registered] = made.sandbox.control.list("webhooks");
+  expect(await readFile(path.join(made.dir, "hook.secret"), "utf8")).toContain(registered?.secret);
 });
 
 it("Ctrl-C during an apply sends nothing more, sums up, and ends with exit code 1", async () => {

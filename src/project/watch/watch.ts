@@ -269,9 +269,11 @@ async function readAgain(project: Project): Promise<Project> {
   const { stack } = project.source;
   if (stack === undefined) return project.on(project.source);
   const { purpose, options, source: at } = stack.run;
-  const { stacks, run } = await chooseStacks(project.source, at, { only: [stack.name], variables: options }, purpose);
+  // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
+  const source = { ...project.source, dir: stack.run.project ?? project.source.dir };
+  const { stacks, run } = await chooseStacks(source, at, { only: [stack.name], variables: options }, purpose);
   const [only] = stacks;
-  return project.on(only === undefined ? project.source : await sourceOn(project.source, only, run));
+  return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
 }
 
 /** Reads the declaration, look after look, and holds back what is being written just now. */
