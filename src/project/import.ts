@@ -27,7 +27,7 @@ import {
   type ValueObject,
 } from "../core/model/index.ts";
 import type { Project } from "./project.ts";
-import { Providers } from "./providers.ts";
+import { withProviders } from "./providers.ts";
 import type { ProjectSource } from "./source.ts";
 
 /** An object that was imported. */
@@ -57,8 +57,7 @@ export async function importObject(project: Project, text: string, id: string): 
     checkFree(store.state, resource, kind, id);
     const config = configOf(project.source, resource, kind, store.state);
     checkParent(kind, resource, config, id);
-    const providers = new Providers(desired.providers, project, { reading: signal });
-    try {
+    return withProviders(desired.providers, project, signal, async (providers) => {
       const { account } = await providers.use(resource.provider);
       const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
       if (observed.status !== "present") {
@@ -92,9 +91,7 @@ export async function importObject(project: Project, text: string, id: string): 
       };
       await store.put(record);
       return imported(kind, record, next(store.state));
-    } finally {
-      await providers.close();
-    }
+    });
   });
 }
 

@@ -86,7 +86,8 @@ export async function requireOwnFolder(at: string, shown: string, root: string):
   });
 }
 
-async function found<T>(look: () => Promise<T>): Promise<T | undefined> {
+/** What is found on the disk; undefined where the system refuses. */
+export async function found<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look();
   } catch (error) {

@@ -227,6 +227,21 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   return token;
 }
 
+/** Opens the providers for some work, which the signal ends, and closes them afterwards. */
+export async function withProviders<T>(
+  configs: ReadonlyMap<string, ProviderConfig>,
+  parts: ProjectParts,
+  reading: AbortSignal,
+  work: (providers: Providers) => Promise<T>,
+): Promise<T> {
+  const providers = new Providers(configs, parts, { reading });
+  try {
+    return await work(providers);
+  } finally {
+    await providers.close();
+  }
+}
+
 /** `--provider`, as commands that look at one account take it. */
 export interface ProviderFlags {
   readonly provider?: string;
@@ -241,14 +256,11 @@ export function withProvider<T>(
   alias: string,
   work: (provider: Provider, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return interruptible(project.host, async (signal) => {
-    const providers = new Providers(await project.declaration.providers(), project, { reading: signal });
-    try {
-      return await work(await providers.use(alias), signal);
-    } finally {
-      await providers.close();
-    }
-  });
+  return interruptible(project.host, async (signal) =>
+    withProviders(await project.declaration.providers(), project, signal, async (providers) =>
+      work(await providers.use(alias), signal),
+    ),
+  );
 }
 
 /** A one-time URL that signs on to the control panel of a service: a secret. @throws what the API says, and why, where that shows. */

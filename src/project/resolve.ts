@@ -12,7 +12,7 @@ import {
 import { type Clock, didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import type { Project } from "./project.ts";
-import { Providers } from "./providers.ts";
+import { type Providers, withProviders } from "./providers.ts";
 
 /** What became of pending creates: what is known of each, or how one was settled. */
 export type Resolved =
@@ -47,22 +47,19 @@ export async function resolveCreates(project: Project, address: string | undefin
     if (one === undefined) return { pending: [] };
     if (how !== undefined && others.length > 0) {
       fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
-        remedies: [`Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`],
+        remedies: [`Name one of ${pending.map((each) => inQuotes(each.address)).join(", ")}.`],
       });
     }
     if (how === "absent") return settleAbsent(store, one);
-    const providers = new Providers(configs, project, { reading: signal });
-    try {
+    return withProviders(configs, project, signal, async (providers) => {
       if (how === undefined) {
         const found = [];
         for (const each of pending) found.push(await look(store.state, providers, each));
         return { pending: found };
       }
-      if ("adopt" in how) return await settleAdopted(store, providers, one, how.adopt);
-      return await waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
-    } finally {
-      await providers.close();
-    }
+      if ("adopt" in how) return settleAdopted(store, providers, one, how.adopt);
+      return waitFor(project.host.clock, store, providers, one, how.waitMs, signal);
+    });
   });
 }
 

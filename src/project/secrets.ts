@@ -67,7 +67,7 @@ const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run 
 
 function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
   const { dir: folder } = source;
-  const projects = source.stack === undefined ? [] : [source.stack.run.project ?? folder, appFolder(folder)];
+  const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
   const parts = { folder, projects, run };
   return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, own: ownFiles(source, files) });
 }

@@ -86,7 +86,7 @@ export function namedFiles(source: ProjectSource): Ownership | undefined {
 function rootsOf(source: ProjectSource): string[] {
   return source.stack === undefined
     ? [source.dir]
-    : [source.stack.run.project ?? source.stack.folder, source.stack.root ?? source.stack.folder];
+    : [source.stack.run.project, source.stack.root ?? source.stack.folder];
 }
 
 /** Refuses the state of this run where a project leads it elsewhere; `--state` may name any place. @throws HostformError `trust.file`. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
-import { formatDuration, formatMoney } from "./numbers.ts";
+import { firstOf, formatDuration, formatMoney } from "./numbers.ts";
 import { paint as painter, type TextStyle } from "./text-style.ts";
 
 /** What is known of a create without known outcome, as this report needs it. */
@@ -76,7 +76,7 @@ function candidateLines({ candidates }: EvidenceReport): string[] {
     const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
     return `    ${escapeLine([id, ...facts].join("  "))}`;
   });
-  return ["  New since then:", ...cut(lines)];
+  return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
 const availability = (available: boolean | null): string =>
@@ -95,10 +95,5 @@ function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
   });
   const whose =
     candidates === null || candidates.length === 0 ? "Invoices of orders that no service shows:" : "Their invoices:";
-  return [`  ${whose}`, ...cut(lines)];
-}
-
-function cut(lines: readonly string[]): string[] {
-  const more = lines.length - MAX_LISTED;
-  return more > 0 ? [...lines.slice(0, MAX_LISTED), `    and ${more} more`] : [...lines];
+  return [`  ${whose}`, ...firstOf(lines, MAX_LISTED, "    ")];
 }

@@ -6,6 +6,12 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
+/** The first items; how many more there are stands in a last line, `and 3 more`. */
+export function firstOf(items: readonly string[], most: number, indent = "  "): string[] {
+  const more = items.length - most;
+  return more > 0 ? [...items.slice(0, most), `${indent}and ${more} more`] : [...items];
+}
+
 /** Seconds as people read them: `under 1 s`, `45 s`, `1 min 5 s`, `2 h 3 min`. */
 export function formatDuration(seconds: number): string {
   if (seconds > 0 && seconds < 1) return "under 1 s";

@@ -11,15 +11,13 @@ import {
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
-import { formatDuration, formatMoney, type MoneyScale, plural } from "./numbers.ts";
+import { firstOf, formatDuration, formatMoney, type MoneyScale, plural } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
 import { type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
 
 interface OutcomeTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
-  /** False when the caller prints the diagnostics elsewhere. Default: true. */
-  readonly diagnostics?: boolean;
 }
 
 /** More lines of one sort are counted, not listed; of a run that was stopped each matters. */
@@ -32,7 +30,7 @@ const MAX_INTERRUPTED = 200;
  */
 export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
   const paint = painter(options.color);
-  const diagnostics = options.diagnostics === false ? [] : ownDiagnostics(result);
+  const diagnostics = ownDiagnostics(result);
   const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
@@ -223,7 +221,6 @@ function skippedTexts(result: ApplyResult): string[] {
 /** @param most more items than these are counted. */
 function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {
   if (items.length === 0) return "";
-  const more = items.length - most;
-  const shown = items.slice(0, most).map((item) => `  ${escapeLine(item)}`);
-  return `${[paint.bold(header), ...shown, ...(more > 0 ? [`  and ${more} more`] : [])].join("\n")}\n`;
+  const lines = items.map((item) => `  ${escapeLine(item)}`);
+  return `${[paint.bold(header), ...firstOf(lines, most)].join("\n")}\n`;
 }

@@ -16,7 +16,7 @@ import {
   type Value,
 } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
-import { plural } from "./numbers.ts";
+import { firstOf, plural } from "./numbers.ts";
 import { type Row, rowLines } from "./plan-value.ts";
 import type { Paint } from "./text-style.ts";
 
@@ -271,13 +271,6 @@ const MOST = 50;
 export function moveLines(plan: Plan, paint: Paint): string[] {
   const moved = plan.changes.filter(({ previousAddress }) => previousAddress !== undefined);
   if (moved.length === 0) return [];
-  const more = moved.length - MOST;
-  return [
-    paint.bold("Recorded under another address from now on:"),
-    ...moved
-      .slice(0, MOST)
-      .map(({ address, previousAddress = "" }) => escapeLine(`  ${previousAddress} -> ${address}`)),
-    ...(more > 0 ? [`  and ${more} more`] : []),
-    "",
-  ];
+  const lines = moved.map(({ address, previousAddress = "" }) => escapeLine(`  ${previousAddress} -> ${address}`));
+  return [paint.bold("Recorded under another address from now on:"), ...firstOf(lines, MOST), ""];
 }

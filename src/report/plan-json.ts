@@ -28,6 +28,9 @@ import { hiddenIn } from "./plan-changes.ts";
 /** The address under which the Terraform provider of hostform is known. */
 const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
 
+/** Which Terraform's representation this is read as; an old version is never too new for a reader. */
+const TERRAFORM_VERSION = "1.5.0";
+
 /** Terraform's plan representation, as far as hostform has something to say, and our own additions under `hostform`. */
 interface PlanJson {
   readonly format_version: "1.2";
@@ -64,7 +67,8 @@ export interface ResourceJson {
   readonly name: string;
   readonly index?: string | number;
   readonly provider_name: string;
-  readonly schema_version: number;
+  /** That of every kind. */
+  readonly schema_version: 0;
   readonly values: JsonObject;
   readonly sensitive_values: MaskedObject;
 }
@@ -96,10 +100,6 @@ interface ChangeJson {
 interface PlanJsonOptions {
   /** What can be done about a diagnostic, in the language of the project. */
   readonly remedies: RemedyText;
-  /** Which Terraform's representation this is read as; an old version is never too new for a reader. */
-  readonly terraformVersion?: string;
-  /** Schema version of each kind; 0 for those not named. */
-  readonly schemaVersions?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -109,24 +109,23 @@ interface PlanJsonOptions {
  * Terraform prints them there, and leaves it to the reader to hide them; a plan is an artifact of CI jobs, so we do not.
  */
 export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
-  const version = options.terraformVersion ?? "1.5.0";
   const values = (side: "before" | "after") =>
     valuesJson(
-      plan.changes.flatMap((change) => resourceJson(change, side, options.schemaVersions?.[change.type] ?? 0)),
+      plan.changes.flatMap((change) => resourceJson(change, side)),
       outputValuesJson(plan, side),
     );
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
   const errored = plan.diagnostics.some(isError);
   return {
     format_version: "1.2",
-    terraform_version: version,
+    terraform_version: TERRAFORM_VERSION,
     planned_values: values("after"),
     ...(plan.drift.length > 0 && {
       resource_drift: plan.drift.map((drift) => driftJson(drift, changes.get(drift.address))),
     }),
     resource_changes: plan.changes.map(resourceChangeJson),
     ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
-    prior_state: { format_version: "1.0", terraform_version: version, values: values("before") },
+    prior_state: { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: values("before") },
     timestamp: plan.timestamp,
     applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
@@ -158,14 +157,14 @@ function identity(address: string, type: string) {
   };
 }
 
-function resourceJson(change: Change, side: "before" | "after", schemaVersion: number): ResourceJson[] {
+function resourceJson(change: Change, side: "before" | "after"): ResourceJson[] {
   const values = visibleValues(change[side], side === "after" ? change.after_unknown : false, change.sensitive);
   if (values === null) return [];
   const sensitive = maskOf(change[side], change.sensitive);
   return [
     {
       ...identity(change.address, change.type),
-      schema_version: schemaVersion,
+      schema_version: 0,
       values,
       sensitive_values: sensitive === false ? {} : sensitive,
     },

@@ -15,7 +15,7 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { formatEstimate, formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
+import { firstOf, formatEstimate, formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
 import { nameSome } from "./progress.ts";
@@ -23,12 +23,8 @@ import { type MessageStyle, type Paint, paint as painter, wrap } from "./text-st
 
 export interface PlanTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
-  /** False when the caller prints the plan's diagnostics elsewhere. Default: true. */
-  readonly diagnostics?: boolean;
   /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
   readonly body?: boolean;
-  /** False leaves out money and request lines (a state refresh, an import). Default: true. */
-  readonly footer?: boolean;
 }
 
 /** Resources about which there is one line each; beyond this many they are counted. */
@@ -52,9 +48,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...unlistedLines(plan),
   ];
   const lines = options.body === false ? [] : body();
-  if (options.diagnostics !== false && plan.diagnostics.length > 0) {
-    lines.push(renderDiagnostics(plan.diagnostics, options));
-  }
+  if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
   const prose = (line: string) => wrap(line, options.width);
   if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
@@ -62,10 +56,8 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   if (errors > 0) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
   }
-  if (options.footer !== false) {
-    if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
-    lines.push(...prose(requestLine(plan)));
-  }
+  if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
+  lines.push(...prose(requestLine(plan)));
   return `${lines.join("\n")}\n`;
 }
 
@@ -84,14 +76,8 @@ function actionLines(changes: readonly Change[], paint: Paint): string[] {
 export function waitingLines(plan: Plan, paint: Paint): string[] {
   const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
   if (waiting.length === 0) return [];
-  const shown = waiting.slice(0, MAX_LINES);
-  const more = waiting.length - shown.length;
-  return [
-    paint.bold("Deferred:"),
-    ...shown.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`)),
-    ...(more > 0 ? [`  and ${more} more`] : []),
-    "",
-  ];
+  const lines = waiting.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`));
+  return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
 }
 
 /** What no list shows, because it was created just now or its service is not live yet: planned without having been seen. */

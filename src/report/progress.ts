@@ -172,16 +172,16 @@ export function remainingSeconds(status: Status, now: number): number {
   return elapsed > status.estimate * (1 - share) + estimated ? Math.max(estimated, paced) : estimated;
 }
 
+const STATUS_LINES = 8;
+
 /**
  * The status area as lines without a final newline; the caller erases and repaints it. Never wider than the terminal
- * (a wrapped line could not be erased) nor higher than `height` lines.
- *
- * @param options.height lines that may be used, at least 2. Default: 8.
+ * (a wrapped line could not be erased) nor higher than {@link STATUS_LINES}.
  */
-export function renderStatus(status: Status, now: number, options: TextStyle & { readonly height?: number }): string {
+export function renderStatus(status: Status, now: number, options: TextStyle): string {
   const paint = painter(options.color);
   const fit = (text: string) => cut(text, (options.width ?? 80) - 1);
-  const room = Math.max(2, options.height ?? 8) - 1;
+  const room = STATUS_LINES - 1;
   const running = [...status.running].map(
     ([address, { action, since }]) =>
       `  ${escapeLine(address)}: ${WORDS[action].start}... [${formatElapsed((now - since) / 1000)}]`,

@@ -467,7 +467,10 @@ it("writes the secret of a stack where an apply may write it: anywhere in the pr
     events: ["invoice.paid"],
     secret_output: { file: "../hook.secret" },
   };
-  const stack = { provider: { hosting: { project: "acme-stack" } }, resource: { hosting_webhook: { billing: webhook } } };
+  const stack = {
+    provider: { hosting: { project: "acme-stack" } },
+    resource: { hosting_webhook: { billing: webhook } },
+  };
   await writeFile(path.join(made.dir, "infra", "main.tf.json"), JSON.stringify(stack));
   const watching = made.watch("--stack", "infra", "--auto-approve", "--max-runs", "1");
   expect(await watching.code, watching.text).toBe(0);

@@ -3,10 +3,10 @@ import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail, HostformError, isError } from "../../core/model/index.ts";
-import { requireOwnFile } from "../own-files.ts";
+import { found, requireOwnFile } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
-import { load, loadIfPossible, stacksAt } from "./files.ts";
+import { load, stacksAt, unlessMistaken } from "./files.ts";
 import {
   inOrder,
   type LoadedStack,
@@ -47,7 +47,7 @@ export async function chooseStacks(
   const stacks: LoadedStack[] = [];
   for (const stack of wanted) stacks.push(await load(stack, near));
   const others = ordered.filter((stack) => !wanted.includes(stack));
-  const loaded = await Promise.all(others.map((stack) => loadIfPossible(stack, near)));
+  const loaded = await Promise.all(others.map((stack) => unlessMistaken(() => load(stack, near))));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
   // Commands that inspect or repair a state may do so all the same.
   if (purpose !== "other" && source.stateNamed !== true) refuseSharedStates(all, source.env, near(at));
@@ -210,10 +210,5 @@ async function chosen(folder: string, data: string | undefined, shown: string): 
   // Where TF_DATA_DIR leads, the user has said.
   const roots = data === undefined ? [folder] : [path.dirname(file)];
   await requireOwnFile(file, path.join(shown, ".terraform", "environment"), { roots });
-  try {
-    return (await readFile(file, "utf8")).trim() || undefined;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return (await found(() => readFile(file, "utf8")))?.trim() || undefined;
 }

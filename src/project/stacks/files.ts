@@ -95,10 +95,10 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   return { ...stack, files, outline: outlineOf(files) };
 }
 
-/** The same for a stack that is not asked for: undefined when it cannot be read. */
-export async function loadIfPossible(stack: Stack, near: (file: string) => string): Promise<LoadedStack | undefined> {
+/** Reads what another run reports the mistakes of: undefined where it has any. */
+export async function unlessMistaken<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await load(stack, near);
+    return await read();
   } catch (error) {
     if (error instanceof HostformError) return undefined;
     throw error;

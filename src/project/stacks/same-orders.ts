@@ -14,6 +14,7 @@ import type { Project } from "../project.ts";
 import type { ProjectSource } from "../source.ts";
 import { declaredEnvironment } from "../trust.ts";
 import { sourceOn } from "./choose.ts";
+import { unlessMistaken } from "./files.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
 
 /** What would be one order, or one object, of a project in an account. */
@@ -41,7 +42,12 @@ export async function refuseSharedOrders(
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    const desired = await desiredOf(project, stack, run);
+    const read = async () => {
+      const source = await sourceOn(project.source, stack, { ...run, purpose: "validate" });
+      return (await project.on(source).declaration.read()).desired;
+    };
+    // As far as it can be read without the stacks before it.
+    const desired = await unlessMistaken(read);
     if (desired === undefined) continue;
     for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(project.source))) {
       const taken = orders.find(({ key }) => (holders.get(key)?.stack ?? stack.name) !== stack.name);
@@ -52,17 +58,6 @@ export async function refuseSharedOrders(
     }
   }
   if (twice.length > 0) throw new HostformError(twice);
-}
-
-/** The stack as far as it can be read without the ones before it. Undefined with a mistake in it. */
-async function desiredOf(project: Project, stack: LoadedStack, run: StackRun): Promise<Desired | undefined> {
-  try {
-    const source = await sourceOn(project.source, stack, { ...run, purpose: "validate" });
-    return (await project.on(source).declaration.read()).desired;
-  } catch (error) {
-    if (error instanceof HostformError) return undefined;
-    throw error;
-  }
 }
 
 function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) {

@@ -83,8 +83,8 @@ export interface StackRun {
   readonly purpose: Purpose;
   /** The folder or file that `--stack` names, or the output folder of the app; absolute. */
   readonly source: string;
-  /** The project's folder, absolute. Default: that of the stack. */
-  readonly project?: string;
+  /** The project's folder, absolute. */
+  readonly project: string;
   /** All stacks of the manifest that can be read, selected or not. */
   readonly all: readonly LoadedStack[];
   /** How many are selected. */

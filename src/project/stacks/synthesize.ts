@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../core/model/index.ts";
 import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
+import { found } from "../own-files.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
 /** How much of what an app wrote last is shown when it fails. */
@@ -89,14 +90,7 @@ function plain(text: string): string {
 }
 
 /** When a file was last written, exactly; undefined: it is not there. */
-async function writtenAt(file: string): Promise<bigint | undefined> {
-  try {
-    return (await stat(file, { bigint: true })).ctimeNs;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
-}
+const writtenAt = (file: string) => found(async () => (await stat(file, { bigint: true })).ctimeNs);
 
 /** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {

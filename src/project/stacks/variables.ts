@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Diagnostic, HostformError, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, fail, HostformError, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
 import type { Ownership } from "../own-files.ts";
@@ -90,7 +90,7 @@ async function variablesFile(file: string, shown: string, own: Ownership | undef
 }
 
 function refuse(summary: string, fix: string): never {
-  throw new HostformError([{ severity: "error", code: "stack.variables", summary, remedies: [fix] }]);
+  fail("stack.variables", summary, { remedies: [fix] });
 }
 
 /** What an untrusted stack is given: of a variable that it declares as sensitive not the value that came from outside. */

@@ -270,7 +270,7 @@ async function readAgain(project: Project): Promise<Project> {
   if (stack === undefined) return project.on(project.source);
   const { purpose, options, source: at } = stack.run;
   // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
-  const source = { ...project.source, dir: stack.run.project ?? project.source.dir };
+  const source = { ...project.source, dir: stack.run.project };
   const { stacks, run } = await chooseStacks(source, at, { only: [stack.name], variables: options }, purpose);
   const [only] = stacks;
   return project.on(only === undefined ? project.source : await sourceOn(source, only, run));

@@ -141,7 +141,7 @@ describe("--listen", () => {
   it.each(["", "x", "65536", ":80", "1.2.3.4:", "http://a:80", "::1:80", "[::1]", "-1", "80/x", "a b:80"])(
     "%j is refused",
     (text) => {
-      expect(() => listenAddress(text)).toThrow("expected a port");
+      expect(() => listenAddress(text)).toThrow("Expected a port");
     },
   );
 });

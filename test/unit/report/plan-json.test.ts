@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { kinds } from "../../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../../src/core/model/index.ts";
 import { planJson } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
@@ -167,15 +168,19 @@ describe("planJson", () => {
     expect(changes[6]?.change.actions).toEqual(["forget"]);
   });
 
+  it("has the schema version of every kind", () => {
+    expect(new Set([...kinds.values()].map(({ schemaVersion }) => schemaVersion))).toEqual(new Set([0]));
+  });
+
   it("separates what is from what will be", () => {
-    const json = planJson(everything, { remedies: fixOf, schemaVersions: { hosting_service: 3 } });
+    const json = planJson(everything, { remedies: fixOf });
     const addresses = (side: typeof json.planned_values) =>
       side.root_module.resources?.map((resource) => resource.address);
     expect(addresses(json.prior_state.values)).not.toContain("hosting_service.new");
     expect(addresses(json.planned_values)).toContain("hosting_service.new");
     expect(addresses(json.planned_values)).not.toContain("hosting_webhook.gone");
     expect(json.planned_values.root_module.resources?.[0]).toMatchObject({
-      schema_version: 3,
+      schema_version: 0,
       values: { domain: "www.acme.example" },
     });
     expect(planJson(plan(), { remedies: fixOf }).planned_values).toEqual({ root_module: {} });

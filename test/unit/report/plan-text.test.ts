@@ -3,7 +3,7 @@ import type { Change } from "../../../src/core/model/index.ts";
 import { renderPlan } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { change, cost, diagnostic, drift, order, plan } from "./builders.ts";
+import { change, cost, drift, order, plan } from "./builders.ts";
 import { planCases } from "./plan-cases.ts";
 
 // Golden files: `vitest run test/unit/report -u` writes them again; read the difference before committing it.
@@ -39,14 +39,6 @@ describe("renderPlan", () => {
         renderPlan(planned, { remedies: fixOf, ...options, color: false }),
       );
     }
-  });
-
-  it("can leave diagnostics and footer to the caller", () => {
-    const refused = plan([order()], { diagnostics: [diagnostic()] });
-    const text = renderPlan(refused, { remedies: fixOf, color: false, diagnostics: false, footer: false });
-    expect(text).not.toContain("not one of the allowed terms");
-    expect(text).not.toContain("request");
-    expect(text).toContain("The plan has 1 error and cannot be applied.");
   });
 
   it("hides all values of a drifted object whose secrets it cannot know", () => {

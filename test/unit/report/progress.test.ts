@@ -125,8 +125,11 @@ describe("the status area", () => {
   });
 
   it("never takes more lines or columns than it was given, or it could not be erased", () => {
-    const status = run(changes.map(({ address: at }) => [start(`${at}-with-a-very-long-name-that-does-not-fit`), 0]));
-    const lines = renderStatus(status, 1000, { color: false, width: 30, height: 3 }).split("\n");
-    expect(lines).toEqual(["  hosting_service.a-with-a-v…", "  and 3 more", "0 of 4 done, 1s elapsed, abo…"]);
+    const names = Array.from({ length: 9 }, (_, at) => `hosting_service.${at}-with-a-very-long-name-that-does-not-fit`);
+    const status = run(names.map((name) => [start(name), 0]));
+    const lines = renderStatus(status, 1000, { color: false, width: 30 }).split("\n");
+    expect(lines).toHaveLength(8);
+    expect(lines[0]).toBe("  hosting_service.0-with-a-v…");
+    expect(lines.slice(-2)).toEqual(["  and 3 more", "0 of 4 done, 1s elapsed, abo…"]);
   });
 });
