@@ -93,7 +93,7 @@ for (const [name, make, missing] of backends) {
       }
       const again = await project.hostform(...APPLY, "--lock-timeout", "5s");
       expect(again.code, again.text).toBe(0);
-      const wasFreed = "The lock of an earlier run on this machine, which was killed, was freed";
+      const wasFreed = "Freed the lock of an earlier run on this machine that was killed";
       expect(again.err.includes(wasFreed)).toBe(name === "http" && where === "on the same machine");
       expectNothingTwice(project);
       const quiet = await project.hostform("plan", "--detailed-exitcode");
@@ -193,7 +193,7 @@ describe("an order", () => {
     backend.server.fault = (line) => (line.startsWith("POST /state?") ? { status: 403 } : undefined);
     const applied = await project.hostform(...APPLY);
     expect(applied.code, applied.text).toBe(1);
-    expect(applied.text).toContain("these credentials may not do that (403)");
+    expect(applied.text).toContain("the credentials lack the permission (403)");
     expect(orders(project)).toEqual([]);
     expect(backend.server.lock).toBeUndefined();
   });

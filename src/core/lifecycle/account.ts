@@ -292,7 +292,7 @@ interface Queue {
   running: boolean;
 }
 
-export interface JobWatchOptions {
+interface JobWatchOptions {
   readonly clock: Clock;
   /** How long a job is waited for, in milliseconds, unless it is said of that job. */
   readonly timeoutMs: number;

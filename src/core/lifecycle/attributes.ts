@@ -93,7 +93,7 @@ const isEmpty = (value: Value) => value === null || (Array.isArray(value) && val
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
-export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
+function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
   const mayBeCleared = meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
   return isEmpty(value) && !mayBeCleared;
 }

@@ -50,7 +50,7 @@ export interface Planned {
 }
 
 /** The parts of a change that its plan decides. */
-export interface Finish {
+interface Finish {
   readonly actions: ChangeActions;
   readonly before: JsonObject | null;
   readonly after: ValueObject | null;

@@ -35,7 +35,7 @@ export type Observation =
   | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
 
 /** What else the account shows that could be the resource. */
-export interface Likeness {
+interface Likeness {
   /** Live objects with its natural key. */
   readonly matches: readonly Remote[];
   /** Live objects that may have its natural key, of which the API shows too little to be sure. */

@@ -14,7 +14,7 @@ import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 import { notRemovable, observedMark } from "./status.ts";
 
-export interface RemovalInput {
+interface RemovalInput {
   readonly kind: Kind;
   readonly prior: ResourceState;
   readonly observed: Observation;

@@ -65,7 +65,7 @@ function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undef
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** What the secret of an object adds to its plan: it is still to be written out, or cannot be moved any more. */
-export interface PlannedSecret {
+interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
   readonly reasons: readonly ChangeReason[];

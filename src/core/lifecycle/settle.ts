@@ -108,7 +108,7 @@ export interface Evidence {
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
 }
 
-export interface Candidate {
+interface Candidate {
   readonly id: string;
   /** What distinguishes it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
   readonly natural_key: string | null;
@@ -118,7 +118,7 @@ export interface Candidate {
   readonly plan: Json;
 }
 
-export interface InvoiceEvidence {
+interface InvoiceEvidence {
   readonly id: string;
   readonly number: string | null;
   readonly order_id: string | null;
@@ -128,7 +128,7 @@ export interface InvoiceEvidence {
 }
 
 /** What it takes to gather evidence. */
-export interface EvidenceInput {
+interface EvidenceInput {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: PendingCreate;

@@ -186,7 +186,7 @@ function isCanonical(base64: string): boolean {
 function parseHeader(found: JsonObject): KeyHeader {
   const checked = header.safeParse(found);
   if (checked.success) return checked.data;
-  return fail("state.unreadable", "The encrypted state does not say in a known way what it is encrypted with", {
+  return fail("state.unreadable", "The encrypted state names no known encryption", {
     detail: "Its `key` was changed or damaged, or a newer version of hostform wrote it.",
     remedies: ["Restore it from a backup, or use the version of hostform that wrote it."],
   });
@@ -237,8 +237,8 @@ export function fingerprint(key: Buffer): string {
 }
 
 function refuse(): never {
-  fail("state.unreadable", "What was encrypted was changed or damaged", {
-    detail: "The key is the right one, but a byte is another, or it was encrypted for another place.",
+  fail("state.unreadable", "The encrypted data was changed or damaged", {
+    detail: "The key is right, but the data was altered, or encrypted for another place.",
     remedies: ["Restore it from a backup or from version control."],
   });
 }

@@ -133,15 +133,13 @@ function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, s
 
 /** A warning for what a crash tore, since it may also be what something else left of the file. */
 function leftOut(name: string, length: number): Diagnostic {
-  const what = length === 0 ? "It is empty." : `Its last ${length} bytes are not a whole line.`;
+  const what = length === 0 ? "It is empty." : `Its last ${length} bytes are an incomplete line.`;
   return {
     severity: "warning",
     code: "state.journal",
-    summary: "The end of the journal beside the state was left out",
-    detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves that, and has sent nothing after it.`,
-    remedies: [
-      "There is nothing to do, unless something else wrote to the file: restore it from a copy then, before you apply.",
-    ],
+    summary: "The incomplete end of the journal beside the state was ignored",
+    detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves such an end, and sends no request after it.`,
+    remedies: ["No action is needed. If another program wrote to the file, restore it from a copy before you apply."],
   };
 }
 
@@ -154,7 +152,7 @@ async function sealOf(header: JsonObject, name: string, sealing: Pick<SealedText
 }
 
 function refuseUnknown(name: string): never {
-  fail("state.journal", "The journal beside the state is of an unknown form", {
+  fail("state.journal", "The journal beside the state has an unknown format", {
     detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
     remedies: ["Run plan with the version of hostform that wrote it, or a later one."],
   });
@@ -165,7 +163,7 @@ function refuseDamaged(name: string, line: number, changes: readonly Changes[]):
   fail("state.journal", "The journal beside the state is damaged", {
     detail: `${name} was left by a run that was stopped, and was changed since: line ${line} is not what was written. What can be read of it: ${listed(changes)}.`,
     remedies: [
-      "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: a plan finds what exists, and an import records it.",
+      "Restore it from a copy. If there is none, move it away, run plan to find what exists, and import what the state lacks.",
     ],
   });
 }

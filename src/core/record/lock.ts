@@ -169,13 +169,13 @@ export async function poll<T>(
 
 function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string): never {
   if (holder?.pid === null) {
-    fail("state.locked", "Terraform holds the state, or died while it did", {
+    fail("state.locked", "Terraform holds the state lock, or died while it did", {
       detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
       remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
     });
   }
   fail("state.locked", "Another process holds the state", {
-    detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "Its holder has not given its name yet.",
+    detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.",
     remedies: [
       { do: "wait_for_lock" },
       `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`,
@@ -186,8 +186,8 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
 
 function refuseOther(id: string, holder: LockHolder | undefined, clock: Clock): never {
   fail("state.locked", "The state is not held under this lock ID", {
-    detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "Nobody gives a name."}`,
-    remedies: ["Look again who it is: it is not the one that you meant."],
+    detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "The holder is unknown."}`,
+    remedies: ["Check again who holds it: it is not the holder that you meant."],
   });
 }
 
@@ -197,7 +197,7 @@ function explained<T>(path: string, action: () => T): T {
   } catch (error) {
     if (error instanceof HostformError) throw error;
     if (error instanceof NotALockFile) {
-      fail("state.lock_file", "Something else stands in place of the state's lock file", {
+      fail("state.lock_file", "Another file is in the place of the state's lock file", {
         detail: `${path}: ${error.message}. It was not opened.`,
         remedies: [
           "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",

@@ -105,16 +105,16 @@ function ofCopy(old: string, place: string): (error: unknown) => Converted {
     const [problem] = error instanceof HostformError ? error.diagnostics : [];
     if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
     if (problem === undefined) throw error;
-    return fail("state.unreadable", "The backup beside the state cannot be converted; nothing was changed", {
+    return fail("state.unreadable", "The backup beside the state cannot be converted; no file was changed", {
       detail: `${problem.summary}.`,
-      remedies: [`Remove ${place}, or mend it, and run the command again.`],
+      remedies: [`Remove ${place}, or repair it, and run the command again.`],
     });
   };
 }
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
   if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
-  fail("state.unwritable", "What was written of the state is not what is read back", {
+  fail("state.unwritable", "The state that was read back differs from what was written", {
     detail: `${text.name} does not hold what it was given.`,
     remedies: ["Check the disk, and restore the state from a backup."],
   });

@@ -97,7 +97,7 @@ class SecretTarget {
     }
     if (destination.real.split(sep).includes(".git")) {
       this.#refuse(
-        "It is in a folder of git, which runs what lies there (hooks) and goes by it (config).",
+        "It is in a folder of git, which runs hooks and reads its configuration from there.",
         "Name another file.",
       );
     }
@@ -118,7 +118,7 @@ class SecretTarget {
     if ("env_file" in output) await this.#textOf(path);
     const attempt = async () => {
       const temporary = await this.#temporary(path);
-      await createSynced(this.#parts.disk, temporary, "This line was written to see whether it can be.\n");
+      await createSynced(this.#parts.disk, temporary, "This line tests whether the file can be written.\n");
       await this.#parts.disk.remove(temporary);
     };
     await this.#attempt(attempt, path);
@@ -148,7 +148,7 @@ class SecretTarget {
       code: "secret.output",
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
-      remedies: [`\`chmod 600 ${declared}\`. Whoever else reads it now will not be able to.`],
+      remedies: [`\`chmod 600 ${declared}\`. Others who can read it now lose that access.`],
       address: this.#of.address,
       attribute: ["secret_output"],
     };
@@ -158,7 +158,7 @@ class SecretTarget {
   async #assigned(path: string, name: string, secret: string): Promise<string> {
     const quoted = quoteValue(secret);
     if (quoted === undefined) {
-      const detail = "It holds characters for which shells and readers of .env files have no notation in common.";
+      const detail = "It holds characters that shells and readers of .env files quote differently.";
       this.#refuse(detail, "Use `file` or `command` instead.");
     }
     return withAssignment(await this.#textOf(path), name, quoted);
@@ -204,8 +204,8 @@ class SecretTarget {
       if (code === undefined) throw error;
       const folder = path && (await this.#parts.look(dirname(path)).catch(() => undefined));
       // Such as /proc: what is missing is not the folder.
-      const fix = folder ? "Name a file in a folder where files can be made." : FIXES.ENOENT;
-      const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.";
+      const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
+      const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
       // The file beside it that is written first is nobody's business.
       return this.#refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
     }
@@ -238,11 +238,11 @@ export function systemSecretFiles({
 }
 
 const FIXES: Readonly<Record<string, string>> = {
-  ENOENT: "Make its folder first (`mkdir -p`): none is made.",
-  EACCES: "See to it that you may write into its folder, or name another place.",
-  EPERM: "See to it that you may write into its folder, or name another place.",
-  EROFS: "Name a place that can be written to.",
-  ENOSPC: "Make room on the disk.",
+  ENOENT: "Create its folder first (`mkdir -p`).",
+  EACCES: "Get write access to its folder, or name another path.",
+  EPERM: "Get write access to its folder, or name another path.",
+  EROFS: "Name a path that can be written to.",
+  ENOSPC: "Free space on the disk.",
 };
 
 /**

@@ -140,7 +140,7 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
   if (length < PASSPHRASE_CHARACTERS) {
     refuse(`The passphrase in ${variable} is too short`, {
       detail: `It has ${length} characters, at least ${PASSPHRASE_CHARACTERS} are needed.`,
-      remedies: ["Take a long random one: `openssl rand -base64 24`."],
+      remedies: ["Use a long random one: `openssl rand -base64 24`."],
     });
   }
   return { from: "passphrase", variable, passphrase };

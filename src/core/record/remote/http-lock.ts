@@ -121,9 +121,9 @@ export class HttpStateLock implements StateLock {
       this.#options.warn({
         severity: "warning",
         code: "state.locked",
-        summary: "The lock of an earlier run on this machine, which was killed, was freed",
+        summary: "Freed the lock of an earlier run on this machine that was killed",
         detail: `It was held by ${describe(holder, this.#options.clock)}.`,
-        remedies: ["Nothing to do: what that run had begun is recorded, and this one goes on from there."],
+        remedies: ["No action is needed: what that run had begun is recorded, and this one continues from there."],
       });
     }
     return freed ?? false;
@@ -206,7 +206,7 @@ export class HttpStateLock implements StateLock {
 /** In place of the lock of a backend that is declared without one. */
 export function noLock({ address, withoutLock }: HttpBackendOptions): StateLock {
   const refuse = (): never =>
-    fail("state.backend", "The backend has no lock, so nothing keeps two runs apart", {
+    fail("state.backend", "The backend has no lock, so two runs could overwrite each other", {
       detail: `${nameOfUrl(address)} is declared without \`lock_address\`.`,
       remedies: [
         "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end.",
@@ -242,14 +242,14 @@ function describe(holder: LockHolder, clock: Clock): string {
 function refuseUnnamed(message: HttpRequest, answer: HttpResponse): never {
   return fail("state.locked", "The server does not say who holds the state", {
     detail: describeExchange(message, answer),
-    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder was told the id, and the server's log may have it."],
+    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder received the ID, and the server's log may have it."],
   });
 }
 
 function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
   return fail("state.locked", "The state is held under another lock ID", {
     detail: `Given: ${id}. Held by ${describe(holder, clock)}.`,
-    remedies: ["Look again who it is: it is not the one that you meant."],
+    remedies: ["Check again who holds it: it is not the holder that you meant."],
   });
 }
 

@@ -165,7 +165,7 @@ async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number
   for await (const chunk of stream) {
     size += chunk.length;
     if (size > most) {
-      fail("state.backend", "The server of the state answers with more than a state can be", {
+      fail("state.backend", "The server of the state sends more than a state can hold", {
         detail: `${nameOfUrl(url)} sent more than ${most} bytes.`,
         remedies: ["Check that the address is that of a state."],
       });
@@ -218,12 +218,12 @@ function explain(answer: HttpResponse): Required<Pick<Diagnostic, "summary" | "r
   const { status } = answer;
   if (status >= 200 && status < 300) {
     return {
-      summary: "the server answers with a page for people",
-      remedies: ["Check the address: a proxy or a login page stands in its place."],
+      summary: "the server answers with an HTML page",
+      remedies: ["Check the address: a proxy or a login page answers instead."],
     };
   }
   if (status === 401 || status === 403) {
-    const words = status === 401 ? "the server asks for other credentials" : "these credentials may not do that";
+    const words = status === 401 ? "the server rejects the credentials" : "the credentials lack the permission";
     return {
       summary: `${words} (${status})`,
       remedies: [
@@ -252,8 +252,8 @@ function explain(answer: HttpResponse): Required<Pick<Diagnostic, "summary" | "r
   if (status === 429)
     return { summary: "the server asks for fewer requests (429)", remedies: ["Try again in a minute."] };
   if (status >= 500)
-    return { summary: `the server fails (${status})`, remedies: ["Try again later; look into its log."] };
-  return { summary: `an answer that the protocol does not have (${status})`, remedies: ["Check the address."] };
+    return { summary: `the server fails (${status})`, remedies: ["Try again later, and check the server's log."] };
+  return { summary: `the protocol has no such answer (${status})`, remedies: ["Check the address."] };
 }
 
 function whereTo(location: string | undefined): string | undefined {

@@ -89,7 +89,7 @@ class HttpStateText implements StateText {
       this.#options.warn({
         severity: "warning",
         code: "state.backend",
-        summary: "The server of the state could not be asked whether it has what it stored",
+        summary: "The server of the state could not confirm that it stored the state",
         detail: error.message,
         remedies: ["Run plan to see where things stand."],
       });
@@ -130,7 +130,7 @@ class HttpStateText implements StateText {
   #refuseOther(there: string | undefined): void {
     if (this.#seen === undefined || sameState(there, this.#seen.text)) return;
     if (this.#replaced !== undefined && sameState(there, this.#replaced.text)) {
-      fail("state.unwritable", "The server answered that it stored the state, and did not", {
+      fail("state.unwritable", "The server reported that it stored the state, but did not", {
         detail: `${this.name} still holds what was there before the last write.`,
         remedies: ["Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan."],
       });
@@ -153,7 +153,7 @@ class HttpStateText implements StateText {
     const holder = decodeHolder(answer.text);
     const exchange = describeExchange(message, answer);
     if (this.#lock !== undefined) this.#lock.lost = exchange;
-    return fail("state.lost_lock", "The server does not accept the write: the lock on the state is another's", {
+    return fail("state.lost_lock", "The server refuses the write: another process holds the state lock", {
       detail: holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
       remedies: ["Run plan to see where things stand."],
     });

@@ -57,14 +57,14 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   const mode = value("sslmode") ?? "require";
   const known = MODES.find((each) => each === mode);
   if (known === undefined) {
-    refuse("The sslmode of PG_CONN_STR is not one that can be kept", {
+    refuse("The sslmode of PG_CONN_STR is not supported", {
       detail: `It can be ${MODES.join(", ")}; the others would send the state in the clear when the server asks for it.`,
       remedies: ["Set one of these."],
     });
   }
   const port = Number(value("port") ?? 5432);
   if (!Number.isInteger(port) || port < 1 || port > 65535)
-    refuse("The port of PG_CONN_STR is none", { remedies: [FORMS] });
+    refuse("The port of PG_CONN_STR is invalid", { remedies: [FORMS] });
   return {
     host: value("host") ?? "localhost",
     port,
@@ -108,7 +108,7 @@ function fromPairs(text: string): Map<string, string> {
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
     if (found === null) {
-      return refuse("PG_CONN_STR cannot be understood", { remedies: [`Give it one of the forms ${FORMS}.`] });
+      return refuse("PG_CONN_STR is malformed", { remedies: [`Give it one of the forms ${FORMS}.`] });
     }
     const [, name = "", quoted, bare] = found;
     pairs.set(name, (quoted ?? bare ?? "").replace(/\\(.)/gs, "$1"));

@@ -179,7 +179,7 @@ async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientC
 function refusePackage(error: unknown): never {
   const missing = errnoOf(error) === "ERR_MODULE_NOT_FOUND";
   return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
-    detail: missing ? "It is not installed beside hostform, which needs it for nothing else." : reasonOf(error),
+    detail: missing ? "It is not installed, and only this backend needs it." : reasonOf(error),
     remedies: ["Install it where hostform is: `npm install pg`."],
   });
 }
@@ -198,7 +198,7 @@ function refuseConnection(server: PgServer, error: unknown): never {
     return fail("state.backend", "The database of the state does not exist", {
       detail: `${nameOfServer(server)}: ${reason}`,
       remedies: [
-        "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. Schema and table are made with the first run.",
+        "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. The first run creates schema and table.",
       ],
     });
   }
@@ -234,7 +234,7 @@ export function refuseQuery(name: string, doing: string, database: Database, err
     remedies: [
       denied
         ? "Give the role of PG_CONN_STR the rights on schema, table and sequence; or let a role that has them run the first plan, which makes what is missing."
-        : "Look into the server's log.",
+        : "Check the server's log.",
     ],
   });
 }

@@ -83,7 +83,7 @@ export class PgStateLock implements StateLock {
       if (id !== undefined && id !== holder.id) {
         fail("state.locked", "The state is held by another database session", {
           detail: `Given: ${id}. Held by ${describeSession(holder, clock)}.`,
-          remedies: ["Look again who it is: it is not the one that you meant."],
+          remedies: ["Check again who holds it: it is not the holder that you meant."],
         });
       }
       await this.#terminate(database, holder);
@@ -183,7 +183,7 @@ export class PgStateLock implements StateLock {
     fail("state.locked", "Another process holds the state", {
       detail: holder
         ? `Held by ${describeSession(holder, this.#options.clock)}.`
-        : "It was free again when it was looked who it is.",
+        : "It was free again before its holder could be looked up.",
       remedies: [{ do: "wait_for_lock" }, "If it hangs, end it, or its database session.", { do: "unlock" }],
     });
   }

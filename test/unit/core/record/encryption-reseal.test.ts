@@ -95,7 +95,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
     };
     expect(await diagnosticOf(() => reseal(place(disk), encryption, wanted, allowed))).toMatchObject({
       code: "state.unwritable",
-      summary: "What was written of the state is not what is read back",
+      summary: "The state that was read back differs from what was written",
     });
   });
 

@@ -29,7 +29,7 @@ describe.each([
   test("does not open in another place", async () => {
     const seal = await quick(key).fresh();
     const problem = await diagnosticOf(() => seal.open(seal.seal("text", '["state","l",1]'), '["state","l",2]'));
-    expect(problem).toMatchObject({ code: "state.unreadable", summary: "What was encrypted was changed or damaged" });
+    expect(problem).toMatchObject({ code: "state.unreadable", summary: "The encrypted data was changed or damaged" });
   });
 
   test("does not open when any one bit of it is another", async () => {

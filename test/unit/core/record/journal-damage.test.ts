@@ -47,7 +47,7 @@ describe("a journal that a crash cut off", () => {
       const found = await readOn(left(bytes));
       expect(idsOf(found), `cut at byte ${length}`).toEqual(after[Math.max(0, linesIn(bytes) - 1)]);
       const torn = length - bytes.lastIndexOf(0x0a) - 1;
-      const said = length === 0 ? ["It is empty."] : torn > 0 ? [`Its last ${torn} bytes are not a whole line.`] : [];
+      const said = length === 0 ? ["It is empty."] : torn > 0 ? [`Its last ${torn} bytes are an incomplete line.`] : [];
       expect(found.warnings.map(({ detail }) => /It.*?\./.exec(detail ?? "")?.[0])).toEqual(said);
     }
   });
@@ -67,9 +67,9 @@ describe("a journal that a crash cut off", () => {
       {
         severity: "warning",
         code: "state.journal",
-        summary: "The end of the journal beside the state was left out",
+        summary: "The incomplete end of the journal beside the state was ignored",
         detail: expect.stringContaining(`${journalPath} was left by a run that was stopped.`),
-        remedies: saying(expect.stringContaining("unless something else wrote to the file")),
+        remedies: saying(expect.stringContaining("If another program wrote to the file")),
       },
     ]);
     expect((await openOn(left(journal))).warnings).toEqual([]);

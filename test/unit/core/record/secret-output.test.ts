@@ -93,7 +93,7 @@ describe("a secret that is written to a file", () => {
     async (operation) => {
       const { files, disk } = outputs();
       disk.failures.push({ operation, code: "ENOSPC" });
-      expect(fixOf(await refusal(files.write(FILE, OF, SECRET)))).toBe("Make room on the disk.");
+      expect(fixOf(await refusal(files.write(FILE, OF, SECRET)))).toBe("Free space on the disk.");
       expect([...disk.names.keys()].filter((name) => name !== "/p/hook")).toEqual([]);
     },
   );
@@ -219,7 +219,7 @@ describe("the trial of an output", () => {
 
 describe("a file that cannot be made", () => {
   it.each<[string, PathStat | undefined, RegExp]>([
-    ["its folder does not exist", undefined, /^Make its folder first/],
+    ["its folder does not exist", undefined, /^Create its folder first/],
     [
       "nothing can be made in its folder, as in /proc",
       { form: "folder", readableByOthers: true },
@@ -235,11 +235,11 @@ describe("a file that cannot be made", () => {
 
 describe("a place that refuses", () => {
   it.each([
-    ["EACCES", "See to it that you may write into its folder, or name another place."],
-    ["EPERM", "See to it that you may write into its folder, or name another place."],
-    ["EROFS", "Name a place that can be written to."],
-    ["ENOSPC", "Make room on the disk."],
-    ["EIO", "Mend the place, or name another."],
+    ["EACCES", "Get write access to its folder, or name another path."],
+    ["EPERM", "Get write access to its folder, or name another path."],
+    ["EROFS", "Name a path that can be written to."],
+    ["ENOSPC", "Free space on the disk."],
+    ["EIO", "Fix the path, or name another."],
   ])("with %s is named with what to do", async (code, fix) => {
     const disk = new FakeDisk();
     disk.failures.push({ operation: "create", code });
@@ -257,7 +257,7 @@ describe("a place that refuses", () => {
       if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
       return undefined;
     };
-    expect(fixOf(await refusal(outputs({ disk, look }).files.check(FILE, OF)))).toMatch(/^Make its folder first/);
+    expect(fixOf(await refusal(outputs({ disk, look }).files.check(FILE, OF)))).toMatch(/^Create its folder first/);
   });
 
   it("before its path is known, says to make the folder", async () => {
@@ -266,7 +266,7 @@ describe("a place that refuses", () => {
       throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
     };
     const { files } = outputs({ disk, standing: { form: "folder", readableByOthers: false } });
-    expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(/^Make its folder first/);
+    expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(/^Create its folder first/);
   });
 
   it("is not blamed for a mistake of ours", async () => {

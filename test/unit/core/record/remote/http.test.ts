@@ -261,7 +261,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held
     expect(idIn(server)).toBe("1");
     expect(server.lock).toBeUndefined();
     expect(warnings).toMatchObject([
-      { severity: "warning", code: "state.locked", summary: expect.stringContaining("was freed") },
+      { severity: "warning", code: "state.locked", summary: expect.stringContaining("Freed the lock") },
     ]);
     expect(readdirSync(lifeSigns)).toEqual([]);
   });
@@ -313,7 +313,7 @@ describe("a server that answers that it stored the state, and did not", () => {
     await open.put(resource(SERVICE, "2"));
     expect(await diagnosticOf(() => open.close())).toMatchObject({
       code: "state.unwritable",
-      summary: "The server answered that it stored the state, and did not",
+      summary: "The server reported that it stored the state, but did not",
     });
     expect(server.lock, "the lock is free again").toBeUndefined();
     server.fault = () => undefined;
@@ -404,10 +404,10 @@ describe("answers that are not a state", () => {
   const page = { status: 200, type: "text/html; charset=utf-8", body: "<!doctype html><h1>Log in</h1>" };
 
   test.each([
-    ["a page", page, /page for people/, /proxy or a login page/],
-    ["a page that calls itself JSON", { ...page, type: "application/json" }, /page for people/, /login page/],
-    ["401", { status: 401 }, /other credentials \(401\)/, /TF_HTTP_USERNAME/],
-    ["403", { status: 403, body: '{"message":"403 Forbidden"}' }, /may not do that/, /TF_HTTP_PASSWORD/],
+    ["a page", page, /HTML page/, /proxy or a login page/],
+    ["a page that calls itself JSON", { ...page, type: "application/json" }, /HTML page/, /login page/],
+    ["401", { status: 401 }, /rejects the credentials \(401\)/, /TF_HTTP_USERNAME/],
+    ["403", { status: 403, body: '{"message":"403 Forbidden"}' }, /lack the permission/, /TF_HTTP_PASSWORD/],
     [
       "a redirect",
       { status: 302, location: "https://sso.example/x?token=t" },
@@ -415,7 +415,7 @@ describe("answers that are not a state", () => {
       /final/,
     ],
     ["5xx that stays", { status: 503 }, /fails \(503\)/, /later/],
-    ["another 4xx", { status: 418 }, /protocol does not have \(418\)/, /address/],
+    ["another 4xx", { status: 418 }, /no such answer \(418\)/, /address/],
   ])("%s: nothing is taken for a state", async (_, fault, summary, fix) => {
     const server = await start();
     server.fault = (line) => (line.startsWith("GET") ? fault : undefined);
@@ -455,7 +455,7 @@ describe("answers that are not a state", () => {
     const server = await start();
     server.fault = () => page;
     const diagnostic = await diagnosticOf(() => storeAt(server).open({ ...request, write: true }));
-    expect(diagnostic?.summary).toBe("The state could not be locked: the server answers with a page for people");
+    expect(diagnostic?.summary).toBe("The state could not be locked: the server answers with an HTML page");
   });
 
   test("a page in answer to a write is no write", async () => {
