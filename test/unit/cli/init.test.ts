@@ -69,7 +69,7 @@ describe("init", () => {
     expect(await read(dir, "hosting.yaml")).toMatch(/^ {4}money_scale: 2$/m);
   });
 
-  it("refuses a scale that is none, before anything is written", async () => {
+  it("refuses an invalid scale, before anything is written", async () => {
     const dir = temporaryFolder();
     const { code, stderr } = await runIn(dir, ["init", "--project", "acme", "--money-scale", "cents"]);
     expect(code).toBe(1);
@@ -126,7 +126,7 @@ describe("init", () => {
 });
 
 describe("gitignoreWith", () => {
-  it("adds what is missing, keeps the rest, and does so once", () => {
+  it("adds what is missing once, and keeps the rest", () => {
     const once = gitignoreWith("node_modules/\n*.token");
     expect(once.startsWith("node_modules/\n*.token\n\n")).toBe(true);
     expect(once.match(/\*\.token/g)).toHaveLength(1);

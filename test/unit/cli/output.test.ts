@@ -101,7 +101,7 @@ site_id = "1001"
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it("warns when there are none, which is no error", async () => {
+  it("warns when there are none, without an error", async () => {
     const dir = temporaryFolder();
     expect(await runIn(dir, ["output"])).toMatchObject({
       code: 0,

@@ -101,7 +101,7 @@ describe("sandbox", () => {
     expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "node:test"');
   });
 
-  it("--record: says so when there was nothing to write down", async () => {
+  it("--record: reports when there is nothing to record", async () => {
     const ran = await runIn(temporaryFolder(), ["sandbox", "--record", "session.json", "--", "app"]);
     expect(ran.stderr).toBe("The session is in session.json (0 steps). No request was made, so it tests nothing.\n");
   });

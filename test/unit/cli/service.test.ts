@@ -92,7 +92,7 @@ describe("password", () => {
     expect(stderr).toContain("was reset, but the answer does not hold the new one");
   });
 
-  it("is readable where the agent of a CI would act on it: what was changed in it is said", async () => {
+  it("is readable where the agent of a CI would act on it, and the changes are explained", async () => {
     const made = await withVps();
     const body = '{"data":{"id":1,"product_type":"vps","password":"::p##[w"}}';
     const env = {

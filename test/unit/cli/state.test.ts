@@ -132,7 +132,7 @@ describe("state pull and push", () => {
     expect((await made.run(["state", "list"])).stdout).toContain(WWW);
   });
 
-  it("refuse what is no state, and say when there is none", async () => {
+  it("refuse what is no state, and report when there is none", async () => {
     const made = await projectWithService();
     const none = await made.run(["state", "pull"]);
     expect(none).toMatchObject({ code: 0, stdout: "" });

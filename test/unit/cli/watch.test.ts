@@ -73,7 +73,7 @@ describe("watch does not begin", () => {
     expect(stderr).toMatch(message);
   });
 
-  it("with a token that is not accepted, or a server that is none", async () => {
+  it("with a token that is not accepted, or without a server", async () => {
     const made = await project(DECLARED);
     const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: "wrong-token-0123456789" };
     const { code, stderr } = await made.run(["watch"], { env });

@@ -525,7 +525,7 @@ describe("webhooks listen --register", () => {
     expect(made.sandbox.control.requests().map(({ method }) => method)).toContain("DELETE");
   });
 
-  it("removes none of two that came up while an answer was lost: one is somebody else's", async () => {
+  it("removes neither of two that appeared while an answer was lost: one is somebody else's", async () => {
     let other = () => {};
     const made = await project(undefined, { sleep: async () => other() });
     made.sandbox.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true, delayMs: 1 });

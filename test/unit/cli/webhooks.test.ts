@@ -55,7 +55,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     });
   });
 
-  it("finds the one of several secrets that fits, and says so to programs", async () => {
+  it("finds the matching one of several secrets, and reports it to programs", async () => {
     const ran = await run(BODY, signatureOf(BODY, env.OLD), ["--secret-env", "OLD", "--json"]);
     expect(ran.json()).toMatchObject({
       fits: true,

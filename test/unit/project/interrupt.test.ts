@@ -81,7 +81,7 @@ describe("Ctrl-C", () => {
     expect(exits).toEqual([]);
   });
 
-  it("of a run whose state is not written any more gives that up, and ends the process when all is said", async () => {
+  it("of a run whose state is no longer written stops that, and ends the process after the report", async () => {
     const { run, press, exits } = begin();
     const interrupts = run();
     interrupts.planned();

@@ -136,7 +136,7 @@ describe("--app", () => {
     await expect(child).rejects.toThrow();
   });
 
-  it("is stopped by what constructs complain of, before anything is asked of the account", async () => {
+  it("is stopped by errors of constructs, before the first request", async () => {
     put("app.cjs", SYNTH);
     const annotations = [{ constructPath: "one/site", level: "@cdktf/error", message: "It needs a domain" }];
     const ANNOTATIONS = JSON.stringify(annotations);

@@ -25,7 +25,7 @@ const service = (site: string) => ({
   password_version: 1,
 });
 
-it("a password in clear text is warned of once: by its construct, or where there is none, by what reads the stack", async () => {
+it("a password in clear text gets one warning: from its construct, or without one, from the reader of the stack", async () => {
   const project = await startProject();
   const synthesized = {
     terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },

@@ -13,7 +13,7 @@ function write({ dir }: Project, resource: object, more: object = {}): void {
 
 const said = ({ text }: { text: string }) => text.replaceAll(/\s+/g, " ");
 
-describe("what is said of a stack", () => {
+describe("messages about a stack", () => {
   it("names commands that work there, and attributes as they are written there, with their place", async () => {
     const project = await startProject();
     const own = { "//": { metadata: { path: "app/a/Default", uniqueId: "a" } }, ...SERVICE };

@@ -120,7 +120,7 @@ describe("the outputs of another stack", () => {
     expect(await siblings({}, { purpose: "other" })).toEqual({ outputs: UNKNOWN, said: [] });
   });
 
-  it("are refused where they are not there: what to apply first is said", async () => {
+  it("are refused where they do not exist: the message names what to apply first", async () => {
     const { outputs, said } = await siblings({});
     expect(outputs).toBe(UNKNOWN);
     expect(said).toEqual(["stack.remote_state: Stack sites, which team refers to, has not been applied yet"]);

@@ -155,7 +155,7 @@ describe("an untrusted stack is given no value", () => {
   });
 });
 
-describe("what an untrusted project calls a secret hides nothing of what the plan says", () => {
+describe("what an untrusted project calls a secret hides no part of the plan", () => {
   const WORDS = ["delete", "create", "hosting_webhook", "1 to destroy", "Deletes hosting_webhook.billing", "summary"];
 
   it.each([

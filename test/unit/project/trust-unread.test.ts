@@ -70,7 +70,7 @@ describe("with a token that only views", () => {
     });
   });
 
-  it("such a plan is not taken for a whole one: by its exit code, as JSON, nor as a saved plan", async () => {
+  it("such a plan does not count as complete: by its exit code, as JSON, nor as a saved plan", async () => {
     const { plan, dir } = await planned(`project: test\n${WEBHOOK}`);
     expect((await plan("--untrusted", "--detailed-exitcode")).code).toBe(2);
     expect((await plan("--untrusted", "--json")).json()).toMatchObject({

@@ -58,7 +58,7 @@ describe("what events name", () => {
     expect(namedBy(hints, many, false)).toMatchObject({ everything: true, targets: [] });
   });
 
-  it("is the same in any order, and however often it is said", () => {
+  it("is the same in any order, and however often it is repeated", () => {
     const some = fc.array(
       fc.record({
         event: fc.constantFrom("service.suspended", "invoice.paid", "service.new"),

@@ -424,7 +424,7 @@ describe("the turn", () => {
     expect(order).toEqual(["short", "long", "other"]);
   });
 
-  it("is given up after twenty creates, and taken for twenty again; after a few it is not given up", async () => {
+  it("is released after twenty creates, and claimed for twenty again; after a few it is kept", async () => {
     const clock = testClock();
     const { turns } = turnsOn(newFile(), clock);
     for (const _ of [1, 2]) await turns.run(async () => undefined);
@@ -439,7 +439,7 @@ describe("the turn", () => {
     expect([...Map.groupBy(times, (time) => time).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
   });
 
-  it("is said to be waited for after five seconds, when it is another process that has it", async () => {
+  it("is reported as a wait after five seconds, when another process has it", async () => {
     const file = newFile();
     const clock = testClock();
     const said: number[] = [];
@@ -501,7 +501,7 @@ describe("the file", () => {
     expect(isOpen()).toBe(false);
   });
 
-  it("is done without, and that is said once, when it cannot be used", async () => {
+  it("is skipped with one warning when it cannot be used", async () => {
     const blocked = path.join(temporaryFolder(), "file");
     writeFileSync(blocked, "");
     const { turns, alone } = turnsOn(path.join(blocked, "token.creates"));

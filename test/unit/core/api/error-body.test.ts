@@ -87,7 +87,7 @@ describe("what says nothing of the request", () => {
     expect(await setUp().client.invoices.list().all()).toHaveLength(1);
   });
 
-  it("unless it is said to have failed: it may be half a list", async () => {
+  it("unless it reports a failure: it may be half a list", async () => {
     api()
       .get("/services?page=1&per_page=100")
       .reply(200, { success: false, data: [service()] });

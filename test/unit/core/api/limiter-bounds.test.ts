@@ -36,7 +36,7 @@ function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerM
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers });
 
 describe("a turn", () => {
-  it("comes at once where the ledger says so, and says how many are left", async () => {
+  it("comes at once where the ledger grants it, with the number that is left", async () => {
     const { limiter, onWait, booked } = limiterOf();
     expect(await limiter.acquire()).toEqual({ waitedMs: 0, left: 7 });
     expect(booked).toEqual([[0, 60]]);
@@ -65,7 +65,7 @@ describe("a turn", () => {
     expect([first?.status, second?.status]).toEqual(["rejected", "fulfilled"]);
   });
 
-  it("is not taken by who has given up before, and books nothing", async () => {
+  it("is not taken by a caller that gave up before, and books nothing", async () => {
     const { limiter, booked } = limiterOf();
     await expect(limiter.acquire(AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
     expect(booked).toEqual([]);

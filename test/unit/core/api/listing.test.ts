@@ -376,7 +376,7 @@ describe("page 0", () => {
     expect(listings.flatMap(({ asked }) => asked).filter((page) => page === 0)).toHaveLength(1);
   });
 
-  it("a failure that says nothing of pages is no answer to it", async () => {
+  it("a failure unrelated to pages is no answer to it", async () => {
     const { listing } = listingOf((page) => {
       if (page === 0) throw refused(403);
       return { data: [] };

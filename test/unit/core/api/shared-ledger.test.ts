@@ -112,7 +112,7 @@ function recordIn(file: string): { seen: number; bookings: number } {
   }
 }
 
-describe("when the file cannot be used, requests are counted in this process, and that is said once:", () => {
+describe("when the file cannot be used, requests are counted in this process, with one warning:", () => {
   it("another process does not release it", async () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const warnings: unknown[] = [];

@@ -250,7 +250,7 @@ describe("proxies", () => {
     expect(forwarded.seen.length).toBe(0);
   });
 
-  it("a proxy address that is none is refused without repeating it", () => {
+  it("an invalid proxy address is refused without repeating it", () => {
     const make = () => setUp({ env: { HTTPS_PROXY: "http://me:proxy-pass@:::" } });
     expect(make).toThrow(/address of the proxy/);
     expect(make).not.toThrow(/proxy-pass/);

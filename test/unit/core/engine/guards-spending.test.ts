@@ -383,7 +383,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("what a limit that is exceeded already stops says so", async () => {
+  it("what an exceeded limit stops names the limit", async () => {
     const { said, reported } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
     expect(said).toEqual([
       {
@@ -450,7 +450,7 @@ describe("while a plan is applied", () => {
     expect((await run(orders, {})).reported).toEqual([]);
   });
 
-  it("one order too many says so", async () => {
+  it("one order too many is reported", async () => {
     const { said } = await run([service("a", 1), service("b", 1)], { limits: { maxOrders: 1 } });
     expect(said).toMatchObject([
       {

@@ -133,7 +133,7 @@ describe("max_spend", () => {
     expect(summaries).toEqual(expected);
   });
 
-  it("lets unknown amounts through where that is said, and still counts the others", () => {
+  it("lets unknown amounts through where that is allowed, and still counts the others", () => {
     const changes = [order("a"), domain("d")];
     expect(check(changes, { maxSpend: { USD: 450 }, allowUnknownPrices: true })).toEqual([]);
     expect(said(check(changes, { maxSpend: { USD: 449 }, allowUnknownPrices: true }))).toEqual([

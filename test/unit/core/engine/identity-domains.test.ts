@@ -81,7 +81,7 @@ describe("two services with one domain", () => {
       expect(diagnostic).toMatchObject({ severity: "warning", code: "account.double", address: "hosting_service.www" });
   });
 
-  it("are said once when both are managed, and of no other account", () => {
+  it("are reported once when both are managed, and for no other account", () => {
     const both = [live("1001", "www.acme.example"), live("1007", "www.acme.example")];
     const other = change({ address: "hosting_service.other", before: complete(kind, { ...liveService, id: "1007" }) });
     expect(ownedTwice([change({}), other], kinds, listing(...both))).toHaveLength(1);

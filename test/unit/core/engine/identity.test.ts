@@ -122,7 +122,7 @@ describe("two creates of one thing", () => {
     expect(named(doubles(changes, known, stateOf(...state)))).toEqual(expected);
   });
 
-  it("says how each is put right, with addresses as a shell takes them", () => {
+  it("names the remedy of each, with addresses quoted for a shell", () => {
     const [found] = doubles([domain('a["x"]')], kinds, stateOf(acme));
     expect(fixOf(found)).toContain(`\`hostform state mv 'hosting_domain.old' 'hosting_domain.a["x"]'\``);
     expect(fixOf(found)).toContain("`hostform state rm 'hosting_domain.old'`");

@@ -192,7 +192,7 @@ describe("a limit that invoices exceed", () => {
 });
 
 describe("at the end", () => {
-  it("nothing is said of a limit that was just reached", () => {
+  it("a limit that was just reached is not reported", () => {
     const spending = USD(10);
     spending.admit(order("a", 5)).invoiced(10, "USD");
     expect(spending.exceeded()).toEqual([]);

@@ -184,7 +184,7 @@ describe("the plan of many", () => {
       ]);
   });
 
-  it("shows drift whether or not anybody declared it, and none where there is none", () => {
+  it("shows drift, declared or not, and none where there is none", () => {
     const changed = new Map([...live, [WWW, present({ ...liveWww, status: "odd", next_due_date: "2027-01-01" })]]);
     const { drift, changes } = plan(optionsOf(desiredOf(service, grant), known, changed));
     expect(drift).toEqual([

@@ -70,7 +70,7 @@ describe("a template", () => {
     expect(error.message).toMatch(message);
   });
 
-  it("takes a brace inside quotes for what it is", () => {
+  it("treats a brace inside quotes as text", () => {
     expect(parseReferences('${hosting_grant.acme["}"].id}')).toEqual([
       expect.objectContaining({ address: 'hosting_grant.acme["}"]', path: ["id"], offset: 0 }),
     ]);

@@ -56,7 +56,7 @@ function messageOf(expression: string, secret: Value): string | undefined {
 }
 
 describe("what is wrong with an expression", () => {
-  it("is said without the secrets in it and what was made of them: it reads the same for any two", () => {
+  it("is reported without the secrets in it and what was derived from them: the text is the same for any two", () => {
     const about = fc.record({ made: fc.constantFrom(...MADE), mistaken: fc.constantFrom(...MISTAKEN) });
     let said = 0;
     fc.assert(

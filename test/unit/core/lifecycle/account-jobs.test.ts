@@ -65,7 +65,7 @@ describe("waiting for queued jobs", () => {
     expect(waits[0]).toBe(100);
   });
 
-  it("waits for a job as long as is said of that job", async () => {
+  it("waits for a job as long as its own limit", async () => {
     const { clock, start, kind } = watched(1, 60_000);
     const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
     const watch = new JobWatch({ clock, timeoutMs: 300_000, stop: new AbortController().signal });

@@ -108,7 +108,7 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(after).toMatchObject({ next_due_date: null, status: null });
   });
 
-  it("takes silence about what cannot change for silence", () => {
+  it("keeps an immutable attribute that the server leaves out", () => {
     const after = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
     expect(after.domain).toBe(liveService.domain);
   });

@@ -167,7 +167,7 @@ describe("a run that is stopped", () => {
     await expect(run.end()).rejects.toThrow("no turns");
   });
 
-  it("while it waits for its turn sends nothing, records nothing, and says so", async () => {
+  it("while it waits for its turn sends nothing, records nothing, and reports the wait", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
     const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
     onTestFinished(() => other.close());

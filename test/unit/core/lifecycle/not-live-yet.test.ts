@@ -313,7 +313,7 @@ describe("a single sign-on", () => {
     return fake;
   };
 
-  it("to a service that is not live yet says so, and why", async () => {
+  it("to a service that is not live yet is reported with the reason", async () => {
     const { account, kind } = host("pending");
     expect(await signOnRefused(account, kind, "1001", refused(409))).toMatchObject({
       message: "The single sign-on waits until service 1001 is live: its invoice is not paid",

@@ -218,7 +218,7 @@ describe("what the API shows only once", () => {
     expect(secretOf({ ...kindOf("hosting_webhook"), attributes })).toBe(expected);
   });
 
-  it("is nothing of a grant, which has no secret, nor of what cannot be deleted and made again", () => {
+  it("does not apply to a grant, which has no secret, nor to what cannot be deleted and created again", () => {
     expect(secretOf(kindOf("hosting_grant"))).toBe(false);
     expect(secretOf(kindOf("hosting_service"))).toBe(false);
     expect(secretOf({ ...kindOf("hosting_webhook"), removal: "policy" })).toBe(false);

@@ -173,7 +173,7 @@ describe("reading", () => {
     expect(seen.status === "present" ? [] : seen.alike).toHaveLength(1);
   });
 
-  it("takes a 403 for what it is: an error, never gone", async () => {
+  it("treats a 403 as an error, never as gone", async () => {
     const { account, kind } = fakeAccount(service);
     const refused = {
       ...kind,
@@ -366,7 +366,7 @@ describe("reading", () => {
     expect(ended).not.toHaveProperty("unreadable");
   });
 
-  it("lists nothing of a parent that does not exist yet", async () => {
+  it("does not list the children of a parent that does not exist yet", async () => {
     const { account, kind, asked } = fakeAccount(grant);
     expect(await read(account, { kind, prior: undefined, config: { email: "dev@acme.example" } })).toEqual({
       status: "absent",

@@ -111,7 +111,7 @@ function asRead(this: Diagnostic, name: string, value: unknown): unknown {
   return name === "remedies" ? fixOf(this) : value;
 }
 
-it("all that is said when a resource is left alone", async () => {
+it("all messages about a resource that is skipped", async () => {
   const text = Object.entries(cases()).map(
     ([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, asRead, 2)}\n`,
   );

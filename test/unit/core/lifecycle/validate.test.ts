@@ -84,7 +84,7 @@ describe("validate", () => {
     expect(said(type, config as ValueObject).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
   });
 
-  it("says what was expected and what came", () => {
+  it("names what was expected and what came", () => {
     const { diagnostics } = validate(
       kindOf("hosting_service"),
       { ...order, currency: "DOLLAR" },

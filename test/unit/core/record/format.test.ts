@@ -267,7 +267,7 @@ describe("what Terraform's provider recorded before it was done", () => {
     entry([instance({ attributes: { id: "1", password_version: 3, domain: "a.example" }, private: waiting })]),
   ]);
 
-  test("is taken for not done", () => {
+  test("counts as not done", () => {
     const read = decoded(text).state.resources.get("hosting_service.acme");
     expect(read?.attributes).toEqual({ id: "1", password_version: null, domain: "a.example" });
     expect(read?.private).toEqual({ generation: 2 });

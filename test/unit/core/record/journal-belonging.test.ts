@@ -188,7 +188,7 @@ describe("a journal that belongs to another state", () => {
     expect(await diagnosticOf(() => readOn(disk))).toMatchObject({ code: "state.journal" });
   });
 
-  test("a state that cannot be read is said so, and that a journal is there", async () => {
+  test("a state that cannot be read is reported, with its journal", async () => {
     const disk = await stopped();
     disk.put(statePath, "");
     expect(await diagnosticOf(() => readOn(disk))).toMatchObject({

@@ -32,7 +32,7 @@ describe("from one document to the next", () => {
     expect([changes.remove, changes.put.map(({ attributes }) => attributes.id)]).toEqual([removed, put]);
   });
 
-  it("is described with the ids that there are", () => {
+  it("is described with the known ids", () => {
     const put = ["1", 2, null, undefined].map((id, index) => ({
       ...resource(`hosting_service.s${index}`, null),
       attributes: { ...(id !== undefined && { id }) },

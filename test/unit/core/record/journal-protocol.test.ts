@@ -266,7 +266,7 @@ describe("the journal of an encrypted state", () => {
     createStateStore(async () => placeOn(disk), countingUuids(), encryption);
   const secret = () => resource(A, "1", { attributes: { secret: "whsec_canary", domain: "canary.example" } });
 
-  test("shows nothing of it, and is replayed and folded like any other", async () => {
+  test("does not show it, and is replayed and folded like any other", async () => {
     const disk = new FakeDisk();
     const run = await storeWith(disk, key(1)).open(request);
     await run.put(secret());

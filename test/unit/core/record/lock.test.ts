@@ -81,7 +81,7 @@ describe("the lock of a state file", () => {
     await (await lockOf("bo", clock).acquire({ ...request, timeoutMs: 0 })).release();
   });
 
-  test("stops waiting when the signal says so", async () => {
+  test("stops waiting at the signal", async () => {
     const held = await lockOf("ana").acquire(request);
     const stop = new AbortController();
     const clock = manualClock(() => stop.abort(new Error("Ctrl-C")));

@@ -61,7 +61,7 @@ describe("a file that cannot be used", () => {
     expect(diagnostic?.summary).toContain("hosting.tfstate");
   });
 
-  test("says where the JSON breaks, and quotes nothing of it: a state holds secrets", async () => {
+  test("names the place of the error in the JSON, and does not quote it: a state holds secrets", async () => {
     for (const cut of [
       '{"secret": "whsec_1234',
       '{"a": whsec_1234}',

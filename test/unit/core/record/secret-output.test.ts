@@ -326,7 +326,7 @@ describe("the end of what a command said", () => {
     expect(endOfErrors(text, secret)).toBe(`The end of its standard error:\n${end}`);
   });
 
-  it("is nothing of a command that said nothing", () => {
+  it("is empty for a command without output", () => {
     expect(endOfErrors("", SECRET)).toBe("It wrote nothing to standard error.");
   });
 });

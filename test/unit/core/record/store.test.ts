@@ -113,7 +113,7 @@ describe("a state file on this machine", () => {
     expect(readdirSync(folder).sort()).toEqual(["hosting.tfstate", "shared"]);
   });
 
-  test.each([true, false])("a folder that does not exist is said to be missing (write: %s)", async (write) => {
+  test.each([true, false])("a folder that does not exist is reported as missing (write: %s)", async (write) => {
     const store = createFileStore({ path: join(folder, "no", "hosting.tfstate") });
     expect(await diagnosticOf(() => store.open({ ...request, write }))).toMatchObject({
       code: "state.unreadable",
@@ -201,7 +201,7 @@ describe("pull and push", () => {
     });
   });
 
-  test("a full disk is said so, and nothing is replaced", async () => {
+  test("a full disk is reported, and nothing is replaced", async () => {
     const disk = new FakeDisk({ [path]: text(3) });
     disk.failures.push({ operation: "write", code: "ENOSPC" });
     expect(await diagnosticOf(() => push(disk, text(4)))).toMatchObject({

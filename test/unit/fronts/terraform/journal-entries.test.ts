@@ -259,7 +259,7 @@ describe("an entry that is removed", () => {
     expect(other.list()).toHaveLength(1);
   });
 
-  it("takes nothing of another process along when the file is a new one meanwhile", () => {
+  it("loses entries of no other process when the file is a new one meanwhile", () => {
     const folder = temporaryFolder();
     const file = fileIn(folder);
     file.put("t", "a", note("1"), START);
@@ -285,7 +285,7 @@ describe("an entry that is removed", () => {
   });
 });
 
-it("a journal that cannot be read says so once, and has nothing", () => {
+it("a journal that cannot be read is reported once, and is empty", () => {
   const folder = temporaryFolder();
   mkdirSync(path.join(folder, "creates.journal"));
   const journal = open(folder);

@@ -195,7 +195,7 @@ describe("the file", () => {
     for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  it("reveals nothing of the token", () => {
+  it("does not reveal the token", () => {
     const folder = temporaryFolder();
     open({ folder }).put("hosting_service", "acme", noted({ id: "1" }));
     const text = readdirSync(folder).map((name) => name + readFileSync(path.join(folder, name), "latin1"));

@@ -87,7 +87,7 @@ describe("a connection", () => {
     return parsePgServer({ PG_CONN_STR: `postgres://u:p@127.0.0.1:${port}/d?sslmode=disable` }, "nino");
   };
 
-  test("to a server that hangs is given up after the time that is set", async () => {
+  test("to a server that hangs ends after the configured time", async () => {
     const server = await hanging();
     expect(await diagnosticOf(() => connectTo(server, "test", { timeoutMs: 20 }))).toMatchObject({
       code: "state.backend",

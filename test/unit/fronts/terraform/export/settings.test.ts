@@ -111,7 +111,7 @@ describe("the backend in an export", () => {
     expect(diagnostics[0]?.range).toMatchObject({ file: "hosting.yaml", line: 1 });
   });
 
-  it("does without a lock where nothing is said of one", () => {
+  it("uses no lock where none is configured", () => {
     const { text, diagnostics } = backend({ http: { address: "https://git.example/a", without_lock: true } });
     expect(text).not.toMatch(/^\s*without_lock/m);
     expect(diagnostics.map(({ summary }) => summary)).toEqual([expect.stringContaining("`without_lock`")]);

@@ -141,7 +141,7 @@ describe("what is missing or wrong is an error at its setting", () => {
     expect(await failure(given, { env })).toMatchObject([{ severity: "error", ...expected }]);
   });
 
-  it("plain http is accepted when that is said", async () => {
+  it("plain http is accepted when that is allowed", async () => {
     const { session } = await open(
       { token: TOKEN, insecure_http: true },
       { env: { HOSTING_BASE_URL: "http://api.example" } },

@@ -127,7 +127,7 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
 
-  it("of what is not live yet waits with what needs a live one, and says so", async () => {
+  it("of what is not live yet defers what needs a live one, and reports it", async () => {
     const { answer, sent } = await ask(
       "hosting_service",
       { ...ORDER, suspended: true },

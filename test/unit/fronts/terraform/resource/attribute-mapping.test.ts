@@ -40,7 +40,7 @@ describe.each(types)("a planned %s", (type) => {
     );
   });
 
-  it("has what was planned wherever Terraform accepts that, and names what it has not", () => {
+  it("has what was planned wherever Terraform accepts that, and names the rest", () => {
     fc.assert(
       fc.property(question, ({ config, prior, planned }) => {
         const { values, overruled } = conform(kind, planned, { config, prior });
@@ -116,7 +116,7 @@ describe("between Terraform's attributes and the kind's", () => {
     });
   });
 
-  it("a resource that there is not is refused", () => {
+  it("an unknown resource type is refused", () => {
     expect(() => terraformKind("hosting_server")).toThrow("no resource hosting_server");
   });
 });

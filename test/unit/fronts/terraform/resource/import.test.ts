@@ -70,20 +70,20 @@ describe("an import", () => {
     expect(fixOf(refusal)).toContain("data source `hosting_services`");
   });
 
-  it("of what has ended says so", async () => {
+  it("of what has ended reports that", async () => {
     const ended = remote({ ...liveService, status: "terminated" }, "gone");
     const { kind, front } = fakeScope("hosting_service", { objects: [ended] });
     expect((await refusalOf(importResource(kind, "1001", front))).summary).toContain('is "terminated"');
   });
 
-  it.each(readable.map(({ type }) => type))("of a %s names a data source that there is", async (type) => {
+  it.each(readable.map(({ type }) => type))("of a %s names an existing data source", async (type) => {
     const { kind, front } = fakeScope(type);
     const fix = fixOf(await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front)));
     const [, named] = /data source `(\w+)`/.exec(fix ?? "") ?? [];
     expect(dataSources.map(({ name }) => name)).toContain(named);
   });
 
-  it("of what nothing shows takes the id at its word, and asks nothing", async () => {
+  it("of what the API does not show accepts the id without a request", async () => {
     const { kind, front, fake } = fakeScope("hosting_domain");
     expect(await importResource(kind, "acme.example", front)).toEqual(
       asHeld(terraformKind("hosting_domain"), { id: "acme.example", deletion_policy: "prevent" }),

@@ -45,7 +45,7 @@ const foundText = (code: string, kind: string, has = ""): string => {
   return textOf(found);
 };
 
-describe("what is said to Terraform's users", () => {
+describe("messages for Terraform's users", () => {
   it("has no word of hostform's command line or of YAML in it", () => {
     const foreign = [...said, ...byClient].map(textOf).filter((text) => OTHERS.test(text));
     expect([...new Set(foreign)]).toEqual([]);

@@ -67,7 +67,7 @@ describe("what is kept beside the attributes", () => {
 });
 
 describe("the id of a pending create", () => {
-  it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
+  it("is a placeholder for Terraform, so that references to it fail, and null for the core", () => {
     const shown = withPendingId({ id: null, domain: "acme.example" }, { pending: PENDING });
     expect(shown).toEqual({ id: PENDING_CREATE, domain: "acme.example" });
     expect(withoutPendingId(shown)).toEqual({ id: null, domain: "acme.example" });

@@ -64,7 +64,7 @@ describe("the plan of a destroy", () => {
     ]);
   });
 
-  it("of what is not paid for says that it stays, and nothing of money", async () => {
+  it("of an unpaid object reports that it stays, and mentions no money", async () => {
     const { kind, front, prior } = held("hosting_client_account", {
       id: "401",
       name: "Acme",

@@ -178,7 +178,7 @@ describe("the names that the bindings cannot have", () => {
     expect(catalogueNamesLint({ ...empty, resources: new Map([[`hosting_${name}`, thing()]]) })).toEqual([complaint]);
   });
 
-  it("are those of classes that there are twice", () => {
+  it("are those of classes that exist twice", () => {
     const resources = new Map([
       ["hosting_site", thing({ config: nested })],
       ["hosting_site_box", thing()],
