@@ -1,6 +1,5 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import {
-  isObject,
   type Json,
   type RemedyAction,
   type RemedyText,
@@ -8,12 +7,12 @@ import {
   shellWord,
   underCondition,
 } from "../../core/model/index.ts";
-import { quotedLiteral } from "./export/document.ts";
+import { inlineValue, quotedLiteral } from "./export/document.ts";
 
 /**
- * What can be done, for those who write HCL and run Terraform. Terraform names no address to a provider: `NAME` and `ADDRESS`
- * stand for it. No value of an earlier request is shown, which the user may have marked as sensitive.
- * @param kind of the resource that is spoken of; absent where none is.
+ * Renders remedies for Terraform, in HCL and commands. Terraform sends no address: `NAME` and `ADDRESS` stand for it. No value
+ * of an earlier request is shown: the user may have marked it as sensitive.
+ * @param kind of the resource; absent where the diagnostic is about none.
  */
 export function terraformRemedies(kind?: Kind): RemedyText {
   return rendererOf((action) => {
@@ -22,11 +21,11 @@ export function terraformRemedies(kind?: Kind): RemedyText {
   });
 }
 
-/** How a request that made nothing leaves the state, and the note of it in the journal. */
+/** Removes a create that made nothing from the state, and its entry from the journal. */
 const NOT_MADE = "`terraform plan` once, `terraform state rm` it, and apply again";
 
 const WITHOUT =
-  "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it goes on.";
+  "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it stays in the account.";
 
 function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
   const name = `${kind?.type ?? "TYPE"}.NAME`;
@@ -40,14 +39,14 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
       return action.why === "order" || action.why === "replace" ? "`terraform state rm` it first." : WITHOUT;
     case "reorder":
-      if (action.replayed) return "Declare another `reference` to order it.";
+      if (action.replayed) return "Set another `reference` to order it.";
       return kind?.creation === "keyed"
-        ? "Order it again on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."
-        : "Make it again on purpose with `terraform apply -replace=ADDRESS`.";
+        ? "To order it again on purpose, set another `reference` and run `terraform apply -replace=ADDRESS`."
+        : "Recreate it on purpose with `terraform apply -replace=ADDRESS`.";
     case "order_anyway":
       return kind?.creation === "blind"
-        ? "To order it all the same: `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
-        : "To order another one, declare another `reference`.";
+        ? "To order it anyway: `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
+        : "To order another one, set another `reference`.";
     case "resolve":
       return resolveSentence(action, name, kind);
     case "redeclare": {
@@ -55,10 +54,10 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
         ? "order another one with `replace_on_change = true`: a new order, with its own invoice"
         : "have it recreated with `replace_on_change = true`";
       const reference = kind?.creation === "keyed" ? " and a new `reference`" : "";
-      return `Either put the old value back, or declare the other one as a resource of its own, or ${again}${reference}; deletion_policy says what becomes of the old one.`;
+      return `Set the old value back, or declare the other one as a separate resource, or ${again}${reference}; deletion_policy decides what happens to the old one.`;
     }
     case "correct_import":
-      return `Declare the \`${action.attribute}\` that it has, or correct the id of the import. \`data "${kind?.type ?? "TYPE"}s"\` shows those that there are.`;
+      return `Declare the \`${action.attribute}\` that it has, or correct the id of the import. The data source \`${kind?.type ?? "TYPE"}s\` lists the existing ones.`;
     case "set": {
       const { attribute, value, example } = action;
       if (value === undefined) return `Add \`${attribute}\`.`;
@@ -66,14 +65,14 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return example ? `Add \`${attribute}\`, for example ${set}.` : `Add ${set}.`;
     }
     case "use_provider":
-      return "Put its `provider` back.";
+      return "Set its `provider` back.";
     case "name_project":
-      return `Set ${assign("project", "…")} in the provider block (or HOSTFORM_PROJECT) to a name that stays.`;
+      return `Set ${assign("project", "…")} in the provider block (or HOSTFORM_PROJECT) to a permanent name.`;
     case "release": {
       const [first = "", ...more] = action.policies;
       const or = more.map((policy) => ` (or ${quotedLiteral(policy)})`).join("");
-      // Terraform does not say whether the block is gone or is to be destroyed.
-      return `To let go of it: put its block back if that is gone, with ${assign("deletion_policy", first)}${or}, apply, then remove it.`;
+      // Terraform does not send whether the block was removed or `terraform destroy` runs.
+      return `To release it: add its block again if it was removed, with ${assign("deletion_policy", first)}${or}, apply, then remove it.`;
     }
     case "map_status":
       return statusSentence(action);
@@ -85,7 +84,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return "Apply again.";
     case "see":
       if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
-      return action.what === "plans" ? "Declare one of those that the data source `hosting_plans` shows." : "";
+      return action.what === "plans" ? "Declare one that the data source `hosting_plans` lists." : "";
     // The state and its lock are Terraform's.
     case "wait_for_lock":
     case "unlock":
@@ -108,7 +107,7 @@ function importSentence(
   return `Adopt it: ${command}, or this block:\n\n${block}\n\nIf Terraform has it marked as tainted: \`terraform untaint ${name}\`.`;
 }
 
-/** In quotes even where a shell needs none: what stands there is the id, whole. */
+/** In quotes even where a shell needs none, so that the id is easy to see. */
 const inShell = (id: string) => (shellWord(id).startsWith("'") ? shellWord(id) : `'${id}'`);
 
 function resolveSentence(
@@ -117,12 +116,12 @@ function resolveSentence(
   kind: Kind | undefined,
 ): string {
   const blind = kind?.creation === "blind";
-  if (as === "absent") return when === undefined ? `If it was not made: ${NOT_MADE}.` : `${NOT_MADE}.`;
+  if (as === "absent") return when === undefined ? `If it was not created: ${NOT_MADE}.` : `${NOT_MADE}.`;
   if (removing) {
     const look = blind
       ? "Look in the dashboard"
-      : "Put its block back and apply: that settles it. Or look in the dashboard";
-    return `${look}, and \`terraform state rm\` it: what was made stays in the account.`;
+      : "Add its block again and apply: that finishes it. Or look in the dashboard";
+    return `${look}, and \`terraform state rm\` it: what was created stays in the account.`;
   }
   if (blind)
     return `Look in the dashboard. If it was ordered: \`terraform state rm\` it and import it. If it was not: ${NOT_MADE}.`;
@@ -130,26 +129,17 @@ function resolveSentence(
     const other = kind?.creation === "keyed" ? "another `reference`" : `another ${kind?.noun ?? "object"}`;
     return `If it is: \`terraform state rm\` it where the state has it, then \`terraform import ${name} ${inShell(object)}\`. If it is another's: declare ${other}.`;
   }
-  return "`terraform untaint` it if it is tainted, then apply: what was made is adopted, and what was not is made. If several could be it: `terraform state rm` it and import the right one.";
+  return "`terraform untaint` it if it is tainted, then apply: the provider adopts what was created, or creates it. If several could be it: `terraform state rm` it and import the right one.";
 }
 
 function statusSentence({ word, phases, when }: Extract<RemedyAction, { do: "map_status" }>): string {
   const [likely = "", other] = phases;
   const mapped = `\`status_words = { ${quotedLiteral(String(word))} = ${quotedLiteral(likely)} }\` in the provider block`;
   if (when !== undefined || other === undefined) return `Declare ${mapped}.`;
-  return `Look at it in the dashboard, and say what the word means: ${mapped} ${SEEN[likely]}, ${quotedLiteral(other)} ${SEEN[other]} (or "pending", or "gone").`;
+  return `Look at it in the dashboard and declare what the word means: ${mapped} ${SEEN[likely]}, ${quotedLiteral(other)} ${SEEN[other]} (or "pending", or "gone").`;
 }
 
 const SEEN: Readonly<Record<string, string>> = { live: "if it is up", suspended: "if it is suspended" };
 
 /** An attribute with its value, in backticks. */
-const assign = (attribute: string, value: Json): string => `\`${attribute} = ${inHcl(value)}\``;
-
-/** A value as an expression on one line. */
-function inHcl(value: Json): string {
-  if (typeof value === "string") return quotedLiteral(value);
-  if (Array.isArray(value)) return `[${value.map(inHcl).join(", ")}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([name, one]) => `${quotedLiteral(name)} = ${inHcl(one ?? null)}`);
-  return `{ ${entries.join(", ")} }`;
-}
+const assign = (attribute: string, value: Json): string => `\`${attribute} = ${inlineValue(value)}\``;

@@ -56,6 +56,6 @@ output "secret" {
   it("warns of what is another item in Terraform", async () => {
     const { code, stderr } = await exported({ ...DECLARED, outputs: { first: "${hosting_webhook.hook.events[0]}" } });
     expect(code).toBe(0);
-    expect(stderr).toContain("The output first counts the items of a set");
+    expect(stderr).toContain("The output first refers to an item of a set by its position");
   });
 });

@@ -54,8 +54,8 @@ describe("what an export says of what Terraform cannot", () => {
     expect(stderr).toContain("The guards have no counterpart in Terraform and are left out");
     expect(stderr).toContain("max_orders: 3; max_spend: USD 2000; max_removals: 1; max_removals_percent: 5.");
     expect(stderr).toContain("`depends_on` between instances of hosting_grant.www is left out");
-    expect(stderr).toContain("url takes a secret, and Terraform will hide all of it");
-    expect(stderr).toContain("events[0] counts the items of a set");
+    expect(stderr).toContain("url contains a secret, so Terraform hides the whole value");
+    expect(stderr).toContain("events[0] refers to an item of a set by its position");
     expect(stderr).toContain("4 warnings.");
     expect(stdout).toContain("  events = [tolist(hosting_webhook.a.events)[0]]\n");
     expect(block(stdout, 'resource "hosting_service" "www"')).toContain("depends_on = [hosting_service.box]");

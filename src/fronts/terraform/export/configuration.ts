@@ -13,22 +13,21 @@ import {
   isObject,
   type Json,
   type ProviderConfig,
-  parseAddress,
   resourceOf,
   type State,
 } from "../../../core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../package.ts";
 import type { TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
 import { type ResourceContext, type WrittenResource, writeResource } from "./resource.ts";
-import { type Attributes, tfValue, type Use, Variables, type Writing } from "./value.ts";
+import { type Attributes, setItemWarning, tfValue, type Use, Variables, type Writing } from "./value.ts";
 
 /** What a configuration is made from. */
 interface ConfigurationParts {
   readonly desired: Desired;
-  /** What is recorded: it decides which orders still need a name. */
+  /** It shows which orders still need a name. */
   readonly state: State;
   readonly kinds: Kinds;
-  /** The attributes of a kind, as the provider knows them. */
+  /** The attributes of a kind in Terraform. */
   attributesOf(kind: Kind): Attributes;
   /** The declaration's files, for the first line. */
   readonly files: readonly string[];
@@ -39,9 +38,9 @@ interface ConfigurationParts {
 }
 
 /**
- * The declaration as a Terraform configuration: the same resources at the same addresses, so that the state of one is that
- * of the other. Whatever has no counterpart is in the diagnostics, and in a comment at its place; an error means that
- * there is no configuration that says the same.
+ * The declaration as a Terraform configuration: the same resources at the same addresses, so that both use the same state.
+ * Whatever has no counterpart is in the diagnostics, and in a comment at its place; an error means that no configuration is
+ * equivalent.
  */
 export function terraformConfiguration(parts: ConfigurationParts): {
   readonly document: TfDocument;
@@ -91,12 +90,12 @@ function header({ desired, files }: ConfigurationParts): string[] {
     `Written by \`hostform export\` from ${files.join(", ")}: the same resources at the same addresses.`,
     "`terraform plan` shows what `hostform plan` shows, on the same state.",
     ...(evaluated
-      ? ["What accounts and backend take from the environment in YAML is written out as it was when this was exported."]
+      ? ["Values that accounts and backend read from the environment in YAML are written as they were at the export."]
       : []),
   ];
 }
 
-/** The oldest Terraform that understands all of it; undefined: any that the provider works with. */
+/** The oldest Terraform that supports all of it; undefined: any that the provider works with. */
 function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string | undefined {
   if (variables.secrets) return "1.11";
   return blocks.some(({ block }) => block === "import") ? "1.5" : undefined;
@@ -119,12 +118,12 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
     code: "terraform.export",
     summary: "The guards have no counterpart in Terraform and are left out",
     detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
-    remedies: ["Check the plans in another way: with a policy on `terraform show -json`, for example."],
+    remedies: ["Check the plans in another way, for example with a policy on `terraform show -json`."],
     ...(range && { range }),
   };
 }
 
-/** Circles between resources that are none between their instances. */
+/** Circles between resources where their instances have none. */
 function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   const graph = new Map([...written].map(([name, { needs }]) => [name, [...needs.keys()].filter((to) => to !== name)]));
   return circles(graph).map(({ nodes }): Diagnostic => {
@@ -135,7 +134,7 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
       severity: "error",
       code: "terraform.export",
       summary: `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`,
-      detail: "Instances of one name are one block with `for_each` there, and blocks cannot refer to each other.",
+      detail: "There the instances of one name are one block with `for_each`, and blocks cannot refer to each other.",
       remedies: ["Write the value itself in place of one of the references."],
       address: last,
       ...(range && { range }),
@@ -143,9 +142,9 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   });
 }
 
-/** Where things lie, seen from the folder in which Terraform will run. */
+/** The folders of a configuration. */
 interface Places {
-  /** That folder, absolute. */
+  /** In which Terraform will run, absolute. */
   readonly folder: string;
   /** The folder that the paths of the declaration's accounts are relative to, absolute. */
   readonly base: string;
@@ -153,7 +152,7 @@ interface Places {
   readonly state: string;
 }
 
-/** `terraform { … }`: the provider, and the place of the state. @param least the oldest Terraform that will do. */
+/** `terraform { … }`: the provider, and the backend. @param least the oldest Terraform that works. */
 export function terraformBlock(
   { backend }: Desired,
   places: Places,
@@ -182,7 +181,7 @@ export function terraformBlock(
   return { block: { block: "terraform", labels: [], body: [oldest, [required], [block]] }, diagnostics };
 }
 
-/** The place of the state: the backends of a declaration are Terraform's own, and a file is its backend `local`. */
+/** The backend: those of a declaration are Terraform's own, and a file is its backend `local`. */
 function backendBlock(backend: Backend | undefined, places: Places): { block: TfBlock; diagnostics: Diagnostic[] } {
   if (backend === undefined) {
     const file = relativePath(places.state, places.folder);
@@ -206,14 +205,14 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
   };
   if (workspace !== "default") {
     warn(
-      `The state is in the workspace ${JSON.stringify(workspace)}, which a configuration cannot say`,
-      `Select it before anything else: TF_WORKSPACE=${String(workspace)} terraform init`,
+      `The state is in the workspace ${JSON.stringify(workspace)}, which a configuration cannot select`,
+      `Select it first: TF_WORKSPACE=${String(workspace)} terraform init`,
     );
   }
   if (without_lock === true) {
     warn(
-      "`without_lock` has no counterpart: Terraform does without a lock where no lock_address is given",
-      "See to it that no two runs meet.",
+      "`without_lock` has no counterpart: Terraform uses no lock where `lock_address` is not set",
+      "Make sure that only one run uses the state at a time.",
     );
   }
   const items = Object.entries(own).map(([name, value]): TfItem => ({ name, value: value as TfValue }));
@@ -237,7 +236,7 @@ function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean)
   }));
 }
 
-/** What an account leaves to the environment, as it does in hostform. */
+/** Names the settings that an account reads from the environment. */
 function commentsOf({ alias, baseUrl, tokenEnv, tokenFile }: ProviderConfig): { comments?: readonly string[] } {
   const silent = [
     ...(baseUrl === undefined ? ["the address is HOSTING_BASE_URL"] : []),
@@ -251,7 +250,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
   const { keyLifetimeMs, listLagMs } = provider;
   if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
     fail("provider.token", `Provider ${alias} has no token`, {
-      detail: "Terraform would take HOSTING_TOKEN, which is the token of another account.",
+      detail: "Terraform would use HOSTING_TOKEN, which is the token of another account.",
       remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
       ...(provider.range && { range: provider.range }),
     });
@@ -263,7 +262,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
     ["project", project],
     ["base_url", baseUrl],
     ["insecure_http", plain ? true : undefined],
-    // Where both are declared, the file is what counts.
+    // Where both are declared, the file counts.
     ["token_env", file === undefined ? tokenEnv : undefined],
     ["token_file", file && relativePath(file, places.folder, tokenFile)],
     ["requests_per_minute", requestsPerMinute],
@@ -277,7 +276,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
 
 const isPlain = (url: URL) => url.protocol === "http:" && !isLoopback(url);
 
-/** A path as seen from a folder; one that was given in full stays so. */
+/** A path relative to a folder; an absolute one stays as it was given. */
 function relativePath(file: string, from: string, given?: string): string {
   if (given !== undefined && path.isAbsolute(given)) return given;
   return path.relative(from, file).replaceAll(path.sep, "/");
@@ -295,8 +294,8 @@ function timeText(ms: number): string {
 }
 
 /**
- * The `output` blocks of a configuration, with the names and values that they have in YAML.
- * @returns an error for one that was declared in another language, and cannot be written in this one.
+ * The `output` blocks of a configuration, with the names and values of the YAML.
+ * @returns also an error for each output of another language, which cannot be written in this one.
  */
 function outputBlocks(
   outputs: readonly DesiredOutput[],
@@ -308,12 +307,12 @@ function outputBlocks(
     const at = range === undefined ? {} : { range };
     if (config === undefined) {
       const summary = `The output ${name} is not declared in YAML and cannot be exported`;
-      const fix = "Terraform reads what it is declared in as it is.";
+      const fix = "Terraform reads the file that declares it.";
       diagnostics.push({ severity: "error", code: "terraform.export", summary, remedies: [fix], ...at });
       return [];
     }
     const onUse = (use: Use) => {
-      if (countsSet(use, writing)) diagnostics.push({ ...counted(name, use), ...at });
+      for (const warning of setItemWarning(`The output ${name}`, use, writing)) diagnostics.push({ ...warning, ...at });
     };
     const items: TfItem[] = [
       ...(description === undefined ? [] : [{ name: "description", value: description }]),
@@ -325,7 +324,7 @@ function outputBlocks(
   return { blocks, diagnostics };
 }
 
-/** Everything keeps the type that it has in YAML: no schema says what it should be. */
+/** Everything keeps the type that it has in YAML: an output has no schema. */
 function written(value: Json, writing: Writing): TfValue {
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => written(item, writing));
   if (isObject(value)) {
@@ -336,18 +335,3 @@ function written(value: Json, writing: Writing): TfValue {
     ? tfValue(value, "string", { path: [], secret: false }, writing)
     : (value as Exclude<typeof value, object> | null);
 }
-
-/** Whether it counts the items of a set, which have another order in Terraform. */
-function countsSet({ reference: { address, path } }: Use, { attributesOf }: Pick<Writing, "attributesOf">): boolean {
-  const [name, index] = path;
-  const type = attributesOf(parseAddress(address)?.type ?? "")?.[String(name)]?.type;
-  return typeof type === "object" && "set" in type && typeof index === "number";
-}
-
-const counted = (name: string, { reference }: Use): Diagnostic => ({
-  severity: "warning",
-  code: "terraform.export",
-  summary: `The output ${name} counts the items of a set, which have no order in Terraform`,
-  detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
-  remedies: ["Write the value itself in its place."],
-});

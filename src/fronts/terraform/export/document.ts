@@ -1,9 +1,8 @@
-import { escapeLine, jsonText } from "../../../core/model/index.ts";
+import { escapeLine, isObject, type Json, jsonText } from "../../../core/model/index.ts";
 
 /**
- * A Terraform configuration as a value, before it is written in one of its two notations (`hcl.ts`, `tf-json.ts`). Texts
- * in it are literal: whatever means something to Terraform (`${`, quotes) is escaped by the notation, never by who makes
- * the document.
+ * A Terraform configuration as a value, before it is written in one of its two notations. Texts in it are literal: the notation
+ * escapes whatever means something to Terraform (`${`, quotes).
  */
 export interface TfDocument {
   /** Lines for people at the top. */
@@ -36,12 +35,12 @@ export interface TfCode {
   readonly code: string;
 }
 
-/** What is not evaluated, but names something: the `to` of an import, an item of `depends_on`, a type. */
+/** A name that is not evaluated: the `to` of an import, an item of `depends_on`, a type. */
 interface TfName {
   readonly refer: string;
 }
 
-/** Literal texts and expressions in turn, which together are one text. */
+/** One text of literal texts and expressions. */
 export interface TfTemplate {
   readonly template: readonly (string | TfCode)[];
 }
@@ -56,8 +55,8 @@ function isBlock(item: TfItem): item is TfBlock {
 }
 
 /**
- * A literal text inside a template. `${` and `%{` are doubled; where more signs stand before them, or an expression
- * follows, which of them belong together would be unclear, so that those stand as expressions of their own.
+ * A literal text inside a template. `${` and `%{` are doubled. Where more signs precede them, or an expression follows, the
+ * pairs would be ambiguous, so that each of those signs becomes an expression.
  * @param text already escaped for the notation around it. @param open true when an expression follows.
  */
 function literalPart(text: string, open = false): string {
@@ -70,27 +69,30 @@ function literalPart(text: string, open = false): string {
 /** Each sign as an expression: `${"$"}`. */
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
-/** The same template with neighbouring texts joined, so that what stands at the end of one is seen from the next. */
-function joinedParts({ template }: TfTemplate): (string | TfCode)[] {
+/** A template between its quotes. Adjacent texts are joined first: the end of one may matter to the next. */
+function templateText({ template }: TfTemplate, escaped: (text: string) => string): string {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {
     const last = parts.at(-1);
     if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
     else parts.push(part);
   }
-  return parts;
+  const texts = parts.map((part, index) =>
+    typeof part === "string" ? literalPart(escaped(part), index < parts.length - 1) : `\${${part.code}}`,
+  );
+  return texts.join("");
 }
 
-/** A text as a quoted literal of Terraform's language, on one line. What is invisible, or acts on a terminal, is escaped. */
+/** A text as a quoted literal of Terraform's language, on one line. Invisible characters and those that act on a terminal are escaped. */
 export function quotedLiteral(text: string): string {
   return `"${literalPart(escapedText(text))}"`;
 }
 
-// The class of escape.ts, and for the same reason: what cannot be seen must not be there unseen.
+// The class of escape.ts, for the same reason: a reader must see every character.
 const UNSAFE = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The characters of a text as they stand between quotes. A lone surrogate, which no file of Terraform's can hold, becomes U+FFFD. */
+/** The characters of a text between quotes. A lone surrogate, which Terraform's files cannot hold, becomes U+FFFD. */
 function escapedText(text: string): string {
   return text.toWellFormed().replace(UNSAFE, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -101,10 +103,10 @@ function escapedText(text: string): string {
   });
 }
 
-/** A list of single values that is longer than this stands on several lines. */
+/** A longer list of single values is written on several lines. */
 const WIDTH = 100;
 
-/** Words of Terraform's language that are no names where a key of a map stands. */
+/** Words of Terraform's language that cannot be a bare key of a map. */
 const KEYWORDS = new Set(["for", "if", "in", "null", "true", "false"]);
 
 /** A configuration in Terraform's own language, as `terraform fmt` leaves it. */
@@ -116,6 +118,17 @@ export function renderHcl({ comments, blocks }: TfDocument): string {
 /** An expression, as it stands after `=`; several lines for a map or a long list. */
 export function renderValue(value: TfValue): string {
   return valueLines(value).join("\n");
+}
+
+/** A value on one line, for a sentence. */
+export function inlineValue(value: Json): string {
+  if (typeof value === "string") return quotedLiteral(value);
+  if (Array.isArray(value)) return `[${value.map(inlineValue).join(", ")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).map(
+    ([name, part]) => `${keyText(name)} = ${inlineValue((part ?? null) as Json)}`,
+  );
+  return `{ ${entries.join(", ")} }`;
 }
 
 function commentLines(comments: readonly string[] = []): string[] {
@@ -154,7 +167,7 @@ interface Assignment {
   readonly comments?: readonly string[] | undefined;
 }
 
-/** `key = value` lines. The `=` of those that follow each other stand in one column; a value of several lines ends the column. */
+/** `key = value` lines. The `=` of consecutive lines are aligned; a value of several lines ends the alignment. */
 function assignments(entries: readonly Assignment[]): string[] {
   const lines: string[] = [];
   let column: { key: string; value: string }[] = [];
@@ -186,11 +199,7 @@ function valueLines(value: TfValue): string[] {
   if ("map" in value) return mapLines(value);
   if ("code" in value) return [value.code];
   if ("refer" in value) return [value.refer];
-  const parts = joinedParts(value);
-  const texts = parts.map((part, index) =>
-    typeof part === "string" ? literalPart(escapedText(part), index < parts.length - 1) : `\${${part.code}}`,
-  );
-  return [`"${texts.join("")}"`];
+  return [`"${templateText(value, escapedText)}"`];
 }
 
 function listLines(items: readonly TfValue[]): string[] {
@@ -221,7 +230,7 @@ function indented(lines: readonly string[]): string[] {
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Columns are what a reader sees as one character, as `terraform fmt` counts them. */
+/** The columns that `terraform fmt` counts: one for each character that a reader sees. */
 function columnsOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without a look at its segments
   return /^[\x00-\x7f]*$/.test(text) ? text.length : [...segmenter.segment(text)].length;
@@ -284,9 +293,5 @@ function jsonValue(value: TfValue): unknown {
   }
   if ("code" in one) return `\${${one.code}}`;
   if ("refer" in one) return one.refer;
-  const parts = joinedParts(one);
-  const texts = parts.map((part, index) =>
-    typeof part === "string" ? literalPart(part.toWellFormed(), index < parts.length - 1) : `\${${part.code}}`,
-  );
-  return texts.join("");
+  return templateText(one, (text) => text.toWellFormed());
 }

@@ -12,12 +12,12 @@ import {
   type State,
 } from "../../../core/model/index.ts";
 import type { TfAttribute, TfBlock, TfItem, TfValue } from "./document.ts";
-import { type Attributes, addressCode, tfValue, type Use, type Variables } from "./value.ts";
+import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type Variables } from "./value.ts";
 
-/** The blocks of one resource, with what has to be known of them. */
+/** The blocks of one resource. */
 export interface WrittenResource {
   readonly blocks: readonly TfBlock[];
-  /** Other resources that it needs: address of the resource, without a key -> the place that says so. */
+  /** Other resources that it needs: address without a key -> the place of the reference. */
   readonly needs: ReadonlyMap<string, Diagnostic["range"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -67,7 +67,7 @@ export function writeResource(
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
 }
 
-/** hostform creates the new one first automatically. */
+/** hostform creates the new object first without being asked. */
 const CREATE_FIRST: TfItem = {
   block: "lifecycle",
   labels: [],
@@ -103,8 +103,8 @@ function attributesOfOne(kind: Kind, written: readonly WrittenInstance[], contex
 }
 
 /**
- * Whether an order has yet to be given the name that hostform would give it: the address, which Terraform does not
- * send to the provider. What is ordered already, or adopted, is never ordered under a name again, and its state holds none.
+ * Whether an order needs the name that hostform would give it: the address, which Terraform does not send to the provider. A
+ * service that is ordered or adopted needs none.
  */
 function needsName(kind: Kind, { address, config, importId }: DesiredResource, { state }: ResourceContext): boolean {
   if (kind.creation !== "keyed" || importId !== undefined || (config.reference ?? null) !== null) return false;
@@ -118,9 +118,9 @@ const orderName = ({ address }: DesiredResource): TfAttribute => ({
   comments: ["Not ordered yet. This is the name that hostform orders it under."],
 });
 
-/** What is to be said of a reference: Terraform treats some of them otherwise. */
+/** The differences of a reference in Terraform. */
 function remarksOn({ reference, path }: Use, resource: DesiredResource, name: string, context: ResourceContext) {
-  const [attribute, index] = reference.path;
+  const [attribute] = reference.path;
   const target = context.attributesOf(parseAddress(reference.address)?.type ?? "")?.[String(attribute)];
   const own = context.attributesOf(resource.type)?.[String(path[0])];
   const at = remarkAt(resource, path);
@@ -128,26 +128,21 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
   if (resourceOf(reference.address) === name) {
     found.push(
       at("error", `${formatPath(path)} refers to another instance of the same resource, which Terraform cannot`, {
-        detail: `${name} is one block with \`for_each\` there: \${${reference.text}} would make it refer to itself.`,
+        detail: `There ${name} is one block with \`for_each\`: \${${reference.text}} would make it refer to itself.`,
         remedies: ["Write the value itself in its place."],
       }),
     );
   }
   if (target?.sensitive && !own?.sensitive && !own?.writeOnly) {
     found.push(
-      at("warning", `${formatPath(path)} takes a secret, and Terraform will hide all of it`, {
-        detail: "Its first plan shows an update in place that marks the value as sensitive. Nothing is sent for it.",
+      at("warning", `${formatPath(path)} contains a secret, so Terraform hides the whole value`, {
+        detail: "Its first plan shows an update in-place that marks the value as sensitive and sends no request.",
         remedies: ["Nothing to do."],
       }),
     );
   }
-  if (typeof target?.type === "object" && "set" in target.type && typeof index === "number") {
-    found.push(
-      at("warning", `${formatPath(path)} counts the items of a set, which have no order in Terraform`, {
-        detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
-        remedies: ["Write the value itself in its place."],
-      }),
-    );
+  for (const warning of setItemWarning(formatPath(path), { reference, path }, context)) {
+    found.push(located({ ...warning, address: resource.address, attribute: path }, resource.locate(path)));
   }
   return found;
 }
@@ -174,7 +169,7 @@ function dependsOnItself(name: string, instances: readonly DesiredResource[]): D
   return located(diagnostic, resource?.locate([]));
 }
 
-/** Each place for a secret that would be another one, seen from where Terraform runs. */
+/** The places of secrets that differ when Terraform runs in another folder. */
 function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
   return written.flatMap(({ resource }) => {
     const output = resource.config.secret_output;
@@ -184,8 +179,8 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
         "warning",
         "secret_output is relative to the folder that Terraform runs in",
         {
-          detail: `It is taken over as it is (${outputNames(output as JsonObject)}): another path would be a change.`,
-          remedies: ["Run Terraform in the project's folder (`--out .`), or give a path in full."],
+          detail: `It is exported unchanged (${outputNames(output as JsonObject)}): another path would be a change.`,
+          remedies: ["Run Terraform in the project's folder (`--out .`), or use an absolute path."],
         },
       ),
     ];
@@ -195,9 +190,8 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
 const outputNames = (output: JsonObject) => Object.keys(output).join(", ");
 
 /**
- * Instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. What all
- * of them have from the block around them in YAML stands in the block; the rest in a map by key, in which an attribute
- * that is the only one stands for itself, as a single word does in YAML.
+ * Instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has the
+ * attributes that all instances share from the block around them in YAML; a map by key has the rest.
  */
 function forEach(
   kind: Kind,
@@ -207,14 +201,13 @@ function forEach(
   const shared = names.filter((name) => name === kind.nested?.parentAttribute && isShared(name, written));
   const implied = names.filter((name) => name === kind.nested?.keyAttribute && isKey(name, written));
   const own = names.filter((name) => !shared.includes(name) && !implied.includes(name));
-  const [only, ...more] = own;
-  const entry = ({ values }: WrittenInstance): TfValue => {
-    if (only !== undefined && more.length === 0 && everyoneHas(only, written)) return values.get(only) ?? null;
-    // Every entry has all of them, so that each.value has them for each.
-    return { map: own.map((name) => [name, values.get(name) ?? null] as const) };
-  };
+  const [only = ""] = own;
+  // An attribute that is the only one, and that every instance has, is the entry itself.
+  const single = own.length === 1 && everyoneHas(only, written);
+  // Otherwise each entry has all of them, because each.value needs the same attributes in every entry.
+  const entry = ({ values }: WrittenInstance): TfValue =>
+    single ? (values.get(only) ?? null) : { map: own.map((name) => [name, values.get(name) ?? null] as const) };
   const entries = written.map((one) => [keyOf(one), entry(one)] as const);
-  const single = own.length === 1 && only !== undefined && everyoneHas(only, written);
   const value = (name: string): TfValue => {
     if (shared.includes(name)) return written[0]?.values.get(name) ?? null;
     if (implied.includes(name)) return { code: "each.key" };
@@ -237,7 +230,7 @@ const isKey = (name: string, written: readonly WrittenInstance[]) =>
 const isShared = (name: string, written: readonly WrittenInstance[]) =>
   new Set(written.map(({ values }) => JSON.stringify(values.get(name)))).size === 1;
 
-/** `import { to = …, id = … }` for each instance that names an existing object. Terraform passes over what its state has. */
+/** `import { to = …, id = … }` for each instance that names an existing object. Terraform ignores it for recorded objects. */
 function importBlocks(
   kind: Kind,
   instances: readonly DesiredResource[],
@@ -253,7 +246,7 @@ function importBlocks(
   });
 }
 
-/** The id as Terraform needs it: that of a grant names its service too, which in YAML the block around it does. */
+/** The import id for Terraform: that of a grant includes its service, which in YAML is the block around it. */
 function idOf(
   kind: Kind,
   importId: string,
@@ -267,20 +260,20 @@ function idOf(
   const [reference] = parseReferences(text);
   if (typeof reference !== "object" || reference.to !== "resource") return importId;
   const { address } = reference;
-  // An id must be known when Terraform plans: the one that is known now is.
+  // An import id must be known at plan time.
   const known = state.resources.get(address)?.attributes.id ?? declared.get(address)?.importId;
   if (typeof known === "string") return `${known}/${importId}`;
   return { template: [{ code: `${addressCode(address)}.id` }, `/${importId}`] };
 }
 
-/** What the resources of a configuration are written with. */
+/** What a resource is written with. */
 export interface ResourceContext {
   readonly variables: Variables;
   attributesOf(type: string): Attributes | undefined;
   /** All of the declaration, by address. */
   readonly declared: ReadonlyMap<string, DesiredResource>;
   readonly state: State;
-  /** Paths of secret_output mean the same to Terraform: it runs in the project's folder. */
+  /** Terraform runs in the project's folder, so that the paths of secret_output are the same. */
   readonly inProject: boolean;
 }
 

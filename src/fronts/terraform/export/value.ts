@@ -1,6 +1,7 @@
 import { hasReferences, parseReferences } from "../../../core/expression/references.ts";
 import {
   type AttributePath,
+  type Diagnostic,
   isObject,
   type Json,
   parseAddress,
@@ -28,10 +29,10 @@ export interface Use {
   readonly path: AttributePath;
 }
 
-/** What values are turned into Terraform's language with. */
+/** What a value is written with. */
 export interface Writing {
   readonly variables: Variables;
-  /** The attributes of a resource type, as the provider knows them; undefined for a type that is none of ours. */
+  /** The attributes of a resource type; undefined for a type that this provider does not have. */
   attributesOf(type: string): Attributes | undefined;
   /** Called with each reference to another resource. */
   onUse(use: Use): void;
@@ -39,13 +40,13 @@ export interface Writing {
 
 interface Place {
   readonly path: AttributePath;
-  /** It is write-only: what it takes from the environment is a secret. */
+  /** It is write-only: its values from the environment are secrets. */
   readonly secret: boolean;
 }
 
 /**
- * A declared value as Terraform would have it written: templates as expressions, everything else literal and in the type
- * that the provider's schema gives, so that the value comes out as in YAML. What is null is left out of maps.
+ * A declared value in Terraform's language: templates as expressions, everything else literal and in the type of the provider's
+ * schema, so that the value is the same as in YAML. Maps leave null values out.
  */
 export function tfValue(value: Json, type: Type, place: Place, writing: Writing): TfValue {
   if (typeof value === "string" && hasReferences(value)) return written(value, place, writing);
@@ -83,7 +84,7 @@ function mapText(value: Json, place: Place, writing: Writing): TfValue {
   return template.every((part) => typeof part === "string") ? template.join("") : { template };
 }
 
-/** JSON text in which the templates are expressions: `jsonencode` puts them in quotes, or not, as their type wants. */
+/** JSON text in which templates are expressions: `jsonencode` quotes them by their type. */
 function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["template"] {
   const inner = (part: Json, step: string | number) =>
     jsonParts(part, { ...place, path: [...place.path, step] }, writing);
@@ -116,13 +117,39 @@ function written(text: string, { path, secret }: Place, writing: Writing): strin
   return template.length === 1 && only !== undefined ? only : { template };
 }
 
-/** `hosting_grant.acme["dev@acme.example"].id`; an item of a set by way of a list, which alone is counted. */
-function referenceCode({ address, path }: Use["reference"], writing: Writing): string {
+/** Whether a reference is to an item of a set by its position, which is another one in Terraform. */
+const isSetItem = (
+  { address, path: [name, index] }: Use["reference"],
+  { attributesOf }: Pick<Writing, "attributesOf">,
+) => {
+  const type = attributesOf(parseAddress(address)?.type ?? "")?.[String(name)]?.type;
+  return typeof type === "object" && "set" in type && typeof index === "number";
+};
+
+/** The warning about a reference to an item of a set by its position; none for other references. */
+export function setItemWarning(
+  what: string,
+  { reference }: Use,
+  writing: Pick<Writing, "attributesOf">,
+): Pick<Diagnostic, "severity" | "code" | "summary" | "detail" | "remedies">[] {
+  if (!isSetItem(reference, writing)) return [];
+  return [
+    {
+      severity: "warning",
+      code: "terraform.export",
+      summary: `${what} refers to an item of a set by its position, and sets have no order in Terraform`,
+      detail: `In Terraform \${${reference.text}} is the item at that position when all are sorted.`,
+      remedies: ["Write the value itself in its place."],
+    },
+  ];
+}
+
+/** `hosting_grant.acme["dev@acme.example"].id`; an item of a set by way of a list, which has positions. */
+function referenceCode(reference: Use["reference"], writing: Writing): string {
+  const { address, path } = reference;
   const [name = "", ...more] = path;
-  const type = writing.attributesOf(parseAddress(address)?.type ?? "")?.[name]?.type;
   const start = `${addressCode(address)}.${name}`;
-  const counted = typeof type === "object" && "set" in type && typeof more[0] === "number";
-  return (counted ? `tolist(${start})` : start) + more.map((step) => stepCode(step)).join("");
+  return (isSetItem(reference, writing) ? `tolist(${start})` : start) + more.map((step) => stepCode(step)).join("");
 }
 
 /** An address as an expression: its key is a text of Terraform's language. */
@@ -137,7 +164,7 @@ const stepCode = (step: string | number) =>
 
 const keyCode = (key: string | number) => `[${typeof key === "number" ? key : quotedLiteral(key)}]`;
 
-/** Names that mean something else in Terraform's language where a variable's could stand. */
+/** Names that no variable may have. */
 const RESERVED = new Set(["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"]);
 
 interface Variable {
@@ -148,8 +175,8 @@ interface Variable {
 }
 
 /**
- * The input variables of a configuration: what a declaration in YAML takes from the environment, and the secrets that it
- * reads when they are needed. Each is made when it is first asked for.
+ * The input variables of a configuration: what a declaration in YAML takes from the environment, and the secrets that it reads
+ * when they are needed. Each is made on first use.
  */
 export class Variables {
   readonly #known = new Map<string, Variable>();
@@ -167,7 +194,7 @@ export class Variables {
 
   /**
    * A secret, which Terraform writes into no plan and no state.
-   * @param base what the variable is called where its source has no name: `acme_www_password`.
+   * @param base the name of the variable where its source has none: `acme_www_password`.
    */
   secret(source: SecretSource, base: string): TfCode {
     const wanted = "env" in source ? nameFor(source.env) : base.replace(/[^A-Za-z0-9_]/g, "_");
@@ -195,7 +222,7 @@ export class Variables {
     });
   }
 
-  /** Whether there is one that only Terraform 1.11 keeps out of plan and state. */
+  /** Whether there is a secret, which only Terraform 1.11 keeps out of plan and state. */
   get secrets(): boolean {
     return [...this.#known.values()].some(({ secret }) => secret);
   }
@@ -218,11 +245,11 @@ export class Variables {
 
 const PREFIX = "TF_VAR_";
 
-/** A variable of the environment that is Terraform's already keeps its name there. */
+/** A TF_VAR_ variable keeps its name in Terraform. */
 const nameFor = (env: string) =>
   env.startsWith(PREFIX) && env.length > PREFIX.length ? env.slice(PREFIX.length) : env;
 
-/** How a shell gives the variable its value; nothing where it has it. */
+/** The shell command that sets the variable; none where it is set. */
 function shellHint(name: string, source: SecretSource): string[] {
   const variable = `${PREFIX}${name}`;
   return "env" in source && source.env === variable ? [] : [`export ${variable}=${valueIn(source)}`];

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { coreOf, mayBeOmitted, typeOf } from "../../../core/kinds/attribute.ts";
 import type { AttributeEntry, AttributeMeta, Kind } from "../../../core/kinds/index.ts";
 import { attributesOf } from "../../../core/lifecycle/index.ts";
-import type { Json } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
+import { inlineValue } from "../export/document.ts";
 
 /** Attributes of every resource that the kinds do not have: settings of the provider, not of the object. */
 export const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
@@ -67,14 +67,7 @@ function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefi
   const form = coreOf(type).def.type;
   if (example === undefined || (form !== "string" && form !== "record")) return undefined;
   if (typeof example === "string" && example.includes("${")) return undefined;
-  return `Example: \`${hcl(example)}\`.`;
-}
-
-function hcl(value: Json): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
-  return `{ ${Object.entries(value)
-    .map(([name, part]) => `${name} = ${JSON.stringify(part)}`)
-    .join(", ")} }`;
+  return `Example: \`${inlineValue(example)}\`.`;
 }
 
 function providerAttributes(kind: Kind): Attributes {

@@ -53,7 +53,7 @@ describe("accounts in an export", () => {
     for (const type of ["service", "grant"]) {
       expect(block(stdout, `resource "hosting_${type}" "www"`)).toContain("provider = hosting.beta\n");
     }
-    expect(stdout).toContain("What accounts and backend take from the environment in YAML is written out as it was");
+    expect(stdout).toContain("Values that accounts and backend read from the environment in YAML is written out as it was");
   });
 
   it("are those that are declared or used: the default one only then", async () => {
@@ -106,7 +106,7 @@ describe("the backend in an export", () => {
   }`);
     expect(text).toContain("TF_WORKSPACE=acme terraform init");
     expect(diagnostics).toMatchObject([
-      { severity: "warning", summary: 'The state is in the workspace "acme", which a configuration cannot say' },
+      { severity: "warning", summary: 'The state is in the workspace "acme", which a configuration cannot select' },
     ]);
     expect(diagnostics[0]?.range).toMatchObject({ file: "hosting.yaml", line: 1 });
   });
