@@ -53,7 +53,9 @@ describe("accounts in an export", () => {
     for (const type of ["service", "grant"]) {
       expect(block(stdout, `resource "hosting_${type}" "www"`)).toContain("provider = hosting.beta\n");
     }
-    expect(stdout).toContain("Values that accounts and backend read from the environment in YAML is written out as it was");
+    expect(stdout).toContain(
+      "Values that accounts and backend read from the environment in YAML are written as they were",
+    );
   });
 
   it("are those that are declared or used: the default one only then", async () => {
