@@ -7,7 +7,7 @@ import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 import { shownDescription } from "./schema/proto.ts";
 
-/** Everything that the provider offers, from the lists that say what there is. */
+/** Everything that the provider offers. */
 export const catalogue: Catalogue = {
   provider: providerSchema,
   resources: new Map([...kinds.values()].map((kind) => [kind.type, schemaOf(kind)])),
@@ -31,8 +31,8 @@ export interface Catalogue {
 type JsonTree = { readonly [key: string]: unknown };
 
 /**
- * The catalogue in the form of `terraform providers schema -json`: what generators of bindings and of documentation
- * read. Keys stand in alphabetical order, as Terraform writes them.
+ * The catalogue in the form of `terraform providers schema -json`, which generators of bindings and documentation read. Keys are
+ * in alphabetical order, as Terraform writes them.
  */
 export function catalogueJson({ provider, resources, dataSources, ephemeral, functions }: Catalogue): JsonTree {
   return {
@@ -59,7 +59,7 @@ const schemaJson = ({ version, description, attributes }: Schema): JsonTree => (
 
 const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(attributes)), attributeJson);
 
-/** Terraform leaves out whatever is false. */
+/** Without false values, as Terraform writes it. */
 function attributeJson(attribute: Attribute): JsonTree {
   const { type, required, optional, computed, sensitive, writeOnly, deprecated } = attribute;
   return {

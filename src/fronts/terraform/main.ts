@@ -1,7 +1,7 @@
 /**
- * The program that Terraform starts. It listens and says so at once; the provider itself is loaded while Terraform
- * connects. It ends when Terraform says so, or when the last connection closes: a Terraform that was killed leaves no
- * provider behind.
+ * The program that Terraform starts. It listens and prints the handshake at once; the provider itself is loaded while Terraform
+ * connects. It ends when Terraform asks it to, or when the last connection closes, so that a killed Terraform leaves no provider
+ * behind.
  */
 import { tmpdir } from "node:os";
 import process from "node:process";
@@ -12,23 +12,22 @@ import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./
 import { type Endpoint, handshakeLine, invitation, listen, reattachment } from "./wire/handshake.ts";
 import { complain, describeDefect, keepStdoutClean, processLog as log, printLine } from "./wire/log.ts";
 
-/** A request to the API may be under way when Terraform is killed: as long as it is awaited, what becomes of it is noted. */
+/** How long the calls of a killed Terraform may still run: the journal records the outcome of a request to the API. */
 const GRACE_MS = 30_000;
 
-/** Terraform connects within milliseconds. If it died instead, nobody will. */
+/** Terraform connects within milliseconds, unless it has died. */
 const UNUSED_MS = 60_000;
 
-/** How often it is looked whether Terraform is still there. */
-const LOOK_MS = 1_000;
+/** How often the process checks whether its parent still runs. */
+const PARENT_CHECK_MS = 1_000;
 
-/** Ends the process; whatever it left in the file system is removed by its `exit` listeners. */
+/** Ends the process. Its `exit` listeners remove what it has in the file system. */
 function end(code: number): void {
   process.exit(code);
 }
 
 /**
- * Ends the process before it has begun. Of a program that does not make its handshake Terraform shows the first line on
- * stdout, and nothing of what is on stderr.
+ * Ends the process before the handshake. Then Terraform shows the first line on stdout, and nothing of stderr.
  */
 function refuse(line: string): void {
   const say = process.env.TF_PLUGIN_MAGIC_COOKIE === undefined ? complain : printLine;
@@ -36,21 +35,21 @@ function refuse(line: string): void {
   end(1);
 }
 
-/** Something happened that no part expected. Terraform shows what follows `panic:`. */
+/** Ends the process after a defect. Terraform shows what follows `panic:`. */
 function die(error: unknown): void {
   const { summary, stack } = describeDefect(error);
   complain(`panic: hosting provider ${VERSION}: ${summary}\n\n${stack}`);
   end(1);
 }
 
-/** Ends the process when what is under way has ended. */
+/** Ends the process when its calls have ended. */
 function endGently({ shutdown }: GrpcServer): void {
   shutdown().then(() => end(0), die);
 }
 
 /**
- * Calls back when the process that started this one is gone. Its connection does not always show it: Node's http2 session
- * never closes when the other end dies while a large answer is written to it. On Windows a parent's number stays.
+ * Calls back when the parent process is gone. The connection does not always show it: Node's http2 session never closes when the
+ * other end dies while a large answer is written. On Windows the parent's id stays.
  */
 function onceOrphaned(then: () => void): void {
   const parent = process.ppid;
@@ -58,11 +57,11 @@ function onceOrphaned(then: () => void): void {
     if (process.ppid === parent) return;
     clearInterval(watch);
     then();
-  }, LOOK_MS);
+  }, PARENT_CHECK_MS);
   watch.unref();
 }
 
-/** Begins to load the provider at the first call; what comes before it is loaded waits. */
+/** A peer whose calls wait until the provider is loaded. */
 function lazyPeer(provider: Promise<Peer>): Peer {
   return {
     handle: async (method, request, cancelled) => (await provider).handle(method, request, cancelled),
@@ -90,7 +89,7 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
     endpoint = await listen(grpc.server, { platform: process.platform, folder });
   } catch (error) {
     return refuse(
-      `hosting provider: cannot listen in ${folder}: ${describeDefect(error).summary}. Set TMPDIR to a folder that can be written to.`,
+      `hosting provider: cannot listen in ${folder}: ${describeDefect(error).summary}. Set TMPDIR to a writable folder.`,
     );
   }
   process.once("exit", endpoint.remove);
@@ -98,7 +97,7 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   loading.resolve(import("./calls/index.ts"));
   keepStdoutClean();
 
-  // A terminal sends Ctrl-C and its own end to Terraform and to us; Terraform decides what becomes of it.
+  // A terminal sends these signals to Terraform and to this process; Terraform decides when the provider ends.
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => stays && endGently(grpc));
   process.on("SIGTERM", () => endGently(grpc));
   if (stays) return;
@@ -117,7 +116,7 @@ async function main(args: readonly string[]): Promise<void> {
   const invited = invitation(process.env);
   if (invited.from === "person") {
     return refuse(
-      `This is the Terraform provider hostform/hosting ${VERSION}. Terraform starts it by itself: install it with \`hostform terraform install\`.`,
+      `This is the Terraform provider hostform/hosting ${VERSION}. Terraform starts it: install it with \`hostform terraform install\`.`,
     );
   }
   if ("refusal" in invited) return refuse(invited.refusal);

@@ -4,17 +4,17 @@ import { fail } from "../../core/model/index.ts";
 /** The provider's address in full, as Terraform and OpenTofu both understand it. */
 export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
 
-/** What Terraform starts. */
+/** The name of the program that Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 
-/** The provider itself, as the build names it in `dist/terraform` too; and the licences of what it embeds. */
+/** The bundle, also in `dist/terraform`, and the licences of what it embeds. */
 export const BUNDLE = "provider.mjs";
 export const NOTICES = "provider.NOTICES.txt";
 
-/** The platforms that a release is made for: the launcher is a shell script, so every one that has a shell. */
+/** The platforms of a release: those with a shell, because the launcher is a shell script. */
 export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
 
-/** Go's words, which Terraform uses, where Node has others. */
+/** Go's names, which Terraform uses, where Node has others. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
 /**
@@ -24,7 +24,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "3
 export function platformOf(platform: string, arch: string): string {
   if (platform === "win32") {
     fail("terraform.install", "The Terraform provider cannot be installed on Windows", {
-      detail: "What Terraform starts is a shell script, and Windows has no shell for it.",
+      detail: "Terraform starts the provider by a shell script, which Windows cannot run.",
       remedies: [
         "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
       ],
@@ -37,10 +37,9 @@ export function platformOf(platform: string, arch: string): string {
 export const NODE_FLOOR = { major: 22, minor: 20 } as const;
 
 /**
- * The program that Terraform starts: a shell script that hands over to Node. It becomes that process (`exec`), so that
- * signals reach the provider. Node's version is looked at here, as one that is too old cannot read the provider at all;
- * `node --version` takes two milliseconds. Of a provider that does not start Terraform shows the first line of its
- * standard output and nothing else: what is wrong has to stand there.
+ * The program that Terraform starts: a shell script that becomes Node (`exec`), so that signals reach the provider. It checks
+ * Node's version, because an older Node cannot parse the bundle; `node --version` takes two milliseconds. When a provider does
+ * not start, Terraform shows only the first line of its standard output: the error must be there.
  */
 export function launcher(): string {
   const { major, minor } = NODE_FLOOR;
@@ -71,7 +70,7 @@ export interface PackageFile {
   readonly mode: number;
 }
 
-/** What a package is made of. */
+/** The contents of a package. */
 export interface PackageContents {
   /** The bundle. */
   readonly provider: Uint8Array;
@@ -81,7 +80,7 @@ export interface PackageContents {
   readonly notices: Uint8Array;
 }
 
-/** All files of the package. The lock file of Terraform holds a hash of them: a mirror and a release hold the same. */
+/** All files of the package. Terraform's lock file has a hash of them, so a mirror and a release must be equal. */
 export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
   return [
     { name: "LICENSE", content: license, mode: 0o644 },

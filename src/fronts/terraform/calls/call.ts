@@ -1,6 +1,4 @@
-/**
- * What every call needs: the connection that it comes by, its two messages, and the translation of what its users are shown.
- */
+/** What every call needs: its connection, its two messages, and the translation of diagnostics. */
 import {
   create,
   type DescMessage,
@@ -34,40 +32,40 @@ import {
 } from "../wire/tfplugin6.gen.ts";
 
 /**
- * The state of one connection of Terraform's. A process has one, except in reattach mode, where one process serves many
- * configurations at once: so nothing of a configuration is global.
+ * The state of one connection. In reattach mode one process serves many configurations at once, so that no state of a
+ * configuration is global.
  */
 export interface Connection {
-  /** What ConfigureProvider opened; undefined before it (validation and functions run without a configuration). */
+  /** Opened by ConfigureProvider; undefined before (validation and functions need no configuration). */
   session: ProviderSession | undefined;
-  /** Terraform gave up a call: what it answered is in nobody's state. */
-  unheard: boolean;
-  /** As ConfigureProvider gave it ("1.11.4"); undefined before it. */
+  /** Terraform cancelled a call: no state has its answer. */
+  isAnswerLost: boolean;
+  /** From ConfigureProvider ("1.11.4"); undefined before. */
   terraformVersion: string | undefined;
-  /** What was noticed since the last answer that could report it: it goes with the next one. */
+  /** Warnings for the next answer about a resource. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
   /** The environment of the process. */
   readonly env: ProcessEnvironment;
-  /** Terraform's log (TF_LOG). Nothing secret may be given to it. */
+  /** Terraform's log (TF_LOG). Never log a secret. */
   readonly log: Log;
 }
 
 /**
- * One call: the bytes of a request message in, those of an answer out. What the user should know is a diagnostic in the
- * answer; it throws only what is a defect. `cancelled` is aborted when Terraform gives up the call.
+ * One call: the bytes of a request message in, those of an answer out. Failures that the user should know are diagnostics in the
+ * answer; it throws only defects. `cancelled` is aborted when Terraform cancels the call.
  */
 type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
 /** By the name of the rpc: "ReadResource". */
 export type Calls = Readonly<Record<string, Call>>;
 
-/** A connection that is not configured yet. */
+/** A new connection, not configured. */
 export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Connection {
   return {
     session: undefined,
-    unheard: false,
+    isAnswerLost: false,
     terraformVersion: undefined,
     warnings: [],
     stop: new AbortController(),
@@ -82,7 +80,7 @@ export function requireSession(connection: Connection): ProviderSession {
     connection.session ??
     fail("internal", "The provider is not configured", {
       detail: "Terraform made a call that needs the account before it configured the provider.",
-      remedies: ["Run the command again; if it stays, report it with the command and its output."],
+      remedies: ["Run the command again. If it fails again, report it with the command and its output."],
     })
   );
 }
@@ -108,8 +106,8 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * This front's one translator of what people should know: summary, then detail and what to do, at the attribute. Terraform
- * prints it as it is: where that is the log of a CI, it holds no command of its agent.
+ * Translates diagnostics for Terraform: summary, then detail and remedies, at the attribute. Terraform prints them unchanged, so
+ * that in the log of a CI no text may act as a command of its agent.
  */
 export function toDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -130,7 +128,7 @@ export function toDiagnostics(
   });
 }
 
-/** Terraform points at `attr` and `attr[index]`; deeper paths still name the attribute. */
+/** Terraform locates `attr` and `attr[index]`; of a deeper path it shows the resource. */
 export function toPath(path: AttributePath) {
   return create(AttributePathSchema, {
     steps: path.map((step, i) => ({

@@ -1,6 +1,6 @@
 /**
- * The calls about what Terraform only reads: data sources, ephemeral resources, functions. Each decodes the request, asks
- * the core, and encodes its answer. Nothing of an ephemeral resource is kept, so there is nothing to renew or to close.
+ * The calls about data sources, ephemeral resources and functions: decode, call the core, encode. The provider keeps nothing of an
+ * ephemeral resource, so there is nothing to renew or to close.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
@@ -86,7 +86,7 @@ type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;
 
 const functionsByName = new Map(functions.map((one) => [one.name, one]));
 
-/** Calls a function by its name. Runs without a configuration; null and unknown arguments do not get here. */
+/** Calls a function by its name. Terraform sends no null and no unknown arguments. */
 function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResponse {
   const called = functionsByName.get(name);
   if (called === undefined) return functionFailure(`This provider has no function ${name}`);
@@ -98,7 +98,7 @@ function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResp
   return { result: { msgpack: encodeValue(called.call(args), returns) } };
 }
 
-/** A failure of a function has one text, which Terraform ends with a full stop, and the argument that it is about. */
+/** A failure of a function: one text, which Terraform ends with a full stop, and the argument that causes it. */
 function functionFailure(text: string, argument?: number): FunctionResponse {
   return { error: { text: escapeText(text), ...(argument !== undefined && { functionArgument: BigInt(argument) }) } };
 }

@@ -1,4 +1,4 @@
-/** The provider as one connection sees it: the table of all calls, and those about what there is and its configuration. */
+/** The provider of one connection: the table of all calls, and the calls about schema and configuration. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Diagnostic } from "../../../core/model/index.ts";
 import type { Schema } from "../../../core/model/schema.ts";
@@ -15,7 +15,7 @@ import { type Calls, type Connection, diagnosed, newConnection, rpcs, toDiagnost
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
-/** A provider that is not configured yet. */
+/** A new provider, not configured. */
 export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
   const connection = newConnection(process);
   return {
@@ -23,13 +23,13 @@ export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
       const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
       if (call === undefined) throw noSuchMethod(method);
       const answer = await call(request, connection, cancelled);
-      if (cancelled?.aborted) connection.unheard = true;
+      if (cancelled?.aborted) connection.isAnswerLost = true;
       return answer;
     },
     async finish() {
-      // After Ctrl-C Terraform may end without its state, and without the answer to a call that it gave up.
-      const { stop, unheard, session } = connection;
-      if (!stop.signal.aborted && !unheard && session?.isOpen) session.journal.answered();
+      // After Ctrl-C Terraform may end without writing its state, and it drops the answer to a cancelled call.
+      const { stop, isAnswerLost, session } = connection;
+      if (!stop.signal.aborted && !isAnswerLost && session?.isOpen) session.journal.answered();
     },
     stop: () => connection.stop.abort(),
     async close() {
@@ -41,8 +41,8 @@ export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
 }
 
 /**
- * Destroys are planned, since `deletion_policy: prevent` is an error of the plan; and a process may be used without being
- * asked for its schema first, which saves one start in three.
+ * Destroys are planned, since `deletion_policy = "prevent"` is an error of the plan. Terraform need not read the schema from each
+ * process, which saves one start in three.
  */
 const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
 
@@ -75,7 +75,7 @@ const validateConfig = unary(rpcs.validateProviderConfig, async ({ config }) => 
 
 const LONG_WAIT_MS = 5_000;
 
-/** Reports long waits in Terraform's log, one for many that wait side by side: Terraform itself says only that it waits. */
+/** Logs long waits, once for concurrent ones. */
 function waitLog(log: Log): (ms: number) => void {
   let until = 0;
   return (ms) => {
@@ -117,7 +117,7 @@ const configure = unary(rpcs.configureProvider, async ({ config, terraformVersio
   }
 });
 
-/** Answers at once: Terraform itself waits for the calls that are under way. */
+/** Answers at once: Terraform itself waits for the running calls. */
 const stopProvider = unary(rpcs.stopProvider, (_, connection) => {
   connection.stop.abort();
   return {};

@@ -20,7 +20,7 @@ import { schemaOf } from "../schema/of-kind.ts";
 import type { DynamicValue } from "../wire/tfplugin6.gen.ts";
 import { type Calls, type Connection, diagnosed, requireSession, rpcs, toPath, unary } from "./call.ts";
 
-/** The calls about managed resources: decode, ask the core, encode. */
+/** The calls about managed resources: decode, call the core, encode. */
 export const calls: Calls = {
   ValidateResourceConfig: unary(
     rpcs.validateResourceConfig,
@@ -47,7 +47,7 @@ export const calls: Calls = {
 
   ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
     const { kind, attributes } = resourceOf(typeName);
-    // Whatever fails: what is recorded stays.
+    // After a failure the recorded state stays.
     let answer = { newState: currentState, private: mark };
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const state = stateIn(currentState, attributes);

@@ -13,9 +13,9 @@ import { pack, parseJson, unpack } from "./notation.ts";
 import { Mismatch, readObject, readValue, writeObject, writeValue } from "./values.ts";
 
 /**
- * A resource, a configuration or a state as Terraform sends it. Every attribute of the schema is there (null where there
- * is no value), sets are in a canonical order, and of an object that is unknown as a whole every attribute is unknown.
- * @returns null for no object at all: one to be created has no prior state, one to be destroyed none that is planned.
+ * A resource, a configuration or a state as Terraform sends it: with every attribute of the schema (null where there is no
+ * value) and sets in a canonical order. Of an unknown object every attribute is unknown.
+ * @returns null for no object: a create has no prior state, a destroy no planned one.
  * @throws HostformError at the attribute: a number with more digits than ours have, a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
@@ -51,13 +51,15 @@ function reading<T>(read: () => T): T {
     if (error instanceof Mismatch) return unusable(error);
     const words = error instanceof Error ? error.message : "";
     if (words.includes("__proto__")) {
-      return fail("config.invalid_value", "A map has the key __proto__, which cannot be sent", {
-        remedies: ["Give the key another name."],
+      return fail("config.invalid_value", "A map has the key __proto__, which the provider cannot send", {
+        remedies: ["Rename the key."],
       });
     }
     return fail("internal", "A value that Terraform sent cannot be read", {
       detail: words,
-      remedies: ["Run the command again; if it stays, report it with the versions of Terraform and the provider."],
+      remedies: [
+        "Run the command again. If it fails again, report it with the versions of Terraform and the provider.",
+      ],
     });
   }
 }
@@ -65,14 +67,14 @@ function reading<T>(read: () => T): T {
 function unusable({ path, expected, found }: Mismatch): never {
   const name = path.length === 0 ? "The value" : formatPath(path);
   return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
-    remedies: [`Give ${expected}.`],
+    remedies: [`Set it to ${expected}.`],
     ...(path.length > 0 && { attribute: path }),
   });
 }
 
 /**
- * The attributes of an instance as a state file holds them, by Terraform or by hostform, in the form of the schema: what
- * is missing becomes null, what the schema does not know (any more) is left out, write-only attributes are null.
+ * The attributes of an instance in a state file, of Terraform or of hostform, in the form of the schema: missing ones are null,
+ * those that the schema does not have (any more) are left out, write-only ones are null.
  * @throws HostformError `state.unreadable`, at the attribute.
  */
 export function fromStateJson(text: string, attributes: Attributes): JsonObject {

@@ -1,10 +1,8 @@
-/**
- * What stands on the wire: MessagePack, JSON, and numbers whose digits are kept.
- */
+/** The encodings on the wire: MessagePack, JSON, and numbers with all their digits. */
 import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
 import { UNKNOWN } from "../../../core/model/index.ts";
 
-/** Any extension stands for an unknown value: a newer Terraform may send more about it (bounds), which nothing here uses. */
+/** Any extension is an unknown value: a newer Terraform may send its bounds, which the provider does not use. */
 class UnknownCodec extends ExtensionCodec {
   override tryToEncode(value: unknown): ExtData | null {
     return value === UNKNOWN ? new ExtData(0, new Uint8Array(1)) : null;
@@ -18,58 +16,53 @@ class UnknownCodec extends ExtensionCodec {
 const extensionCodec = new UnknownCodec();
 
 /**
- * MessagePack as Terraform writes it. Integers of 64 bits come as bigint, unknown values as `UNKNOWN`.
+ * MessagePack as Terraform writes it. 64-bit integers become bigint, unknown values `UNKNOWN`.
  * @throws Error when the bytes are not one whole value, or a map has the key `__proto__`.
  */
 export function unpack(bytes: Uint8Array): unknown {
   return decode(bytes, { extensionCodec, useBigInt64: true });
 }
 
-/** The inverse of {@link unpack}: `UNKNOWN` becomes `d4 00 00`. @param tree holds no bigint and no undefined. */
+/** The inverse of {@link unpack}: `UNKNOWN` becomes `d4 00 00`. @param tree has no bigint and no undefined. */
 export function pack(tree: unknown): Uint8Array {
   return encode(tree, { extensionCodec });
 }
 
 /**
- * JSON whose numbers keep their digits: an integer that no double holds becomes a bigint, any other number that JSON
- * writes in more digits than a double has, its text.
+ * JSON whose numbers keep their digits: an integer that is not exact as a double becomes a bigint, any other number its text.
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
 }
 
-/** The third parameter is newer than the types. */
+/** The types lack the third parameter. */
 function exact(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context.source === undefined || Number.isSafeInteger(value)) return value;
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : context.source;
 }
 
 /**
- * Numbers on the wire. Terraform's are decimals of any length, ours are doubles, and a plan fails when one comes back as
- * another. So a number is taken for itself only when it is written as JavaScript would write it: then every number that
- * was read is sent back as it came, and every number that was sent is read as it was.
- */
-
-/**
- * @param raw as msgpack or JSON gave it: integers of 64 bits as bigint, numbers that are no double as text.
- * @returns undefined for text that is no number, and for a number that a double cannot hold digit by digit.
+ * A number from the wire. Terraform's are decimals of any length, ours are doubles, and a plan fails when a number changes on the
+ * way. So a number is accepted only if JavaScript would write the same digits.
+ * @param raw as msgpack or JSON returned it: 64-bit integers as bigint, numbers that are not exact as a double as text.
+ * @returns undefined for text that is no number, and for a number that a double cannot represent digit by digit.
  */
 export function numberOf(raw: number | bigint | string): number | undefined {
   const value = Number(raw);
   if (Number.isSafeInteger(value) && typeof raw === "number") return value + 0; // no -0
-  // The digits of a double go on for longer than it is written: 100 of them show whether it stands for itself.
+  // A double has more digits than JavaScript writes: 100 of them show whether it is exactly the written number.
   const given = decimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
   return given !== undefined && given === decimal(String(value)) ? value + 0 : undefined;
 }
 
 /**
- * Integers as they are, everything else as decimal text: Terraform takes a float for its binary value, and 9.99 of the
+ * A number for the wire: integers as they are, others as decimal text. Terraform reads a float as its binary value, and 9.99 in a
  * configuration is not the double 9.99.
  * @throws RangeError for what is not finite.
  */
 export function wireNumber(value: number): number | string {
-  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number that Terraform knows`);
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number in Terraform`);
   return Number.isSafeInteger(value) ? value : String(value);
 }
 

@@ -1,6 +1,4 @@
-/**
- * Trees of msgpack or JSON, and the values that a schema asks for: one walk in, one out.
- */
+/** Trees of msgpack or JSON to the values of a schema, and back. */
 import {
   type AttributePath,
   fail,
@@ -13,7 +11,7 @@ import {
 import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../core/model/schema.ts";
 import { numberOf, wireNumber } from "./notation.ts";
 
-/** What came does not fit the schema. Each caller says it in its own words; what came is never repeated, it may be secret. */
+/** A value does not fit the schema. Each caller words it itself, and never repeats the value, which may be secret. */
 export class Mismatch extends Error {
   readonly path: AttributePath;
   readonly expected: string;
@@ -28,8 +26,8 @@ export class Mismatch extends Error {
 }
 
 /**
- * A tree of msgpack or JSON as the values that a schema asks for: every attribute is there (null where the tree has
- * none), what the schema does not know is left out, a set is in an order of its own, so that two equal ones are alike.
+ * A tree of msgpack or JSON as the values of a schema: with every attribute (null where the tree has none), without what the
+ * schema does not have, and with sets in a canonical order, so that two equal ones are the same.
  * @param raw an object, or UNKNOWN: then each attribute is.
  * @throws Mismatch
  */
@@ -53,7 +51,7 @@ function readAttribute(raw: unknown, { type }: Attribute, path: AttributePath): 
   );
 }
 
-/** One value of a type. Texts, numbers and booleans are taken for each other where Terraform would. @throws Mismatch */
+/** One value of a type. Converts texts, numbers and booleans as Terraform does. @throws Mismatch */
 export function readValue(raw: unknown, type: SchemaType, path: AttributePath = []): Value {
   if (raw === null || raw === UNKNOWN) return raw;
   if (type === "string") return readText(raw, path);
@@ -92,7 +90,7 @@ function readBoolean(raw: unknown, path: AttributePath): boolean {
   throw new Mismatch(path, "true or false", formOf(raw));
 }
 
-/** Each known element once, in the order of their JSON; the unknown ones last: no two of them are known to be equal. */
+/** Each known element once, in the order of their JSON; then the unknown ones, of which any two may differ. */
 function ordered(items: readonly Value[]): readonly Value[] {
   const known = new Map<string, Value>();
   for (const item of items) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
@@ -113,8 +111,8 @@ function formOf(raw: unknown): string {
 }
 
 /**
- * The tree to pack for an object of a schema: every attribute is there, null where the object has none. What does not
- * fit the schema is a defect of the provider, not of what the user wrote.
+ * The tree to pack for an object of a schema: with every attribute, null where the object has none. A value that does not fit the
+ * schema is a defect of the provider.
  * @throws HostformError `internal`.
  */
 export function writeObject(value: Value, attributes: Attributes, path: AttributePath = []): Record<string, unknown> {
@@ -143,7 +141,7 @@ function writeAttribute(value: Value, { type }: Attribute, path: AttributePath):
 export function writeValue(value: Value, type: SchemaType, path: AttributePath = []): unknown {
   if (value === null || value === UNKNOWN) return value;
   if (type === "string") {
-    // Half a pair of UTF-16 has no UTF-8: it becomes U+FFFD, as in everything that Terraform reads.
+    // A lone surrogate has no UTF-8: it becomes U+FFFD, as everywhere in Terraform.
     return typeof value === "string" ? value.toWellFormed() : unfit(path, "a text");
   }
   if (type === "number") {

@@ -77,7 +77,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const name = nameOf(kind, declaredIn(kind, planned));
   const owner: Owner = { label: labelOf(kind, planned) };
   if (recorded === undefined) {
-    const refused = checkOrder(kind, declared, {}, scope.session);
+    const refused = checkOrder(kind, declared, undefined, scope.session);
     if (refused.length > 0) return refuse(...refused);
   }
   // Whether two resources are the same thing may be known only now.
@@ -112,14 +112,14 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     cancelled: question.cancelled,
     isFirst: before === undefined,
   });
-  const known = before?.private ?? generationOf(kind, name, scope.session);
+  const known = before?.private ?? generationOf(kind, name, scope.session.journal);
   const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
     scope.collections.changed(kind, parentOf(kind, attributes));
     if (existing === undefined) scope.add(owner, kind, attributes);
-    dropReplacing(kind, name, scope.session);
+    dropReplacing(kind, name, scope.session.journal);
     const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, scope) };
     // A failure is not reported as waiting as well.

@@ -1,5 +1,5 @@
 import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   duplicate,
@@ -153,7 +153,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ...unsure(kind, declared, observed, scope),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
-    ...checkOrder(kind, declared, mark, scope.session),
+    ...checkOrder(kind, declared, mark.replacing, scope.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, scope)),
     ...(twin === undefined ? [] : [duplicate(kind, THIS, twin)]),
@@ -200,12 +200,13 @@ async function planRecorded(
   { prior, config, mark }: PlanQuestion & { readonly prior: JsonObject },
   scope: ProviderScope,
 ): Promise<PlanAnswer> {
+  const { session } = scope;
   const declared = declaredIn(kind, config);
   const recorded = recordedAs(kind, prior, mark);
   const pending = isPendingCreate(recorded);
   const observed = pending
     ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes })
-    : asRecorded(kind, recorded.attributes, scope.session.settings);
+    : asRecorded(kind, recorded.attributes, session.settings);
   // The list of plans shows whether the declared plan fits an imported object.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
@@ -221,27 +222,25 @@ async function planRecorded(
     ...deferred(kind, planned.change.deferred),
     ...effectNotices(kind, prior, planned.change),
   ];
-  const replacement = planReplacement(kind, { prior, config, mark, diagnostics, session: scope.session });
+  // The same plan then asks for the create of a replacement, and sends the mark with it.
+  const { id, ...attributes } = recorded.attributes;
+  const replacing =
+    typeof id === "string" ? replacedObject(kind, { ...attributes, id }, mark, session.settings) : undefined;
+  const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
   // An object that is gone and not recreated stays as it is recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  unmarkReleased(kind, recorded.attributes, scope.session);
+  unmarkReleased(kind, recorded.attributes, session.journal);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
     mark: {
       ...(pending ? mark : settledMark(mark)),
-      ...replacingOf(kind, recorded.attributes, mark, scope.session.settings),
+      ...(replacing && { replacing }),
     },
     requiresReplace: [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
     diagnostics: [...replacement.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
   };
-}
-
-/** For the create of a replacement, which the same plan asks for next: what it replaces. */
-function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: ReadSettings): Mark {
-  const { id } = attributes;
-  return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, mark, settings) } : {};
 }
 
 /** The attributes that no request changes in place, where the API can delete the object and make another. */

@@ -15,7 +15,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
-import type { ProviderSession } from "../index.ts";
+import type { Journal, ProviderSession } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
@@ -35,12 +35,13 @@ export function planReplacement(
   question: {
     readonly prior: JsonObject;
     readonly config: ValueObject;
-    readonly mark: Mark;
+    /** The recorded object; absent where it has no id. */
+    readonly replacing: Replaced | undefined;
     readonly diagnostics: readonly Diagnostic[];
-    readonly session: ProviderSession;
+    readonly session: Pick<ProviderSession, "project">;
   },
 ): PlannedReplacement {
-  const { prior, config, mark, diagnostics, session } = question;
+  const { prior, config, replacing, diagnostics, session } = question;
   const refused = diagnostics.filter(({ code }) => code === "plan.immutable");
   const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));
   // A registered domain cannot be registered again with other years.
@@ -49,9 +50,8 @@ export function planReplacement(
   }
   const others = diagnostics.filter(({ code }) => code !== "plan.immutable");
   const declared = declaredIn(kind, config);
-  const replacing = replacedObject(kind, { ...prior, id: String(prior.id) }, mark, session.settings);
-  const order = checkOrder(kind, declared, { replacing }, session);
-  const kept = replacing.prevented ? [prevented(kind, replacing.id)] : [];
+  const order = checkOrder(kind, declared, replacing, session);
+  const kept = replacing?.prevented ? [prevented(kind, replacing.id)] : [];
   return {
     requiresReplace: refused.flatMap(({ attribute }) => (attribute === undefined ? [] : [attribute])),
     diagnostics: [...others, ...order, ...kept, ...(prior.deletion_policy === "suspend" ? [suspendedFirst(kind)] : [])],
@@ -138,13 +138,12 @@ export function noteReplacing(
   kind: Kind,
   name: string | undefined,
   old: Replaced | undefined,
-  session: ProviderSession,
+  { journal, place, self }: Pick<ProviderSession, "journal" | "place" | "self">,
 ): void {
   if (name === undefined || old === undefined) return;
   // One name is one order; deletable objects may exist twice for a moment.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
-  const { journal, place, self } = session;
   journal.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
 }
 
@@ -155,13 +154,13 @@ export function isToReplace(kind: Kind, name: string | undefined, remote: Remote
 }
 
 /** The replacement exists. */
-export function dropReplacing(kind: Kind, name: string | undefined, session: ProviderSession): void {
-  if (name !== undefined) session.journal.remove(replacing(kind), name);
+export function dropReplacing(kind: Kind, name: string | undefined, journal: Journal): void {
+  if (name !== undefined) journal.remove(replacing(kind), name);
 }
 
 /** An object that the state has again (by an import) is not released. */
-export function unmarkReleased(kind: Kind, { id }: JsonObject, session: ProviderSession): void {
-  if (kind.creation === "keyed" && typeof id === "string") session.journal.remove(released(kind), id);
+export function unmarkReleased(kind: Kind, { id }: JsonObject, journal: Journal): void {
+  if (kind.creation === "keyed" && typeof id === "string") journal.remove(released(kind), id);
 }
 
 /**
@@ -217,8 +216,8 @@ function renamed(what: string, made: string): Diagnostic {
 export function checkOrder(
   kind: Kind,
   declared: ValueObject,
-  { replacing }: Mark,
-  session: ProviderSession,
+  replacing: Replaced | undefined,
+  session: Pick<ProviderSession, "project">,
 ): Diagnostic[] {
   if (kind.creation !== "keyed") return [];
   const found = orderNameErrors(kind, declared, session.project);
@@ -251,12 +250,17 @@ export function checkOrder(
 const refused = (kind: Kind) => `${kind.type} refused`;
 
 /** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). */
-export function noteRefused(kind: Kind, name: string, order: ResourceState, { journal, place }: ProviderSession): void {
+export function noteRefused(
+  kind: Kind,
+  name: string,
+  order: ResourceState,
+  { journal, place }: Pick<ProviderSession, "journal" | "place">,
+): void {
   journal.put(refused(kind), name, { ...order, place });
 }
 
 /** The generation of the next order of this name, for its mark; none where no order was refused. */
-export function generationOf(kind: Kind, name: string | undefined, { journal }: ProviderSession): PrivateMark {
+export function generationOf(kind: Kind, name: string | undefined, journal: Journal): PrivateMark {
   const note = name === undefined ? undefined : journal.get(refused(kind), name);
   return { generation: note?.private.generation };
 }

@@ -16,12 +16,12 @@ import {
   StringKind,
 } from "../wire/tfplugin6.gen.ts";
 
-/** A type as the bytes that messages hold: the JSON of {@link typeJson}. */
+/** A type as the bytes of a message: the JSON of {@link typeJson}. */
 export function typeBytes(type: SchemaType): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(typeJson(type)));
 }
 
-/** A schema as the message that GetProviderSchema answers with. */
+/** A schema as a message. */
 export function toProtoSchema({ version, description, attributes }: Schema): ProtoSchema {
   return create(SchemaSchema, {
     version: BigInt(version),
@@ -57,7 +57,7 @@ function toProtoAttribute(name: string, attribute: Attribute): ProtoAttribute {
 
 const NESTING = { single: NestingMode.SINGLE, list: NestingMode.LIST } as const;
 
-/** The description as Terraform shows it: the protocol has no place of its own for why something is deprecated. */
+/** The description as Terraform shows it: the protocol has no field for the reason of a deprecation. */
 export function shownDescription({ description, deprecated }: Attribute): string {
   return deprecated === undefined ? description : `Deprecated: ${deprecated} ${description}`;
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** A private key with the certificate that it signed itself. */
+/** A private key with its self-signed certificate. */
 export interface Identity {
   /** PKCS #8, PEM. */
   readonly key: string;
@@ -10,7 +10,7 @@ export interface Identity {
   readonly der: Buffer;
 }
 
-// The types of DER (X.690) that a certificate is made of.
+// The DER types (X.690) of a certificate.
 const INTEGER = 0x02;
 const BIT_STRING = 0x03;
 const OCTET_STRING = 0x04;
@@ -21,16 +21,15 @@ const GENERALIZED_TIME = 0x18;
 const SEQUENCE = 0x30;
 const SET = 0x31;
 const TRUE = Buffer.of(0x01, 0x01, 0xff);
-/** "[n]", a part that is named by its number; the second form holds other values. */
+/** The tag "[n]", primitive and constructed. */
 const context = (number: number) => 0x80 | number;
 const contextOf = (number: number) => 0xa0 | number;
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * A new P-256 key and a certificate of its own for `localhost`, the name that Terraform checks. Terraform pins it: it
- * gets the certificate in the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a
- * year, which no run of Terraform outlives.
+ * A new P-256 key with a self-signed certificate for `localhost`, the name that Terraform checks. Terraform gets the certificate in
+ * the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a year.
  *
  * @param now milliseconds since 1970.
  */
@@ -62,7 +61,7 @@ export function selfSigned(now: number): Identity {
   };
 }
 
-/** RFC 5280, 4.2.1: what the key is for. It is its own authority, so it may sign certificates. */
+/** RFC 5280, 4.2.1: the usage of the key. It is its own authority, so it may sign certificates. */
 function extensions(): Buffer[] {
   const extension = (id: string, critical: boolean, content: Buffer) =>
     value(SEQUENCE, oid(id), ...(critical ? [TRUE] : []), value(OCTET_STRING, content));
@@ -79,7 +78,7 @@ function value(type: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(type), length(body.length), body]);
 }
 
-/** Below 128 one byte; else how many bytes, then those. */
+/** One byte below 128; otherwise the number of bytes, then the bytes. */
 function length(bytes: number): Buffer {
   if (bytes < 0x80) return Buffer.of(bytes);
   const digits: number[] = [];
@@ -87,7 +86,7 @@ function length(bytes: number): Buffer {
   return Buffer.of(0x80 | digits.length, ...digits);
 }
 
-/** "1.2.840": the first two in one number, each in groups of seven bits. */
+/** "1.2.840": the first two arcs in one number, each number in groups of seven bits. */
 function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   const groups = [first * 40 + second, ...rest].flatMap((arc) => {
@@ -98,14 +97,14 @@ function oid(dotted: string): Buffer {
   return value(OBJECT_IDENTIFIER, Buffer.from(groups));
 }
 
-/** RFC 5280, 4.1.2.5: two digits of the year until 2049, four from then on. */
+/** RFC 5280, 4.1.2.5: a year of two digits until 2049, then of four. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, ""); // 20260131235959Z
   const short = new Date(at).getUTCFullYear() < 2050;
   return value(short ? UTC_TIME : GENERALIZED_TIME, Buffer.from(short ? digits.slice(2) : digits));
 }
 
-/** Positive, 16 bytes, without a zero in front. */
+/** Positive, 16 bytes, without a leading zero. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);

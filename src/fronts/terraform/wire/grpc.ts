@@ -7,7 +7,7 @@ import type { Server } from "node:net";
 import type { Identity } from "./certificate.ts";
 import { describeDefect, type Log } from "./log.ts";
 
-/** What stands behind one connection. */
+/** What serves one connection. */
 export interface Peer {
   /**
    * @param method the name of the rpc, "ReadResource".
@@ -15,18 +15,18 @@ export interface Peer {
    * @throws GrpcError when there is no such method.
    */
   handle(method: string, request: Uint8Array, cancelled?: AbortSignal): Promise<Uint8Array>;
-  /** The client has all that it wanted, and says so: it ends the process in order. */
+  /** The client has received every answer and ends the process in order. */
   finish(): Promise<void>;
-  /** The client is gone: what is under way is to come to an end, nothing new is begun. */
+  /** The client is gone: running work finishes, nothing new begins. */
   stop(): void;
-  /** All calls have ended, or have been waited for long enough. */
+  /** All calls have ended, or their grace period is over. */
   close(): Promise<void>;
 }
 
-/** Encryption in both directions, each side knowing the other's certificate beforehand. */
+/** TLS where each side knows the other's certificate beforehand. */
 export interface MutualTls {
   readonly identity: Identity;
-  /** The only client that is let in, PEM. */
+  /** The certificate of the only accepted client, PEM. */
   readonly client: string;
 }
 
@@ -37,11 +37,11 @@ export interface ServerOptions {
   /** A new connection. */
   readonly connect: () => Peer;
   readonly log: Log;
-  /** How long the calls of a closed connection are waited for. Milliseconds. */
+  /** How long to wait for the calls of a closed connection, in milliseconds. */
   readonly grace: number;
-  /** Terraform asks the process to end; it has been answered. */
+  /** Terraform has asked the process to end, and has the answer. */
   readonly onShutdown: () => void;
-  /** There was a connection, and now there is none; nothing is under way any more. */
+  /** The last connection has closed, and its calls have ended. */
   readonly onEmpty: () => void;
 }
 
@@ -50,21 +50,21 @@ export interface GrpcServer {
   readonly server: Server;
   /** Whether a connection was ever made. */
   readonly wasUsed: () => boolean;
-  /** Accepts nothing more, ends the connections, and waits for their calls as long as the grace allows. */
+  /** Stops listening, ends the connections, and waits for their calls within the grace period. */
   shutdown(): Promise<void>;
 }
 
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 
-/** Schemas and states of thousands of resources go through in one piece: room for them, instead of a wait per 64 KiB. */
+/** Room for schemas and states of thousands of resources in one piece, instead of a wait per 64 KiB. */
 const WINDOW = 16 * 1024 * 1024;
 const OPTIONS = { settings: { initialWindowSize: WINDOW }, maxSessionMemory: 1024 };
 
 const EMPTY = new Uint8Array();
 
 /**
- * A gRPC server for unary calls over HTTP/2. A connection is the unit of its state: Terraform makes one for each provider
- * configuration, also where one process serves many (TF_REATTACH_PROVIDERS).
+ * A gRPC server for unary calls over HTTP/2. State belongs to a connection: Terraform makes one for each provider configuration,
+ * also where one process serves many (TF_REATTACH_PROVIDERS).
  */
 export function createGrpcServer(options: ServerOptions): GrpcServer {
   const { tls, log } = options;
@@ -108,7 +108,7 @@ export function createGrpcServer(options: ServerOptions): GrpcServer {
   };
 }
 
-/** One connection, from its beginning until the last of its calls has ended. */
+/** Serves one connection until the last of its calls has ended. */
 async function serve(session: ServerHttp2Session, options: ServerOptions): Promise<void> {
   const { log } = options;
   const peer = options.connect();
@@ -121,7 +121,7 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
     const call = carryOut(stream, handlerOf(path, peer, options.service)).then((failure) => {
       const took = Math.round(performance.now() - begun);
       if (failure === undefined) log("debug", "answered", { method: path, milliseconds: took });
-      // Terraform asks each provider for services that not all have; anything else is a defect.
+      // Terraform calls services that are optional; any other refusal is a defect.
       else
         log(failure.status === STATUS.unimplemented ? "trace" : "error", "refused", {
           method: path,
@@ -131,7 +131,7 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
       calls.delete(call);
     });
     calls.add(call);
-    // Only when the answer is out may the process end.
+    // The process may end only after the answer is sent.
     if (path === SHUTDOWN) stream.once("close", options.onShutdown);
   });
   session.on("error", (error) => log("debug", "the connection failed", { code: codeOf(error) }));
@@ -154,7 +154,7 @@ function handlerOf(path: string, peer: Peer, service: string): Handler | undefin
     : undefined;
 }
 
-/** What a peer says to a method that it does not have. */
+/** The error for an unknown method. */
 export function noSuchMethod(method: string): GrpcError {
   return new GrpcError(STATUS.unimplemented, `there is no method ${method}`);
 }
@@ -168,22 +168,22 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
   clearTimeout(timer);
 }
 
-/** Node's code of an error; its message may quote what came. */
+/** Node's code of an error: its message may quote the request. */
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : error.name);
 
 /**
- * Deals with one unary call: the bytes of a request message in, those of an answer out.
+ * Handles one unary call: the bytes of a request message in, those of an answer out.
  * @param cancelled aborted when the client gives up the call before it is answered.
  * @throws GrpcError.
  */
 type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Carries out one call on its stream. A call whose client has given up is finished all the same, so that what is in
- * the middle of an order is recorded; the handler knows of it, and begins nothing new. A deadline (`grpc-timeout`) is the client's own business for the same reason.
+ * Runs one call on its stream. A call that the client has cancelled still finishes, so that a running order is recorded; the
+ * handler begins nothing new. For the same reason a deadline (`grpc-timeout`) is ignored.
  *
- * @param handler undefined: there is no such method; refused at once, since a streaming client never ends its request.
- * @returns undefined when it was answered, or the error that it ended with.
+ * @param handler undefined: the method is unknown. Refused at once, since a streaming client never ends its request.
+ * @returns undefined when it was answered, or its error.
  */
 async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined): Promise<GrpcError | undefined> {
   try {
@@ -201,7 +201,7 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
   }
 }
 
-/** The request's message; undefined when the client gave up before it was whole. */
+/** The message of the request; undefined when the client cancelled before it was complete. */
 function messageOf(stream: ServerHttp2Stream): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const body = new Body();
@@ -227,7 +227,7 @@ function answer(stream: ServerHttp2Stream, message: Uint8Array): void {
   stream.end(framed(message));
 }
 
-/** An answer without a body ("Trailers-Only"). What is still to come of the request is read and dropped. */
+/** An answer without a body ("Trailers-Only"). Reads and drops the rest of the request. */
 function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void {
   if (stream.closed || stream.destroyed || stream.headersSent) return;
   stream.respond(
@@ -242,13 +242,13 @@ function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void
   stream.resume();
 }
 
-/** What stands before each message: one byte (1: compressed) and the length in four, the highest first. */
+/** The length of the prefix of a message: one byte (1: compressed), and the length in four bytes, big-endian. */
 const PREFIX = 5;
 
-/** Terraform refuses messages of more than 64 MiB itself; what is beyond this is no message. */
+/** The largest message. Terraform itself refuses more than 64 MiB. */
 const LARGEST = 256 * 1024 * 1024;
 
-/** A message as it stands in the body of a request or an answer. */
+/** A message in the body of a request or an answer. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX + message.length);
   frame.writeUInt8(0, 0);
@@ -257,7 +257,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Collects the body of a unary request, in whatever pieces it comes. */
+/** Collects the chunks of a unary request. */
 export class Body {
   readonly #chunks: Buffer[] = [];
   #length = 0;
@@ -271,7 +271,7 @@ export class Body {
     if (this.#length > PREFIX + LARGEST) throw tooLarge();
   }
 
-  /** @returns the one message of the body. @throws GrpcError when it is not there, not whole, or not alone. */
+  /** @returns the only message of the body. @throws GrpcError when it is missing, incomplete, or not the only one. */
   message(): Uint8Array {
     const body = Buffer.concat(this.#chunks, this.#length);
     if (body.length < PREFIX) throw new GrpcError(STATUS.internal, "the request ended before its message began");
@@ -293,18 +293,17 @@ export class Body {
 
 const tooLarge = () => new GrpcError(STATUS.resourceExhausted, `a message has more than ${LARGEST} bytes`);
 
-/** The numbers that gRPC gives to the outcomes of a call; those that occur here. */
+/** The status codes of gRPC that occur here. */
 export const STATUS = {
   ok: 0,
   resourceExhausted: 8,
   unimplemented: 12,
   internal: 13,
-  unavailable: 14,
 } as const;
 
 type Status = (typeof STATUS)[keyof typeof STATUS];
 
-/** A call that ends without an answer. What the user should know of a call that was understood is a diagnostic in its answer. */
+/** A call that ends without an answer. Failures that the user should know are diagnostics in an answer instead. */
 export class GrpcError extends Error {
   override readonly name = "GrpcError";
   readonly status: Status;
@@ -315,7 +314,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** `grpc-message`: UTF-8, with everything but printable ASCII percent-encoded; "%" too. */
+/** `grpc-message`: UTF-8, percent-encoded except for printable ASCII other than "%". */
 export function encodeStatusMessage(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) =>
     byte >= 0x20 && byte <= 0x7e && byte !== 0x25

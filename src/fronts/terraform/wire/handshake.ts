@@ -3,10 +3,10 @@ import type { AddressInfo, Server } from "node:net";
 import path from "node:path";
 import type { Identity } from "./certificate.ts";
 
-/** What Terraform (and OpenTofu) put into TF_PLUGIN_MAGIC_COOKIE, so that a program knows who started it. Not a secret. */
+/** The value of TF_PLUGIN_MAGIC_COOKIE, by which a plugin knows that Terraform (or OpenTofu) started it. Not a secret. */
 const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
-/** The version of the handshake itself, and of the plugin protocol that is spoken after it. */
+/** The version of the handshake, and of the plugin protocol. */
 const HANDSHAKE = 1;
 const PROTOCOL = 6;
 
@@ -19,7 +19,7 @@ export interface Address {
   readonly address: string;
 }
 
-/** Who started this program, and what they ask for. */
+/** Who started this program, and with which options. */
 type Invitation =
   | { readonly from: "terraform" /** PEM; undefined: no encryption is wanted. */; readonly client: string | undefined }
   | { readonly from: "terraform"; readonly refusal: string }
@@ -31,15 +31,15 @@ export function invitation(env: ProcessEnvironment): Invitation {
   if (!versions.includes(PROTOCOL)) {
     return {
       from: "terraform",
-      refusal: `The provider hostform/hosting speaks plugin protocol ${PROTOCOL}, this Terraform only ${versions.join(", ")}. Use Terraform 1.0 or newer.`,
+      refusal: `The provider hostform/hosting speaks plugin protocol ${PROTOCOL}, this Terraform only ${versions.join(", ")}. Use Terraform 1.0 or later.`,
     };
   }
   return { from: "terraform", client: env.PLUGIN_CLIENT_CERT || undefined };
 }
 
 /**
- * The line that Terraform waits for: `1|6|unix|/path|grpc|CERTIFICATE`, the certificate in DER and base64 without its
- * padding; without encryption it ends after `grpc`.
+ * The line that Terraform waits for: `1|6|unix|/path|grpc|CERTIFICATE`, the certificate as DER in base64 without padding. Without
+ * encryption it ends after `grpc`.
  */
 export function handshakeLine({ network, address }: Address, identity: Identity | undefined): string {
   const parts = [HANDSHAKE, PROTOCOL, network, address, "grpc"];
@@ -47,21 +47,21 @@ export function handshakeLine({ network, address }: Address, identity: Identity 
   return parts.join("|");
 }
 
-/** The value of TF_REATTACH_PROVIDERS with which Terraform uses a provider that runs already. */
+/** The value of TF_REATTACH_PROVIDERS with which Terraform uses a running provider. */
 export function reattachment(provider: string, { network, address }: Address, pid: number): string {
   return JSON.stringify({
     [provider]: {
       Protocol: "grpc",
       ProtocolVersion: PROTOCOL,
       Pid: pid,
-      // Terraform is not to end the process when it has done.
+      // Terraform must not end the process.
       Test: true,
       Addr: { Network: network, String: address },
     },
   });
 }
 
-/** The longest path of a socket on all systems (macOS: 104 bytes with the zero at its end). */
+/** The longest socket path that all systems accept (macOS: 104 bytes with the terminating zero). */
 const LONGEST_PATH = 103;
 
 /** Where a server may listen. */
@@ -72,13 +72,13 @@ interface ListenOptions {
 }
 
 export interface Endpoint extends Address {
-  /** Removes what lies in the file system. Synchronous: it runs when the process ends. */
+  /** Removes the socket. Synchronous: it runs when the process ends. */
   remove(): void;
 }
 
 /**
- * Lets the server listen where only this user reaches it: on a socket in a new folder of mode 0700. On Windows, and where
- * the folder's path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
+ * Lets the server listen where only this user can connect: on a socket in a new folder of mode 0700. On Windows, and where the
+ * path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
  *
  * @throws Node's error when neither is possible.
  */

@@ -7,21 +7,21 @@ type Level = "trace" | "debug" | "info" | "warn" | "error";
 /** Writes to Terraform's log, which is shown with TF_LOG. Nothing secret may be given to it. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number | boolean>>) => void;
 
-/** How a log gets out and what time it is. */
+/** The output of a log, and its clock. */
 interface LogOutput {
   readonly write: (line: string) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Whether anybody reads the log; Terraform itself drops what is below the level that was asked for. */
+/** Whether Terraform shows the log; it filters by level itself. */
 export function isLogged(env: ProcessEnvironment): boolean {
   return [env.TF_LOG, env.TF_LOG_PROVIDER].some((level) => level !== undefined && !/^(?:|off)$/i.test(level));
 }
 
 /**
- * A log of JSON lines as Terraform takes them apart: `@message` has to be a string (anything else makes it panic), and
- * `@timestamp` to have six digits after the point.
+ * A log of JSON lines as Terraform parses them: `@message` must be a string (otherwise Terraform panics), and `@timestamp` must
+ * have six fractional digits.
  */
 export function jsonLog({ write, now }: LogOutput): Log {
   return (level, message, fields = {}) => {
@@ -34,41 +34,40 @@ export function jsonLog({ write, now }: LogOutput): Log {
 /** The log of this process. */
 export const processLog: Log = isLogged(process.env) ? jsonLog({ write: complain, now: Date.now }) : () => {};
 
-/** An error that no part expected, in words that can hold no secret, with the place where it was thrown. */
+/** Logs a defect without its message, which may hold a secret, and with the place where it was thrown. */
 export function logError(message: string, error: unknown): void {
   const { summary, stack } = describeDefect(error);
   processLog("error", message, { error: summary, stack });
 }
 
 /**
- * The streams of a process that Terraform started. The first line of stdout is the handshake; anything more there would
- * stop Terraform from reading. What goes to stderr is Terraform's log, or is shown when the process dies.
+ * The streams of a process that Terraform started. The first line of stdout is the handshake; further output there can stop
+ * Terraform from reading. Terraform logs stderr, and shows it when the process dies.
  */
 const STDOUT = 1;
 const STDERR = 2;
 
-/** One line to stdout: the handshake, or what a person asked for. Written when it returns. */
+/** Writes one line to stdout, synchronously: the handshake, or a message for a person. */
 export function printLine(line: string): void {
   writeSync(STDOUT, `${line}\n`);
 }
 
-/** To stderr, at once: the process may be about to end. A pipe that nobody reads or that is full is no reason to fail. */
+/** Writes to stderr, synchronously: the process may be about to end. A closed or full pipe is no reason to fail. */
 export function complain(text: string): void {
   try {
     writeSync(STDERR, `${text}\n`);
   } catch {
-    // Nobody is left to read it.
+    // No one reads it.
   }
 }
 
-/** From now on whatever a part of the program (or a dependency) writes to stdout or the console goes to stderr. */
+/** Redirects stdout and the console to stderr from now on. */
 export function keepStdoutClean(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
 }
 
 /**
- * What V8 itself says of a defect. It speaks of names in our sources; other messages may quote a value, and a value may be
- * a secret.
+ * V8's own messages about a defect, which have only names of our sources. Other messages may quote a value, which may be a secret.
  */
 const ABOUT_THE_SOURCE = [
   /^Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '[\w$]+'\)$/,
@@ -80,8 +79,7 @@ const ABOUT_THE_SOURCE = [
 ];
 
 /**
- * An error that no part of the provider expected, in words that can hold no secret: what kind it is and where it was
- * thrown; its message only when that is about the source.
+ * A defect without secrets: the kind of the error and where it was thrown; its message only if that has only names of the source.
  */
 export function describeDefect(error: unknown): { readonly summary: string; readonly stack: string } {
   if (!(error instanceof Error)) return { summary: `a ${typeof error} was thrown`, stack: "" };
@@ -92,7 +90,7 @@ export function describeDefect(error: unknown): { readonly summary: string; read
   return { summary: `${kind}${code && ` (${code})`}${message}`, stack: framesOf(error.stack ?? "") };
 }
 
-/** The lines `at …` alone: what stands before them is the message, which may have many lines. */
+/** Only the lines `at …`: the message before them may have several lines. */
 function framesOf(stack: string): string {
   return stack
     .split("\n")

@@ -67,9 +67,9 @@ const cases: readonly Case[] = [
 ];
 
 describe("an order", () => {
-  it.each(cases)("$why", ({ declared, mark = {}, says, ...rest }) => {
+  it.each(cases)("$why", ({ declared, mark, says, ...rest }) => {
     const { kind, session } = fakeScope("hosting_service", { ...("project" in rest && { session: rest }) });
-    const found = checkOrder(kind, declared, mark, session);
+    const found = checkOrder(kind, declared, mark?.replacing, session);
     expect(found.map(({ code, attribute = [] }) => [code, ...attribute].join(" "))).toEqual(says);
     for (const one of found)
       expect({ severity: one.severity, fix: fixOf(one) }).toEqual({ severity: "error", fix: expect.any(String) });
@@ -78,7 +78,7 @@ describe("an order", () => {
   it("is what is paid: nothing else needs a project or a name", () => {
     for (const type of ["hosting_grant", "hosting_webhook", "hosting_client_account", "hosting_domain"]) {
       const { kind, session } = fakeScope(type, { session: { project: undefined } });
-      expect(checkOrder(kind, {}, {}, session)).toEqual([]);
+      expect(checkOrder(kind, {}, undefined, session)).toEqual([]);
     }
   });
 });

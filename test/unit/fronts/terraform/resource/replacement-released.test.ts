@@ -46,7 +46,7 @@ describe("a live object that was released", () => {
     expect(wasReleased(later.kind, next, live, later.front)).toBe(false);
     const here = earlier().later;
     expect(wasReleased(here.kind, next, remote({ ...liveService, id: "1002" }), here.front)).toBe(false);
-    unmarkReleased(here.kind, old.attributes, here.session);
+    unmarkReleased(here.kind, old.attributes, here.journal);
     expect(wasReleased(here.kind, next, live, here.front)).toBe(false);
   });
 
@@ -70,7 +70,7 @@ describe("a create that was planned in the place of an object", () => {
     expect(isToReplace(kind, "second", live, front)).toBe(true);
     expect(isToReplace(kind, "third", live, front)).toBe(false);
     expect(isToReplace(kind, "second", remote({ ...liveService, id: "1002" }), front)).toBe(false);
-    dropReplacing(kind, "second", session);
+    dropReplacing(kind, "second", session.journal);
     expect(isToReplace(kind, "second", live, front)).toBe(false);
   });
 

@@ -41,7 +41,9 @@ function reorder({
   diagnostics?: readonly Diagnostic[];
 } = {}) {
   const { kind, session } = fakeScope(type);
-  return planReplacement(kind, { prior: asHeld(kind, prior), config, mark, diagnostics, session });
+  const held = asHeld(kind, prior);
+  const replacing = replacedObject(kind, { ...held, id: String(held.id) }, mark, session.settings);
+  return planReplacement(kind, { prior: held, config, replacing, diagnostics, session });
 }
 
 describe("an immutable change", () => {
