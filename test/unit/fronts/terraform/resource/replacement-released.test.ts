@@ -46,7 +46,7 @@ describe("a live object that was released", () => {
     expect(wasReleased(later.kind, next, live, later.front)).toBe(false);
     const here = earlier().later;
     expect(wasReleased(here.kind, next, remote({ ...liveService, id: "1002" }), here.front)).toBe(false);
-    unmarkReleased(here.kind, old.attributes, here.journal);
+    unmarkReleased(here.kind, old.attributes, here.session.journal);
     expect(wasReleased(here.kind, next, live, here.front)).toBe(false);
   });
 
