@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
 import { type Backend, type JsonObject, looksLikeToken } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
-import { type Entry, isNull, locate, type MapTree, valueSpan } from "./tree.ts";
+import { type Entry, isNull, locate, valueSpan } from "./tree.ts";
 
 /** Settings that all languages share: those of a backend and of a provider, and the name of the project. */
 
@@ -140,11 +139,7 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const value = settingValue(entry.value, "A backend", context);
   if (value === undefined) return undefined;
   if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
-  const checked = backendSettings[type].partial().safeParse({ [key]: value });
-  if (checked.success) return checked.data as JsonObject;
-  const [issue] = checked.error.issues;
-  diags.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "invalid value"}`);
-  return undefined;
+  return checkedSetting<z.ZodObject>(backendSettings[type], entry, value, diags) as JsonObject | undefined;
 }
 
 const PROJECT_NAME_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit";
@@ -160,19 +155,22 @@ export function holdsToken(key: string, text: string): boolean {
   return key === "base_url" ? CREDENTIALS_BEFORE_HOST.test(text) : looksLikeToken(text, key === "token_env");
 }
 
-/** Adds a setting of a provider if it is valid; errors are reported at their place. @param tree all settings of the provider. */
-export function addProviderSetting(
-  settings: ProviderSettings,
+/**
+ * Checks one setting against the schema of all. @param value evaluated
+ * @returns it as the schema parses it; undefined after errors, each reported at its place.
+ */
+export function checkedSetting<Schema extends z.ZodObject>(
+  schema: Schema,
   entry: Entry,
   value: unknown,
-  tree: MapTree,
   diags: DiagnosticCollector,
-): void {
-  const parsed = providerSettings.safeParse({ [entry.key]: value });
-  if (parsed.success) Object.assign(settings, parsed.data);
-  for (const { path, message } of parsed.error?.issues ?? []) {
-    const steps = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-    const span = steps.length > 1 ? locate(tree, steps) : valueSpan(entry);
+): Partial<z.output<Schema>> | undefined {
+  const parsed = schema.partial().safeParse({ [entry.key]: value });
+  if (parsed.success) return parsed.data as Partial<z.output<Schema>>;
+  for (const { path, message } of parsed.error.issues) {
+    const steps = path.map(String);
+    const span = steps.length > 1 ? locate(entry.value, steps.slice(1)) : valueSpan(entry);
     diags.add(span, "config.invalid_value", `${steps.join(".")}: ${message}`);
   }
+  return undefined;
 }

@@ -55,20 +55,26 @@ export class Source {
   }
 
   #position(offset: number): { line: number; column: number } {
-    let low = 0;
-    let high = this.#lineStarts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (this.#lineStarts[low] ?? 0) + 1 };
+    const line = lastStart(this.#lineStarts, offset);
+    return { line: line + 1, column: offset - (this.#lineStarts[line] ?? 0) + 1 };
   }
 
   #line(line: number): string {
     const text = this.text.slice(this.#lineStarts[line - 1] ?? 0, (this.#lineStarts[line] ?? this.text.length + 1) - 1);
     return text.endsWith("\r") ? text.slice(0, -1) : text;
   }
+}
+
+/** The index of the last of several sorted starts that is not after the offset; 0 when all are. */
+export function lastStart(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 export function rangeOf(span: Span): SourceRange {

@@ -79,12 +79,18 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
   return first;
 }
 
-/** A literal true or false, also as a string, as in Terraform. Undefined when it is absent, or after a reported error. */
+/** A literal true or false, also as a string, as in Terraform. Undefined for anything else. */
+export function flagOf({ value: tree }: Entry): boolean | undefined {
+  const value = tree.form === "leaf" ? tree.value : undefined;
+  if (value === true || value === "true") return true;
+  return value === false || value === "false" ? false : undefined;
+}
+
+/** A literal true or false. Undefined when it is absent, or after a reported error. */
 export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
   if (!isGiven(entry)) return undefined;
-  const value = entry.value.form === "leaf" ? entry.value.value : undefined;
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
+  const flag = flagOf(entry);
+  if (flag !== undefined) return flag;
   const fix = "An expression cannot be used here.";
   diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
   return undefined;

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
 import { type Diagnostic, isObject, type JsonObject, type SourceRange } from "../../core/model/index.ts";
 import { DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
-import { Source, type SourceFile, type Span } from "../source/source.ts";
+import { lastStart, Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 
 /**
@@ -132,10 +132,12 @@ interface Origin {
 export class SynthesizedSource extends Source {
   /** In the order of the text; blocks are not nested. */
   readonly #origins: Origin[] = [];
-  /** The longest first: hiding a part of a longer one would show the rest. */
-  #secrets: readonly string[] = [];
+  readonly #starts: number[] = [];
+  readonly #secrets = new Set<string>();
+  /** The secrets, the longest first: hiding a part of a longer one would show the rest. Undefined after a new one. */
+  #sorted: readonly string[] | undefined;
 
-  /** Notes who wrote a block, from what its `//` says. To be called in the order of the text. @param start where its key begins. */
+  /** Records which construct wrote a block, from its `//`. Call it in the order of the text. @param start of the block's key. */
   credit(start: number, block: MapTree): void {
     if (start < (this.#origins.at(-1)?.end ?? 0)) return;
     const metadata = treeAt(block, ["//", "metadata"]);
@@ -144,13 +146,14 @@ export class SynthesizedSource extends Source {
     const frame = trace?.form === "list" ? frameOf(trace.items.flatMap((item) => stringOf(item) ?? [])) : undefined;
     if (construct === undefined && frame === undefined) return;
     this.#origins.push({ start, end: block.span.end, construct, frame });
+    this.#starts.push(start);
   }
 
   /** Hides a secret in all lines that ranges of this source show. @param span its place, with the escapes that it has there. */
   hide(secret: string, { start, end }: Span): void {
     const forms = [secret, JSON.stringify(secret).slice(1, -1), this.text.slice(start + 1, end - 1)];
-    const all = new Set([...this.#secrets, ...forms.filter((form) => form !== "")]);
-    this.#secrets = [...all].sort((a, b) => b.length - a.length);
+    for (const form of forms) if (form !== "") this.#secrets.add(form);
+    this.#sorted = undefined;
   }
 
   override range(start: number, end: number): SourceRange {
@@ -165,21 +168,14 @@ export class SynthesizedSource extends Source {
   }
 
   #originOf(offset: number): Origin | undefined {
-    const origins = this.#origins;
-    let low = 0;
-    let high = origins.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((origins[middle]?.end ?? 0) > offset) high = middle;
-      else low = middle + 1;
-    }
-    const found = origins[low];
+    const found = this.#origins[lastStart(this.#starts, offset)];
     return found !== undefined && offset >= found.start && offset < found.end ? found : undefined;
   }
 
   #hidden(text: string): string {
     let shown = text;
-    for (const secret of this.#secrets) shown = shown.replaceAll(secret, "*".repeat(secret.length));
+    this.#sorted ??= [...this.#secrets].sort((a, b) => b.length - a.length);
+    for (const secret of this.#sorted) shown = shown.replaceAll(secret, "*".repeat(secret.length));
     return shown;
   }
 }

@@ -4,7 +4,7 @@ import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/in
 import { checkName, type DiagnosticCollector, type Remark, unique } from "../source/diagnostics.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, strings, type Tree } from "../source/tree.ts";
-import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, KEYS, refusedKey } from "./blocks.ts";
+import { argumentsOf, BLOCK_TYPES, type Block, blocksOf, flagOf, KEYS, refusedKey } from "./blocks.ts";
 import { SynthesizedSource } from "./json.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
@@ -157,7 +157,7 @@ export function literalSecrets(
   for (const [name, { body }] of variables) {
     const fallback = body.entries.get("default");
     const flags = [body.entries.get("sensitive"), body.entries.get("ephemeral")];
-    if (fallback === undefined || !flags.some(isTrue)) continue;
+    if (fallback === undefined || !flags.some((flag) => flag && flagOf(flag) === true)) continue;
     if (!learn(fallback)) continue;
     warn(fallback, `The default of the variable "${name}"`, `Remove the default, and set TF_VAR_${name}.`);
   }
@@ -184,7 +184,3 @@ export function literalSecrets(
 }
 
 const FIX = 'Declare a variable with `"sensitive": true`, write `"${var.NAME}"`, and set TF_VAR_NAME.';
-
-function isTrue(entry: Entry | undefined): boolean {
-  return entry?.value.form === "leaf" && (entry.value.value === true || entry.value.value === "true");
-}

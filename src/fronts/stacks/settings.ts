@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { evaluate, isTemplate } from "../../core/expression/index.ts";
-import { configOf, type ProviderSettings } from "../../core/kinds/provider-settings.ts";
+import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
 import {
   type Attribute,
   type Backend,
@@ -13,9 +13,9 @@ import {
   type Value,
 } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { addProviderSetting, backendOfEntry, holdsToken, projectNameRemark } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting, holdsToken, projectNameRemark } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
-import { type Entry, isGiven, type MapTree, strings, toJson, valueSpan } from "../source/tree.ts";
+import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, BACKENDS, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
 import { attributeValue, compile, reporting } from "./expressions.ts";
 import { OTHER_PROVIDER, PROVIDER } from "./module.ts";
@@ -180,7 +180,7 @@ export function readProviders(schema: Schema, folder: string, context: StackCont
       else if (isGiven(block.body.entries.get("project"))) unclear = true;
       providers.set(alias, {
         alias,
-        ...configured(settings, block.body, folder, diags),
+        ...configured(settings, folder, diags),
         range: rangeOf(block.keySpan),
       });
     }
@@ -279,7 +279,6 @@ function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): strin
 
 function configured(
   settings: ReadonlyMap<string, Setting>,
-  body: MapTree,
   folder: string,
   diags: DiagnosticCollector,
 ): Omit<ProviderConfig, "alias" | "range"> {
@@ -294,7 +293,7 @@ function configured(
       continue;
     }
     // The environment variable behind `token` becomes `token_env`.
-    addProviderSetting(right, { ...entry, key }, value, body, diags);
+    Object.assign(right, checkedSetting(providerSettings, { ...entry, key }, value, diags));
   }
   const config = configOf(right);
   const { tokenFile, tokenEnv } = config;

@@ -6,7 +6,7 @@ import type { Kind } from "../../core/kinds/kind.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
 import { CURRENCIES, type Guards, type ProviderConfig, type SecretSource } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
-import { addProviderSetting, holdsToken } from "../source/settings.ts";
+import { checkedSetting, holdsToken } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
 import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
@@ -54,7 +54,7 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
       continue;
     }
     const value = settingValue(entry.value, "A provider", context);
-    if (value !== undefined) addProviderSetting(settings, entry, value, tree, diags);
+    if (value !== undefined) Object.assign(settings, checkedSetting(providerSettings, entry, value, diags));
   }
   const config = configOf(settings);
   const { tokenFile } = config;
@@ -144,17 +144,14 @@ function limitsNothing(tree: Entry["value"]): boolean {
 /** Checks one limit; each error is reported at its place. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
-  const currencies = key === "max_spend" && tree.form === "map" ? [...tree.entries.values()] : [];
-  const strange = currencies.filter((currency) => !CURRENCIES.some((known) => known === currency.key));
+  if (key !== "max_spend" || tree.form !== "map")
+    return checkedSetting(guardSettings, entry, toJson(tree), diags) !== undefined;
+  const isKnown = (currency: string) => CURRENCIES.some((known) => known === currency);
+  const strange = [...tree.entries.values()].filter((currency) => !isKnown(currency.key));
   for (const currency of strange) reportUnknown(currency, "The API has no currency", CURRENCIES, diags);
-  const parsed = guardSettings.safeParse({ [key]: toJson(tree) });
-  const issues = parsed.success ? [] : parsed.error.issues.filter(({ code }) => code !== "unrecognized_keys");
-  for (const { path, message } of issues) {
-    const [, currency] = path;
-    const at = currency === undefined ? entry : ((tree as MapTree).entries.get(String(currency)) ?? entry);
-    diags.add(valueSpan(at), "config.invalid_value", `${path.join(".")}: ${message}`);
-  }
-  return issues.length + strange.length === 0;
+  const amounts: MapTree = { ...tree, entries: new Map([...tree.entries].filter(([currency]) => isKnown(currency))) };
+  const checked = checkedSetting(guardSettings, { ...entry, value: amounts }, toJson(amounts), diags);
+  return checked !== undefined && strange.length === 0;
 }
 
 function reportUnknown(

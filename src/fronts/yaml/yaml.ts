@@ -303,17 +303,12 @@ function leaf(value: null | boolean | number | string, span: Span): Weighed {
 }
 
 function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values: number; depth: number } {
-  let values = 1;
-  let depth = 0;
-  for (const part of parts) {
-    values += part.values;
-    depth = Math.max(depth, part.depth + 1);
-  }
-  for (const part of merged) {
-    values += part.values;
-    depth = Math.max(depth, part.depth);
-  }
-  return { values, depth };
+  const all = [...parts, ...merged];
+  const depths = [...parts.map((part) => part.depth + 1), ...merged.map((part) => part.depth)];
+  return {
+    values: all.reduce((sum, part) => sum + part.values, 1),
+    depth: depths.reduce((most, depth) => Math.max(most, depth), 0),
+  };
 }
 
 /**
