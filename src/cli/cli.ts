@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
-import { yamlRemedies } from "../fronts/yaml/remedies.ts";
 import { learnEnvironment } from "../project/known-secrets.ts";
+import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";

@@ -1,16 +1,12 @@
-import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../contract/index.ts";
 import { requireAllowedOrigin } from "../core/api/address.ts";
-import { ledgerFor, type RequestEvent } from "../core/api/index.ts";
-import { Prober } from "../core/api/probe.ts";
 import { readToken } from "../core/api/token.ts";
-import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
-import { fail, HostformError, isJudged, looksLikeToken } from "../core/model/index.ts";
-import { interruptible } from "../project/interrupt.ts";
-import { learnToken, learnValue } from "../project/known-secrets.ts";
+import { fail, isJudged, looksLikeToken } from "../core/model/index.ts";
+import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } from "../project/contract.ts";
+import { learnToken } from "../project/known-secrets.ts";
 import type { Project } from "../project/project.ts";
-import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { formatEstimate, renderContract } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, say } from "./terminal.ts";
 
 interface ContractFlags {
   readonly baseUrl?: string;
@@ -18,16 +14,6 @@ interface ContractFlags {
   readonly write?: boolean;
   readonly webhookUrl?: string;
 }
-
-/** §8. */
-const BUDGET = 60;
-
-/** What hostform makes of a server's words, before the user has mapped any. */
-const VOCABULARY: Vocabulary = {
-  phase: (word) => phaseOfWord(word, { statusWords: {} }),
-  months: monthsOf,
-  password: passwordForm,
-};
 
 /**
  * `hostform contract`: holds what hostform assumes against a real server, with GETs alone unless `--write` is given.
@@ -48,64 +34,29 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
   requireAllowedOrigin(baseUrl, project.source.env, { of: "The base URL" });
   const token = await tokenOf(project, flags.tokenEnv);
   const write = flags.write === true;
-  return interruptible(project.host, async (signal) => {
-    const ledger = ledgerFor({
-      baseUrl,
-      token,
-      env: project.source.env,
-      onWarning: (warning) => {
-        if (!terminal.quiet) terminal.err(renderDiagnostics([warning], terminal.errLook));
+  say(terminal, announcement(write));
+  const { report, leftover } = await checkServer(project, {
+    baseUrl,
+    token,
+    onWait: (ms) => say(terminal, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
+    ...(write && {
+      write: {
+        webhookUrl: flags.webhookUrl,
+        onRegistered: (id, url) => say(terminal, `Registered webhook ${id} (${url}); it will be removed again.`),
       },
-    });
-    const prober = new Prober({
-      baseUrl,
-      token,
-      ledger,
-      clock: terminal.clock,
-      env: project.source.env,
-      insecureHttp: project.source.insecureHttp,
-      onRequest: (event) => show(terminal, event),
-      onWait: (ms) => say(terminal, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
-    });
-    try {
-      say(terminal, announcement(write));
-      const { report, leftover } = await checkContract({
-        prober,
-        baseUrl: new URL(baseUrl).origin,
-        vocabulary: VOCABULARY,
-        signal,
-        write: write
-          ? {
-              webhookUrl: flags.webhookUrl,
-              random: Math.random,
-              onRegistered: (id, url) => say(terminal, `Registered webhook ${id} (${url}); it will be removed again.`),
-              onSecret: (secret) => learnValue(project.redaction, secret),
-            }
-          : undefined,
-      });
-      if (terminal.json) printJson(terminal, { ...report, ...(leftover !== undefined && { leftover }) });
-      else terminal.out(renderContract(report, terminal.outLook));
-      if (leftover !== undefined) terminal.err(renderDiagnostics([leftoverDiagnostic(leftover)], terminal.errLook));
-      return leftover !== undefined || !isJudged(report) || report.checks.some(({ verdict }) => verdict === "stops")
-        ? 1
-        : 0;
-    } catch (error) {
-      // An interruption is reported only as such; report what it left behind as well.
-      if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
-        terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
-      }
-      throw error;
-    } finally {
-      await prober.close();
-      ledger.close?.();
-    }
+    }),
   });
+  if (terminal.json) printJson(terminal, { ...report, ...(leftover !== undefined && { leftover }) });
+  else terminal.out(renderContract(report, terminal.outLook));
+  if (leftover !== undefined) project.log.alert(leftoverDiagnostic(leftover));
+  const stops = report.checks.some(({ verdict }) => verdict === "stops");
+  return leftover !== undefined || !isJudged(report) || stops ? 1 : 0;
 };
 
 function announcement(write: boolean): string {
   const most = mostRequests(write);
   const what = write ? "It reads, registers a webhook and removes it again, and orders nothing." : "It only reads.";
-  return `This takes up to ${most} of the ${BUDGET} requests that the token has each minute. ${what}`;
+  return `This takes up to ${most} of the ${REQUESTS_PER_MINUTE} requests that the token has each minute. ${what}`;
 }
 
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
@@ -141,9 +92,4 @@ function checkWebhookUrl(url: string | undefined): void {
       remedies: ["Give an http or https URL such as https://hooks.example.com/check."],
     });
   }
-}
-
-function show(terminal: Terminal, { left, ...event }: RequestEvent): void {
-  if (!terminal.verbose) return;
-  say(terminal, requestEventLine({ ...event, budgetLeft: left, budget: BUDGET }));
 }

@@ -4,11 +4,11 @@
  */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { childEnvironment, errnoOf, fail, HostformError } from "../core/model/index.ts";
+import { childEnvironment, fail, HostformError } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
+import { fileFailure, readIfPresent, writeWhole } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
-import { writeWhole } from "./whole-file.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
 type Sandbox = import("../sandbox/index.ts").Sandbox;
@@ -190,14 +190,8 @@ const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*
 
 /** Refuses a file that a session must not be written to, before there is one that could be lost. */
 async function checkRecordFile(file: string): Promise<void> {
-  let there: string;
-  try {
-    there = await readFile(file, "utf8");
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") cannotWrite(file, error);
-    await writeSession(file, "");
-    return;
-  }
+  const there = await readIfPresent(file).catch((error: unknown) => cannotWrite(file, error));
+  if (there === undefined) return writeSession(file, "");
   if (OWN.some((beginning) => beginning.test(there))) return;
   fail("usage", "The file for the session already exists, and is not a recorded session", {
     detail: file,
@@ -225,24 +219,4 @@ function cannotWrite(file: string, error: unknown): never {
     detail: file,
     remedies: ["Choose another file."],
   });
-}
-
-/* Why a file could not be read or written, in words. */
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of the path is not a folder",
-  EISDIR: "it is a folder",
-  EACCES: "its permissions do not allow it",
-  EPERM: "its permissions do not allow it",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  ELOOP: "its links lead in a circle",
-  ENAMETOOLONG: "its name is too long",
-};
-
-/** For the end of a sentence: `it is a folder`. @throws the error itself when it is not one of the file system. */
-function fileFailure(error: unknown): string {
-  const errno = errnoOf(error);
-  if (errno === undefined) throw error;
-  return REASONS[errno] ?? errno;
 }

@@ -2,14 +2,13 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { HostingClient } from "../core/api/index.ts";
-import { passwordForm } from "../core/kinds/service/words.ts";
-import { didYouMean, errnoOf, fail, parseAddress, resourceOf } from "../core/model/index.ts";
-import { selectResources } from "../core/record/index.ts";
+import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/known-secrets.ts";
 import type { Project } from "../project/project.ts";
-import { type ProviderFlags, panelUrl, withProvider } from "../project/providers.ts";
+import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { escapeLine } from "../report/index.ts";
+import { fileFailure } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
 
@@ -35,8 +34,7 @@ export async function serviceTarget(project: Project, text: string, alias: strin
   if (parsed.type !== SERVICE) {
     fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
   }
-  const state = await project.state.read();
-  const [resource, another] = selectResources(state, text);
+  const [resource, another] = await project.state.select(text);
   if (resource === undefined || another !== undefined) {
     fail("usage", `${text} names several services`, {
       remedies: [`Name one of them, such as '${resource?.address}'.`],
@@ -194,8 +192,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("usage", `The password file cannot be read: ${errnoOf(error)}`, { detail: file });
+    fail("usage", `The password file cannot be read: ${fileFailure(error)}`, { detail: file });
   }
 }
 

@@ -1,28 +1,13 @@
 /** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import {
-  didYouMean,
-  errnoOf,
-  fail,
-  HostformError,
-  type Json,
-  type ResourceState,
-  type State,
-} from "../core/model/index.ts";
-import {
-  bytesOf,
-  type Encryption,
-  KEY_VARIABLES,
-  NEW_KEY_VARIABLES,
-  type Resealed,
-  type StateKey,
-  selectResources,
-} from "../core/record/index.ts";
+import { didYouMean, fail, HostformError, type Json, type ResourceState, type State } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import type { Project } from "../project/project.ts";
+import { rotateKey } from "../project/rotate-key.ts";
 import { forget, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
+import { fileFailure } from "./files.ts";
 import { type Action, printJson, revealJson, say } from "./terminal.ts";
 
 interface StateListFlags {
@@ -58,7 +43,7 @@ const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
 export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
-  const [resource, ...others] = selectResources(await project.state.read(), address);
+  const [resource, ...others] = await project.state.select(address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
       detail: [resource, ...others].map((one) => one?.address).join(", "),
@@ -165,8 +150,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("config.unreadable", `${file} cannot be read: ${errnoOf(error)}`, {
+    fail("config.unreadable", `${file} cannot be read: ${fileFailure(error)}`, {
       remedies: ["Check the path, or give `-` for standard input."],
     });
   }
@@ -239,51 +223,22 @@ function warning(secrets: readonly Secret[]): string {
  * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
  */
 export const runStateRotateKey: Action = async (terminal, project) => {
-  const old = project.state.encryption().required();
-  const encryption = project.state.encryption(NEW_KEY_VARIABLES);
-  const key = encryption.required();
-  if (await same(old, key)) {
-    fail("usage", `${key.variable} and ${old.variable} hold the same ${key.from}`, {
-      remedies: [`Set ${key.variable} to a new one.`],
-    });
-  }
-  const { found, changed, backup } = await rotate(project, encryption);
+  const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
   else if (!found) terminal.out("There is no state yet: nothing is encrypted with the old key.\n");
   else {
     const already = changed ? "" : " already";
     const what = backup ? "The state and its backup are" : "The state is";
     terminal.out(`${what} encrypted with the new ${key.from}${already}.\n`);
-    const variable = KEY_VARIABLES[key.variable === NEW_KEY_VARIABLES.command ? "command" : key.from];
-    const unset = variable === old.variable ? "" : ` and unset ${old.variable}`;
-    const value = variable === KEY_VARIABLES.command ? "the command that prints it" : "it";
-    say(terminal, `From now on, set ${variable} to ${value}${unset}. Earlier copies still need the old ${old.from}.`);
+    const unset = variable.name === old.variable ? "" : ` and unset ${old.variable}`;
+    const value = variable.isCommand ? "the command that prints it" : "it";
+    say(
+      terminal,
+      `From now on, set ${variable.name} to ${value}${unset}. Earlier copies still need the old ${old.from}.`,
+    );
   }
   return 0;
 };
-
-async function same(one: StateKey, other: StateKey): Promise<boolean> {
-  return one.from === "key"
-    ? other.from === "key" && (await bytesOf(one)).equals(await bytesOf(other))
-    : other.from === "passphrase" && one.passphrase === other.passphrase;
-}
-
-/** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
-async function rotate(project: Project, encryption: Encryption): Promise<Omit<Resealed, "state">> {
-  try {
-    return await project.state.reseal("state rotate-key", { to: "key", encryption });
-  } catch (error) {
-    if (!(error instanceof HostformError) || error.diagnostics[0]?.code !== "state.key") throw error;
-    const reading = { write: false, command: "read", timeoutMs: 0 };
-    const opened = await project.state
-      .store(encryption)
-      .open(reading)
-      .catch(() => undefined);
-    if (opened === undefined) throw error;
-    await opened.close();
-    return { found: true, changed: false, backup: false };
-  }
-}
 
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
 const FENCED = "If the holder is still running, its next write is refused.";

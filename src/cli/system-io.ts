@@ -1,12 +1,10 @@
 /** The real outside of a command: streams, signals and programs of this process. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
-import { captureCommand } from "../core/record/index.ts";
-import type { ShellOptions } from "../project/source.ts";
+import { captureCommand, ended, runShell } from "../project/programs.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import type { Io } from "./terminal.ts";
 
@@ -162,46 +160,6 @@ async function runCommand(
   }
 }
 
-/** How long a process that was asked to end may take before it is killed (milliseconds). */
-const GRACE_MS = 5_000;
-
-/** Runs a line of the shell without a terminal; see `Io.shell`. */
-export async function runShell(
-  line: string,
-  { cwd, env, signal, onOutput }: ShellOptions,
-): Promise<string | undefined> {
-  signal.throwIfAborted();
-  // A group of its own: what the shell has started ends with it.
-  const detached = process.platform !== "win32";
-  const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
-  const kill = (how: NodeJS.Signals) => {
-    try {
-      if (detached && child.pid !== undefined) process.kill(-child.pid, how);
-      else child.kill(how);
-    } catch {
-      // It has already ended.
-    }
-  };
-  let grace: NodeJS.Timeout | undefined;
-  const stop = () => {
-    kill("SIGTERM");
-    grace = setTimeout(() => kill("SIGKILL"), GRACE_MS);
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const code = await ended(child);
-    signal.throwIfAborted();
-    return code === 0 ? undefined : `ended with exit code ${code}`;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return `could not be started (${errnoOf(error)})`;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    clearTimeout(grace);
-  }
-}
-
 /** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
 async function browse(url: string): Promise<void> {
   const [command, ...args] =
@@ -219,11 +177,4 @@ async function browse(url: string): Promise<void> {
     if (errnoOf(error) === undefined) throw error;
     fail("usage", `The browser could not be opened: ${command}: ${errnoOf(error)}`, { remedies: [fix] });
   }
-}
-
-function ended(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
-  });
 }

@@ -1,9 +1,9 @@
 /** The terminal, or what stands in its place: the streams of a command behind their guard, and how it was asked to print. */
 
-import { yamlRemedies } from "../fronts/yaml/remedies.ts";
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
+import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine } from "../report/index.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */

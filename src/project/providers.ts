@@ -276,6 +276,8 @@ export async function panelUrl(project: Project, alias: string, id: string): Pro
   return url;
 }
 
+export { passwordForm } from "../core/kinds/service/words.ts";
+
 type DataSession = import("../fronts/terraform/index.ts").DataSession;
 
 /**

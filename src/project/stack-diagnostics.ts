@@ -11,6 +11,9 @@ import { stackRemedies } from "../fronts/stacks/remedies.ts";
 import { projectFlags } from "./command-line.ts";
 import type { ProjectSource } from "./source.ts";
 
+/** How remedies are rendered, unless {@link forStack} has done it. */
+export { yamlRemedies } from "../fronts/yaml/remedies.ts";
+
 /**
  * The diagnostics of a stack, with their remedies rendered for it: they may be shown where the stack is not known. What
  * several share names no address, so that it is shown once. Those of a project in YAML stay as they are.

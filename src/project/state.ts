@@ -85,6 +85,14 @@ export class ProjectState {
     }
   }
 
+  /**
+   * The recorded resources that an address names, read without taking the lock; at least one.
+   * @param warns false: warnings of the state are not reported. @throws HostformError `plan.address` for none.
+   */
+  async select(address: string, warns = true): Promise<readonly ResourceState[]> {
+    return selectResources(await this.read(warns), address);
+  }
+
   /** Opens the state for writing, and frees the lock afterwards. Waiting for the lock can be interrupted. */
   write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { source, host } = this.#parts;

@@ -7,10 +7,10 @@ import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { runCli } from "../../src/cli/cli.ts";
-import { runShell } from "../../src/cli/system-io.ts";
 import type { Io } from "../../src/cli/terminal.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
 import { captureCommand } from "../../src/core/record/index.ts";
+import { runShell } from "../../src/project/programs.ts";
 import { fakeIo } from "../support/io.ts";
 
 export const canServeCommands = process.platform === "linux";

@@ -7,7 +7,6 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
 import {
-  errnoOf,
   fail,
   HostformError,
   isObject,
@@ -15,13 +14,12 @@ import {
   type JsonObject,
   type ResourceState,
 } from "../../core/model/index.ts";
-import { selectResources } from "../../core/record/index.ts";
-import { systemFiles } from "../../fronts/yaml/index.ts";
 import { learnValue } from "../../project/known-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
 import type { Log } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
+import { fileFailure, readUpTo } from "../files.ts";
 import { refuseSecretAsName } from "../options.ts";
 
 /** Each may be given several times; all secrets that are found are accepted. */
@@ -206,9 +204,9 @@ function stateReader(project: Project, address: string): (refresh: boolean) => P
   return async (refresh) => {
     const now = project.host.clock.now();
     if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const state = await project.state.read(first);
+      const selected = await project.state.select(address, first);
       first = false;
-      known = { at: now, resources: webhooksOf(selectResources(state, address), address) };
+      known = { at: now, resources: webhooksOf(selected, address) };
     }
     return known.resources;
   };
@@ -290,12 +288,12 @@ async function contentOf(file: string, place: string): Promise<{ text: string; r
     const status = await stat(file);
     if (!status.isFile()) unreadable(place, "It is not a regular file.", "Name a file.");
     const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
-    const bytes = await systemFiles.read(file, MOST_BYTES + 1);
+    const bytes = await readUpTo(file, MOST_BYTES);
     if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");
-    return { text: Buffer.from(bytes).toString("utf8"), readableByOthers };
+    return { text: bytes.toString("utf8"), readableByOthers };
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return unreadable(place, `${file}: ${errnoOf(error)}.`, "Check the path, and that you may read the file.");
+    if (error instanceof HostformError) throw error;
+    return unreadable(place, `${file}: ${fileFailure(error)}.`, "Check the path, and that you may read the file.");
   }
 }
 

@@ -1,10 +1,10 @@
 /** `webhooks verify`: checks the signature of a body that was kept; of one that does not fit, why. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
-import { errnoOf, fail, type Remedy } from "../../core/model/index.ts";
-import { systemFiles } from "../../fronts/yaml/index.ts";
+import { fail, type Remedy } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
+import { fileFailure, readUpTo } from "../files.ts";
 import { type Action, printJson, say } from "../terminal.ts";
 import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
@@ -62,10 +62,9 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
 /** Not more of the file than is needed to see that it is too large: some never end. */
 async function bodyOf(full: string): Promise<Uint8Array> {
   try {
-    return await systemFiles.read(full, MOST_BYTES + 1);
+    return await readUpTo(full, MOST_BYTES);
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
+    return fail("config.unreadable", `The body cannot be read: ${fileFailure(error)}`, {
       detail: escapeLine(full),
       remedies: ["Give the file with the raw body, or - for standard input."],
     });

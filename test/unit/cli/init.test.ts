@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { gitignoreWith, starter } from "../../../src/cli/init.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
+import { gitignoreWith, starter } from "../../../src/project/starter.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { runIn } from "./harness.ts";
 
@@ -22,7 +22,7 @@ describe("init", () => {
 
   it("holds an example of each kind that validates once the comments are removed", async () => {
     const dir = temporaryFolder();
-    const text = starter({ project: "acme", baseUrl: "https://api.acme.example", kinds: [...kinds.values()] });
+    const text = starter({ project: "acme", baseUrl: "https://api.acme.example" });
     const prose = /^# (?=[A-Z]|yaml-language-server)/;
     const bare = text
       .split("\n")

@@ -3,7 +3,7 @@ import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { withoutTerraformSpelling } from "../../../src/cli/options.ts";
-import { runShell } from "../../../src/cli/system-io.ts";
+import { runShell } from "../../../src/project/programs.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 

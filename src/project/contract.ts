@@ -1,0 +1,76 @@
+/** What `contract` does: holds what hostform assumes against a real server, without a declaration. */
+import { checkContract, type Vocabulary } from "../contract/index.ts";
+import { ledgerFor } from "../core/api/index.ts";
+import { Prober } from "../core/api/probe.ts";
+import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
+import { HostformError } from "../core/model/index.ts";
+import { interruptible } from "./interrupt.ts";
+import { learnValue } from "./known-secrets.ts";
+import type { ProjectParts } from "./source.ts";
+
+export { leftoverDiagnostic, mostRequests } from "../contract/index.ts";
+
+/** §8. */
+export const REQUESTS_PER_MINUTE = 60;
+
+/** What hostform makes of a server's words, before the user has mapped any. */
+const VOCABULARY: Vocabulary = {
+  phase: (word) => phaseOfWord(word, { statusWords: {} }),
+  months: monthsOf,
+  password: passwordForm,
+};
+
+/** How a server is checked. */
+interface ServerCheck {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** The rate limit is waited for, so many milliseconds. */
+  onWait(ms: number): void;
+  /** Registers a webhook, too, and removes it again. */
+  readonly write?: {
+    readonly webhookUrl: string | undefined;
+    onRegistered(id: string, url: string): void;
+  };
+}
+
+/**
+ * Checks a server, with GETs alone unless `write` is given. Ctrl-C ends it; a webhook that may be left is reported.
+ * @throws ApiError when there is nothing to report on; HostformError `contract.leftover`, `interrupted`.
+ */
+export function checkServer(
+  { source, host, redaction, log }: ProjectParts,
+  { baseUrl, token, onWait, write }: ServerCheck,
+): ReturnType<typeof checkContract> {
+  return interruptible(host, async (signal) => {
+    const { env, insecureHttp } = source;
+    const ledger = ledgerFor({ baseUrl, token, env, onWarning: (warning) => log.warn([warning]) });
+    const prober = new Prober({
+      baseUrl,
+      token,
+      ledger,
+      clock: host.clock,
+      env,
+      insecureHttp,
+      onRequest: (event) => log.request(event, REQUESTS_PER_MINUTE),
+      onWait,
+    });
+    try {
+      return await checkContract({
+        prober,
+        baseUrl: new URL(baseUrl).origin,
+        vocabulary: VOCABULARY,
+        signal,
+        write: write && { ...write, random: Math.random, onSecret: (secret) => learnValue(redaction, secret) },
+      });
+    } catch (error) {
+      // An interruption is reported only as such; report what it left behind as well.
+      if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
+        for (const diagnostic of error.diagnostics) log.alert(diagnostic);
+      }
+      throw error;
+    } finally {
+      await prober.close();
+      ledger.close?.();
+    }
+  });
+}

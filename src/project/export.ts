@@ -1,0 +1,122 @@
+/** What `export` writes: the declaration as a configuration of Terraform, and what is in the way of using it there. */
+import path from "node:path";
+import { kinds } from "../core/kinds/index.ts";
+import {
+  type AttributePath,
+  type DesiredResource,
+  type Diagnostic,
+  HostformError,
+  isError,
+  isObject,
+  type Json,
+  type State,
+} from "../core/model/index.ts";
+import { plural } from "../report/index.ts";
+import type { Project } from "./project.ts";
+import type { Redaction } from "./redaction.ts";
+import type { ProjectState } from "./state.ts";
+
+/** The two notations of Terraform. */
+export type ExportFormat = "hcl" | "tf-json";
+
+/**
+ * The declaration for Terraform, with the addresses that it has here, so that Terraform can go on with the same state.
+ * Reads the state without a lock; sends nothing, changes nothing.
+ * @param folder of the configuration; absolute.
+ * @throws HostformError for errors of the declaration, and for a secret in it.
+ */
+export async function exportConfiguration(
+  { source, declaration, state: recorded, redaction }: Project,
+  format: ExportFormat,
+  folder: string,
+): Promise<{ readonly text: string; readonly diagnostics: readonly Diagnostic[] }> {
+  const { desired, diagnostics: ofDeclaration } = await declaration.load();
+  const { state, diagnostics: ofState } = await stateForExport(recorded);
+  const [{ schemaOf }, { terraformConfiguration }, { renderHcl, renderTfJson }] = await Promise.all([
+    import("../fronts/terraform/schema/of-kind.ts"),
+    import("../fronts/terraform/export/configuration.ts"),
+    import("../fronts/terraform/export/document.ts"),
+  ]);
+  const { document, diagnostics: found } = terraformConfiguration({
+    desired,
+    state,
+    kinds,
+    attributesOf: (kind) => schemaOf(kind).attributes,
+    files: desired.files.map((name) => path.basename(name)),
+    places: { folder, base: source.cwd, state: source.state },
+    inProject: path.relative(folder, source.dir) === "",
+    insecureHttp: source.insecureHttp,
+  });
+  const diagnostics = [...ofDeclaration, ...ofState, ...found];
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
+  refuseSecrets(redaction, text, desired.resources);
+  return { text, diagnostics };
+}
+
+/** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */
+function refuseSecrets(redaction: Redaction, text: string, resources: readonly DesiredResource[]): void {
+  const hides = (value: string) => redaction.redact(value) !== value;
+  if (!hides(text)) return;
+  const found = resources.flatMap((resource): Diagnostic[] => {
+    const { address, config } = resource;
+    return textsIn(config, []).flatMap(({ value, at }) => {
+      if (!hides(value)) return [];
+      const range = resource.locate(at);
+      return [{ ...SECRET, address, attribute: at, ...(range && { range }) }];
+    });
+  });
+  throw new HostformError(found.length > 0 ? found : [SECRET]);
+}
+
+const SECRET: Diagnostic = {
+  severity: "error",
+  code: "config.secret",
+  summary: "The declaration contains a secret, which would be written into the configuration",
+  detail: "An environment variable, a file or the state holds the same token or password.",
+  remedies: ["Take it from the environment: `${env.NAME}` becomes a variable of the configuration."],
+};
+
+function textsIn(value: Json, at: AttributePath): { value: string; at: AttributePath }[] {
+  if (typeof value === "string") return [{ value, at }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...at, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) => textsIn(part as Json, [...at, key]));
+}
+
+/**
+ * The state as Terraform would find it, with what is in the way: Terraform reads neither a journal nor an encrypted state.
+ * Takes no lock.
+ */
+async function stateForExport(recorded: ProjectState): Promise<{
+  readonly state: State;
+  readonly diagnostics: readonly Diagnostic[];
+}> {
+  const store = await recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
+  try {
+    const { state, recovered, warnings } = store;
+    const { key } = recorded.encryption();
+    // With a key, a state in the clear is warned of.
+    const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
+    return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };
+  } finally {
+    await store.close();
+  }
+}
+
+const ENCRYPTED: Diagnostic = {
+  severity: "warning",
+  code: "terraform.export",
+  summary: "The state is encrypted, and Terraform cannot read it",
+  remedies: ["Decrypt it before Terraform uses it: `hostform state decrypt`."],
+};
+
+function left(recovered: readonly string[]): Diagnostic {
+  return {
+    severity: "warning",
+    code: "terraform.export",
+    summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} ${recovered.length === 1 ? "is" : "are"} still in its journal, not in the state`,
+    detail: "Terraform does not read the journal: it would order and create those resources again.",
+    remedies: ["Run `hostform apply` before Terraform uses the state."],
+  };
+}

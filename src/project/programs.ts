@@ -1,0 +1,55 @@
+/** The programs that a project runs: a `Host` of this process. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import { errnoOf } from "../core/model/index.ts";
+import type { ShellOptions } from "./source.ts";
+
+export { captureCommand } from "../core/record/index.ts";
+
+/** How long a process that was asked to end may take before it is killed (milliseconds). */
+const GRACE_MS = 5_000;
+
+/** Runs a line of the shell without a terminal; see `Host.shell`. */
+export async function runShell(
+  line: string,
+  { cwd, env, signal, onOutput }: ShellOptions,
+): Promise<string | undefined> {
+  signal.throwIfAborted();
+  // A group of its own: what the shell has started ends with it.
+  const detached = process.platform !== "win32";
+  const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
+  const kill = (how: NodeJS.Signals) => {
+    try {
+      if (detached && child.pid !== undefined) process.kill(-child.pid, how);
+      else child.kill(how);
+    } catch {
+      // It has already ended.
+    }
+  };
+  let grace: NodeJS.Timeout | undefined;
+  const stop = () => {
+    kill("SIGTERM");
+    grace = setTimeout(() => kill("SIGKILL"), GRACE_MS);
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const code = await ended(child);
+    signal.throwIfAborted();
+    return code === 0 ? undefined : `ended with exit code ${code}`;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return `could not be started (${errnoOf(error)})`;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    clearTimeout(grace);
+  }
+}
+
+/** @returns the exit code of a process; 128+n when signal n ended it. */
+export function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}

@@ -1,0 +1,59 @@
+import { fail, HostformError } from "../core/model/index.ts";
+import {
+  bytesOf,
+  type Encryption,
+  KEY_VARIABLES,
+  NEW_KEY_VARIABLES,
+  type Resealed,
+  type StateKey,
+} from "../core/record/index.ts";
+import type { ProjectState } from "./state.ts";
+
+/** A state whose key was changed. */
+interface RotatedKey extends Omit<Resealed, "state"> {
+  readonly old: StateKey;
+  readonly key: StateKey;
+  /** The environment variable that is to hold the new key from now on; whether as the command that prints it. */
+  readonly variable: { readonly name: string; readonly isCommand: boolean };
+}
+
+/**
+ * Encrypts the state and its backup with another key. The present one is where it always is, the new one in
+ * HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or HOSTFORM_STATE_NEW_KEY_COMMAND.
+ * @throws HostformError `usage` when both are the same; `state.key`.
+ */
+export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
+  const old = state.encryption().required();
+  const encryption = state.encryption(NEW_KEY_VARIABLES);
+  const key = encryption.required();
+  if (await same(old, key)) {
+    fail("usage", `${key.variable} and ${old.variable} hold the same ${key.from}`, {
+      remedies: [`Set ${key.variable} to a new one.`],
+    });
+  }
+  const isCommand = key.variable === NEW_KEY_VARIABLES.command;
+  const variable = { name: KEY_VARIABLES[isCommand ? "command" : key.from], isCommand };
+  return { ...(await rotate(state, encryption)), old, key, variable };
+}
+
+async function same(one: StateKey, other: StateKey): Promise<boolean> {
+  return one.from === "key"
+    ? other.from === "key" && (await bytesOf(one)).equals(await bytesOf(other))
+    : other.from === "passphrase" && one.passphrase === other.passphrase;
+}
+
+/** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
+async function rotate(state: ProjectState, encryption: Encryption): Promise<Omit<Resealed, "state">> {
+  try {
+    return await state.reseal("state rotate-key", { to: "key", encryption });
+  } catch (error) {
+    if (!(error instanceof HostformError) || error.diagnostics[0]?.code !== "state.key") throw error;
+    const opened = await state
+      .store(encryption)
+      .open({ write: false, command: "read", timeoutMs: 0 })
+      .catch(() => undefined);
+    if (opened === undefined) throw error;
+    await opened.close();
+    return { found: true, changed: false, backup: false };
+  }
+}
