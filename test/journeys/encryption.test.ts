@@ -168,7 +168,7 @@ describe("hostform state encrypt", () => {
     Object.assign(project.env, byKey);
     const ran = await project.run("state", "encrypt");
     expect(ran.code, ran.text).toBe(0);
-    expect(ran.out).toBe("The state is encrypted, and its backup with it.\n");
+    expect(ran.out).toBe("The state and its backup are encrypted.\n");
     expect(holding(disk(project), found)).toEqual([]);
     expect(await secrets(project)).toEqual(found);
     expect(existsSync(`${project.statePath}.journal`)).toBe(false);
@@ -350,7 +350,7 @@ describe("a key from a command", () => {
     ],
     ["prints a short key", "kms", { stdout: "AAAA", stderr: "" }, /It has 3 bytes/],
     ["is empty", " ", { stdout: KEY, stderr: "" }, /is set, but empty/],
-    ["is for a shell", "kms 'a b'", { stdout: KEY, stderr: "" }, /It is not given to a shell[\s\S]*list in JSON/],
+    ["is for a shell", "kms 'a b'", { stdout: KEY, stderr: "" }, /It does not run in a shell[\s\S]*list in JSON/],
     ["is no list of texts", "[1]", { stdout: KEY, stderr: "" }, /list in JSON/],
   ])("that %s is an error, and nothing is sent", async (_, line, end, words) => {
     const project = await startProject({ declare: declaration, env: { HOSTFORM_STATE_KEY_COMMAND: line } });
@@ -442,7 +442,7 @@ describe("hostform state rotate-key", () => {
     [
       "with the same key",
       { HOSTFORM_STATE_NEW_KEY: KEY },
-      /HOSTFORM_STATE_NEW_KEY holds the key that HOSTFORM_STATE_KEY/,
+      /HOSTFORM_STATE_NEW_KEY and HOSTFORM_STATE_KEY hold the same key/,
     ],
     [
       "with two new keys",

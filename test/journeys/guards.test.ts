@@ -179,9 +179,9 @@ describe("max_spend", () => {
   });
 
   it.each([
-    ["USD", "expected CURRENCY=AMOUNT"],
-    ["USD=19.99", "whole amount in the API's own unit"],
-    ["USD=-1", "expected CURRENCY=AMOUNT"],
+    ["USD", "Expected CURRENCY=AMOUNT"],
+    ["USD=19.99", "a whole number in the API's own unit"],
+    ["USD=-1", "Expected CURRENCY=AMOUNT"],
     ["GBP=5", "The currencies are GEL, USD, EUR"],
     ["usd=1", "USD already has a limit: give one amount for each currency"],
   ])("refuses the option %s", async (value, words) => {

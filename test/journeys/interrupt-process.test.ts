@@ -83,7 +83,7 @@ describe("a process that is interrupted", () => {
     const apply = run("apply", "--auto-approve");
     await arrived;
     apply.child.kill("SIGINT");
-    await apply.says("nothing more is sent");
+    await apply.says("sends no more requests");
     const inFlight = orders().length;
     answer();
     const { code, out } = await apply.ended;
@@ -105,7 +105,7 @@ describe("a process that is interrupted", () => {
     const apply = run("apply", "--auto-approve");
     await arrived;
     apply.child.kill("SIGINT");
-    await apply.says("nothing more is sent");
+    await apply.says("sends no more requests");
     apply.child.kill("SIGINT");
     const { code, out } = await apply.ended;
     expect(code).toBe(1);

@@ -142,7 +142,7 @@ describe("plan --out", () => {
     await project.declare(declaration, "sub dir/hosting.yaml");
     const { code, err, text } = await project.run("plan", ...args);
     expect(code, text).toBe(0);
-    const printed = /nothing else: hostform (.+)$/m.exec(err)?.[1] ?? "";
+    const printed = /exactly this plan: hostform (.+)$/m.exec(err)?.[1] ?? "";
     // What a shell makes of it: each word on its own.
     const words = execFileSync("sh", ["-c", `printf '%s\\0' ${printed}`], { cwd: project.dir, encoding: "utf8" });
     expect(existsSync(path.join(project.dir, "pwn"))).toBe(false);

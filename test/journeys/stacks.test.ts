@@ -121,7 +121,7 @@ describe("stacks", () => {
     project.control.addFault({ method: "DELETE", path: "/services/:id/grants/*", phase: "before", status: 403 });
     const failed = await project.run("destroy", "--auto-approve", ...STACK);
     expect(failed.code).toBe(1);
-    expect(flat(failed.err)).toContain("Skipped: a_team, which depends on it, has failed.");
+    expect(flat(failed.err)).toContain("Skipped: a_team, which depends on it, failed.");
     expect(project.changesSent().filter((line) => !line.startsWith("DELETE"))).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe("stacks", () => {
     await synthesize(project, { plan: 9999 });
     const { code, err } = await project.run("apply", "--auto-approve", ...STACK);
     expect(code).toBe(1);
-    expect(flat(err)).toContain("Skipped: sites, which it depends on, has failed.");
+    expect(flat(err)).toContain("Skipped: sites, which it depends on, failed.");
     expect(flat(err)).toContain("2 stacks, not completed: sites (failed), a_team (skipped).");
     // The plan is refused; nothing is shared.
     expect(project.changesSent()).toEqual([]);
@@ -216,7 +216,7 @@ describe("stacks", () => {
     expect(project.changesSent().at(-1)).toBe("POST /services/1003/grants");
 
     const named = await project.run("plan", "--out", "cdktf.out/stacks/a_team/x.tf.json", ...one);
-    expect(flat(named.err)).toContain("Terraform would take it for a part of the stack");
+    expect(flat(named.err)).toContain("Terraform would read a file of that name as part of the stack");
   });
 
   it("are synthesized by an app, whose constructs may report errors", async () => {

@@ -121,7 +121,7 @@ describe("init", () => {
   it("refuses a folder that is not there", async () => {
     const { code, stderr } = await runIn(temporaryFolder(), ["init", "--project", "a", "-C", "none"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("cannot be written: ENOENT");
+    expect(stderr).toContain("cannot be written: there is no such file or folder");
   });
 });
 

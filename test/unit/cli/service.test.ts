@@ -56,7 +56,7 @@ describe("password", () => {
     ["two sources", ["--password-env", "PW", "--password-stdin"], "More than one source"],
     ["a variable that is not set", ["--password-env", "NONE"], "NONE is not set"],
     ["what could be the password itself", ["--password-env", "hunter2hunter"], "It may be the secret itself"],
-    ["a file that is not there", ["--password-file", "none"], "ENOENT"],
+    ["a file that is not there", ["--password-file", "none"], "there is no such file or folder"],
     ["a short one", ["--password-stdin"], "too short"],
     ["several lines", ["--password-env", "LINES"], "more than one line"],
   ])("is refused with %s, and nothing is sent", async (_, flags, message) => {

@@ -414,7 +414,7 @@ webhooks:
     ["with a secret in place of a variable's name", ["--secret-env", "whsec-abc-def"], "is not the name of"],
     ["without any secret", [], "--register"],
     ["with a variable that is not set", ["--secret-env", "NONE"], "It is not set"],
-    ["with a file that is not there", ["--secret-file", "none"], "ENOENT"],
+    ["with a file that is not there", ["--secret-file", "none"], "there is no such file or folder"],
     ["with an unknown event", ["--secret-env", "HOOK", "--events", "invoice.payed"], "invoice.paid"],
     ["with another machine over plain http", ["--secret-env", "HOOK", "--forward-to", "http://app.example/"], "https"],
     [

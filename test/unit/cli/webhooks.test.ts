@@ -104,8 +104,8 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
 
   it.each([
     ["no secret", ["verify", "body", "--signature", "x"], "webhooks.secret"],
-    ["no such file", ["verify", "none", "--signature", "x", "--secret-env", "HOOK"], "ENOENT"],
-    ["a folder", ["verify", ".", "--signature", "x", "--secret-env", "HOOK"], "EISDIR"],
+    ["no such file", ["verify", "none", "--signature", "x", "--secret-env", "HOOK"], "there is no such file or folder"],
+    ["a folder", ["verify", ".", "--signature", "x", "--secret-env", "HOOK"], "it is a folder"],
     ["a file that never ends", ["verify", "/dev/zero", "--signature", "x", "--secret-env", "HOOK"], "too large"],
     [
       "a variable that anybody could guess",
