@@ -138,7 +138,9 @@ describe("state pull and push", () => {
     expect(none).toMatchObject({ code: 0, stdout: "" });
     expect(none.stderr).toContain("There is no state yet");
     expect((await made.run(["state", "push", "-"], { input: "not json" })).code).toBe(1);
-    expect((await made.run(["state", "push", "absent.tfstate"])).stderr).toContain("cannot be read: there is no such file or folder");
+    expect((await made.run(["state", "push", "absent.tfstate"])).stderr).toContain(
+      "cannot be read: there is no such file or folder",
+    );
   });
 });
 
