@@ -57,14 +57,14 @@ async function writeSources(library: Library, to: string): Promise<void> {
   await write(path.join(to, "index.ts"), index);
   for (const [name, text] of await bindingsOf(library, root))
     await write(path.join(to, name === "index.ts" ? "bindings.ts" : name), checkable(text));
-  for (const name of SHARED) await write(path.join(to, name), await readFile(path.join(sources, name), "utf8"));
+  await write(path.join(to, CALLED), await readFile(path.join(sources, CALLED), "utf8"));
   const from = path.join(sources, "sites");
   for (const name of (await readdir(from, { recursive: true })).filter((one) => one.endsWith(".ts")))
     await write(path.join(to, "sites", name), built(await readFile(path.join(from, name), "utf8"), library));
 }
 
-/** What the bindings of both call. */
-const SHARED = ["clear-text.ts", "names.ts"];
+/** What the bindings of both libraries call. */
+const CALLED = "binding-checks.ts";
 
 /** What is generated passes the rules of `tsconfig.constructs.json`, so that it is checked here. */
 const checkable = (text: string) =>

@@ -36,12 +36,13 @@ const shards = written.filter((file) => {
   );
 });
 
-/** Names that four files or more export, each with a meaning of its own. */
+/** Names that four files or more export, each with its own meaning. A constant and its type in one file are one. */
 const EXPORTED =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:class|const|function\*?|interface|type|enum) (\w+)/gm;
-const named = written.flatMap((file) =>
-  [...(texts.get(file) ?? "").matchAll(EXPORTED)].map(([, name = ""]) => ({ name, file })),
-);
+const named = written.flatMap((file) => {
+  const names = new Set([...(texts.get(file) ?? "").matchAll(EXPORTED)].map(([, name = ""]) => name));
+  return [...names].map((name) => ({ name, file }));
+});
 const meanings = [...Map.groupBy(named, ({ name }) => name)].filter(
   // The same name in the folder of each command, kind, page or call is a layer: `run`, `page`, `calls`.
   ([name, of]) => of.length >= 4 && /^[A-Z][a-z]/.test(name),

@@ -4,8 +4,8 @@ import { isGivenSecret, type Shape } from "./shapes.ts";
 
 /**
  * What the generators leave out of one file of bindings, from the schema: the descriptions of classes and of what is read
- * from them, marks of what is sensitive, write-only or deprecated, a warning where a secret is given as a literal text
- * (`src/constructs/clear-text.ts`), and a refusal of two blocks of one name (`src/constructs/names.ts`).
+ * from them, marks of what is sensitive, write-only or deprecated, a warning where a secret is given as a literal text, and a
+ * refusal of two blocks of one name (`src/constructs/binding-checks.ts`).
  *
  * @param text as the generator has written it
  * @param library the name of the namespace import of the library in it

@@ -66,19 +66,14 @@ const header = (library: Library) =>
 
 /** Paths of files that exist, the imports of what was added, and no spaces at the end of lines. */
 function settled(text: string): string {
-  const imports = ADDED.filter(([name]) => text.includes(`${name}(`));
-  const lines = imports
-    .map(([name, file]) => `import { ${name} } from "../../../../src/constructs/${file}";\n`)
-    .join("");
+  const called = CALLED.filter((name) => text.includes(`${name}(`)).join(", ");
+  const line = called === "" ? "" : `import { ${called} } from "../../../../src/constructs/binding-checks.ts";\n`;
   return text
-    .replace(/^import .*\n(?!import )/m, (last) => last + lines)
+    .replace(/^import .*\n(?!import )/m, (last) => last + line)
     .replace(/ from '(\.\.?\/[^']+?)(?:\/index)?'/g, ' from "$1/index.ts"')
     .replace(/[ \t]+$/gm, "")
     .replace(/^\n+/, "");
 }
 
-/** What `annotate` calls, and where it is below `src/constructs`. */
-const ADDED = [
-  ["warnOfClearText", "clear-text.ts"],
-  ["watchNames", "names.ts"],
-] as const;
+/** What `annotate` calls. */
+const CALLED = ["warnOfClearText", "watchNames"];

@@ -39,5 +39,5 @@ describe("the stack", () => {
 it("an error names the path of its construct", () => {
   const stack = new SiteStack(Testing.app(), "site");
   new HostedSite(stack, "shop", { planId: 11, currency: "USD", domain: "acme" });
-  expect(() => Testing.synth(stack, true)).toThrow('[site/shop] domain: "acme" is no domain name');
+  expect(() => Testing.synth(stack, true)).toThrow('[site/shop] domain: "acme" is not a domain name');
 });

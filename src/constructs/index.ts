@@ -6,14 +6,12 @@
  *
  * - `sites/`: one source for both libraries, written against `cdktf`, and compiled a second time with the names of `cdktn` by
  *   `scripts/build-constructs.ts`.
- * - `clear-text.ts`: the warning about secrets that would stand in a synthesized file.
- * - `names.ts`: the refusal of two blocks that would be one in a synthesized file.
+ * - `binding-checks.ts`: what the bindings call, a warning about secrets in clear text and a refusal of duplicate names.
  *
- * In: what a program of the user's says about its sites. Out: Terraform JSON, by way of the user's own `cdktf` or `cdktn`,
- * which are optional peers of this package.
+ * In: the sites of a user's program. Out: Terraform JSON, through the user's `cdktf` or `cdktn`, which are optional peers of
+ * this package.
  *
  * Must not: import anything of the rest of `src`, as it is compiled apart, to CommonJS; reach for the network, the clock or
  * the environment; put a secret into what is synthesized.
  */
-export { type ConstructLibrary, warnOfClearText } from "./clear-text.ts";
-export { type StackLibrary, watchNames } from "./names.ts";
+export { type ConstructLibrary, type StackLibrary, warnOfClearText, watchNames } from "./binding-checks.ts";

@@ -1,6 +1,6 @@
 /**
- * What the specification says, held against what was seen: lists (§4 Pagination, §8 Page size), refusals (§5, §7), and whether the
- * client could read what came.
+ * Checks of the server's answers against the specification: lists (§4 Pagination, §8 Page size), refusals (§5, §7), and
+ * whether the client can read the answers.
  */
 
 import { endpoints } from "../core/api/endpoints.ts";
@@ -68,7 +68,7 @@ function envelope(survey: Survey): CheckResult {
   return differs([...forms].map(([text, { title }]) => `${title}: ${text}`).join("; "));
 }
 
-/** The name of the items where an envelope names them after what they are: it is not the same in every list. */
+/** The name of the items where an envelope names them after their kind, and so differently in each list. */
 function named({ answer, items }: ListSight): string {
   const json = answer?.json;
   if (typeof json !== "object" || json === null || Array.isArray(json)) return "\0";
@@ -76,26 +76,26 @@ function named({ answer, items }: ListSight): string {
   return name === "data" || ITEM_NAMES.includes(name) ? "\0" : name;
 }
 
-const COUNT_ONLY = "The server does not tell the size of a page, and there are too few objects to see it.";
+const COUNT_ONLY = "The server does not report the size of a page, and there are too few objects to see it.";
 
 function defaultSize(sight: ListSight, expected: number): CheckResult {
   if (sight.next === undefined) return unseen(why(sight));
   const count = sight.items.length;
   if (sight.size === expected || (count === expected && sight.next === "more")) return pass(`${expected} a page.`);
   if (sight.size !== undefined) return differs(`The server says ${sight.size} a page.`);
-  if (count > expected) return differs(`${count} came.`);
-  return sight.next === "more" ? differs(`${count} came, and there are more.`) : unseen(COUNT_ONLY);
+  if (count > expected) return differs(`The page holds ${count}.`);
+  return sight.next === "more" ? differs(`The page holds ${count}, and there are more.`) : unseen(COUNT_ONLY);
 }
 
 function perPage(paging: PagingSight | undefined): CheckResult {
   if (paging === undefined) return unseen("There is nothing to list.");
   const { single } = paging;
   if (single.next === undefined) return unseen(why(single));
-  if (single.items.length === 1) return pass("One was asked for, and one came.");
-  return differs(`One was asked for, and ${single.items.length} came (${single.title}).`);
+  if (single.items.length === 1) return pass("per_page=1 gives 1.");
+  return differs(`per_page=1 gives ${single.items.length} (${single.title}).`);
 }
 
-/** The client asks for 100 a page and counts pages up: a server that ignores `page` repeats itself. */
+/** The client asks for 100 a page and counts pages up: a server that ignores `page` repeats the first one. */
 function second(paging: PagingSight | undefined): CheckResult {
   if (paging === undefined || paging.single.ids.length === 0) return unseen("There is nothing to list.");
   const { single, second: next, largest } = paging;
@@ -103,10 +103,10 @@ function second(paging: PagingSight | undefined): CheckResult {
   if (next.next === undefined) return unseen(why(next));
   const [first] = single.ids;
   if (!next.ids.includes(first ?? "")) return pass();
-  if (single.ids.length > 1) return differs(`The server heeds neither page nor per_page (${next.title}).`);
+  if (single.ids.length > 1) return differs(`The server ignores both page and per_page (${next.title}).`);
   return stops(
-    `Page 2 holds what page 1 holds (${next.title}). hostform does not act on half a listing.`,
-    "Report it to the host: no account with more than 100 objects of a kind can be read.",
+    `Page 2 repeats page 1 (${next.title}). hostform does not act on an incomplete list.`,
+    "Report it to the host: hostform cannot read an account with more than 100 objects of a kind.",
   );
 }
 
@@ -118,16 +118,16 @@ function maximum(paging: PagingSight | undefined): CheckResult {
   if (over.items.length > 100) return differs(`per_page=101 gives ${over.items.length}.`);
   if (over.size === undefined) return unseen(COUNT_ONLY);
   return over.size <= 100
-    ? pass(`per_page=101 is taken for ${over.size}.`)
+    ? pass(`per_page=101 gives ${over.size} a page.`)
     : differs(`per_page=101 gives ${over.size} a page.`);
 }
 
-/** Where a list does not show its end, the client finds it by asking for one page more. */
+/** Where a list does not show its end, the client requests one page more to find it. */
 function beyond(paging: PagingSight | undefined): CheckResult {
   if (paging === undefined) return unseen("There is nothing to list.");
   const { beyond: page, largest } = paging;
   const silent = largest.next === "silent";
-  const needed = "hostform asks for it when a list does not tell its end.";
+  const needed = "hostform requests it when a list does not show its end.";
   if (page.answer === undefined) return unseen(why(page));
   if (page.next === undefined) {
     const { status } = page.answer;
@@ -135,14 +135,13 @@ function beyond(paging: PagingSight | undefined): CheckResult {
     return silent && !NO_PAGE.includes(status) ? stops(`${what} ${needed}`) : differs(what);
   }
   if (page.items.length > 0) return differs(`It holds ${page.items.length}.`);
-  return page.next === "more" ? differs("It is empty, and the server says that there are more.") : pass();
+  return page.next === "more" ? differs("It is empty, but the server reports further pages.") : pass();
 }
 
 function why({ answer, title }: ListSight): string {
   if (answer === undefined) return `${title} was not answered.`;
-  return answer.status === 403
-    ? `The token may not (403): ${title}.`
-    : `${title} could not be read (${answer.status}).`;
+  if (answer.status === 403) return `The token lacks the permission (403): ${title}.`;
+  return `${title} could not be read (${answer.status}).`;
 }
 
 export function refusalChecks(survey: Survey, written: Written | undefined): readonly ContractCheck[] {
@@ -157,7 +156,7 @@ export function refusalChecks(survey: Survey, written: Written | undefined): rea
     check(
       "domains.get",
       "§4 Endpoints",
-      "GET /domains/check tells which domains are available",
+      "GET /domains/check reports which domains are available",
       availability([domains.many, domains.single]),
     ),
     ...(written === undefined ? [] : writtenChecks(written)),
@@ -167,25 +166,25 @@ export function refusalChecks(survey: Survey, written: Written | undefined): rea
 function writtenChecks(written: Written): readonly ContractCheck[] {
   const { invalid: refused, registered, id, secretName, removed, gone, domains } = written;
   const registration = (): CheckResult => {
-    if (registered === undefined) return unseen(written.skipped ?? "None was registered.");
+    if (registered === undefined) return unseen(written.skipped ?? "No webhook was registered.");
     if (registered.answer?.status === 403) return unseen("The token may not register webhooks (403).");
     if (registered.answer?.status === 422) {
-      return unseen("The address that does not exist is refused (422). Give one of yours with --webhook-url.");
+      return unseen("The server refuses an address that does not exist (422). Give one of yours with --webhook-url.");
     }
     if (registered.problem !== undefined) return { verdict: "stops", ...reported(registered.problem) };
-    if (secretName === undefined) return stops("The answer holds no signing secret; it is told only this once.");
+    if (secretName === undefined) return stops("The answer holds no signing secret, and it is shown only this once.");
     return id === undefined
       ? differs("The answer holds no id; hostform finds it in the list.")
       : pass(`The secret is named ${secretName}.`);
   };
   const removal = (): CheckResult => {
-    if (removed === undefined) return unseen("No webhook was there to remove.");
-    if (gone === false) return stops("It was in the list afterwards.");
+    if (removed === undefined) return unseen("There was no webhook to remove.");
+    if (gone === false) return stops("The list still holds it afterwards.");
     return removed.problem === undefined ? pass() : { verdict: "stops", ...reported(removed.problem) };
   };
   const strict = (): CheckResult => {
     if (refused?.answer === undefined || refused.answer.status === 403)
-      return unseen("It was not answered, or may not be asked.");
+      return unseen("The request was not answered, or the token lacks the permission.");
     return isSuccess(refused)
       ? differs("It was accepted, and removed again.")
       : pass(`It is refused (${refused.answer.status}).`);
@@ -197,18 +196,22 @@ function writtenChecks(written: Written): readonly ContractCheck[] {
     check(
       "domains.post",
       "§4 Endpoints",
-      "POST /domains/check tells which domains are available",
+      "POST /domains/check reports which domains are available",
       availability([domains]),
     ),
   ];
 }
 
 function stranger(sight: Sight): CheckResult {
-  const { answer, problem } = sight;
-  if (answer === undefined) return unseen(problem === undefined ? "It was not answered." : reported(problem).detail);
-  if (isSuccess(sight)) return differs(`It is answered with ${answer.status}. Tell the host: anybody may look.`);
-  const usual = answer.status === 401 || answer.status === 403;
-  return usual ? pass(`It is answered with ${answer.status}.`) : differs(`It is answered with ${answer.status}.`);
+  const { answer } = sight;
+  if (answer === undefined) return unanswered(sight);
+  const what = `It is answered with ${answer.status}.`;
+  if (isSuccess(sight)) return differs(`${what} Report it to the host: anyone can read the account.`);
+  return answer.status === 401 || answer.status === 403 ? pass(what) : differs(what);
+}
+
+function unanswered({ problem }: Sight): CheckResult {
+  return unseen(problem === undefined ? "It was not answered." : reported(problem).detail);
 }
 
 function forbidden(survey: Survey, written: Written | undefined): CheckResult {
@@ -216,26 +219,25 @@ function forbidden(survey: Survey, written: Written | undefined): CheckResult {
   const own = sights(survey).filter((one) => !Object.values(survey.strangers).includes(one));
   const met = [...own, ...more].filter(({ answer }) => answer?.status === 403);
   const [first] = met;
-  if (first === undefined) return unseen("Nothing was refused.");
+  if (first === undefined) return unseen("No request was refused with 403.");
   const silent = met.find(({ answer }) => !isObject(answer?.json) || typeof answer.json.message !== "string");
   if (silent !== undefined) return differs(`${silent.title}: ${excerpt(silent.answer?.json)}.`);
   return pass(`${first.title}.`);
 }
 
-/** Only 404 and 410 are taken for gone; what hides behind another answer is never thought to be removed. */
+/** hostform takes only 404 and 410 for gone; with any other answer, an object still exists. */
 function notFound(missing: Sight): CheckResult {
   const { answer, problem } = missing;
-  if (answer === undefined) return unseen(problem === undefined ? "It was not answered." : reported(problem).detail);
-  if (answer.status === 404 || answer.status === 410) {
-    return problem !== undefined && problem.diagnostics[0]?.code === "api.malformed"
-      ? differs(
-          `It is answered with a page (${answer.status}), which may be a proxy's. hostform looks into the list before it takes it for the API's word.`,
-          "Ask the host for an answer in JSON, or without a body.",
-        )
-      : pass(`It is answered with ${answer.status}.`);
+  if (answer === undefined) return unanswered(missing);
+  if (answer.status !== 404 && answer.status !== 410) {
+    const consequence = "hostform cannot see that a service is gone, and stops there.";
+    return differs(`It is answered with ${answer.status}. ${consequence}`);
   }
-  const consequence = "hostform cannot see that a service is gone, and stops at those that are.";
-  return differs(`It is answered with ${answer.status}. ${consequence}`);
+  if (problem?.diagnostics[0]?.code !== "api.malformed") return pass(`It is answered with ${answer.status}.`);
+  return differs(
+    `It is answered with a page (${answer.status}), possibly of a proxy. hostform confirms it with the list.`,
+    "Ask the host for an answer in JSON, or without a body.",
+  );
 }
 
 function invalid(survey: Survey, written: Written | undefined): CheckResult {
@@ -251,10 +253,10 @@ function invalid(survey: Survey, written: Written | undefined): CheckResult {
 function rate(survey: Survey): CheckResult {
   const limits = sights(survey).map(({ answer }) => rateHints(answer?.headers ?? {}, 0).limit);
   const limit = limits.find((one) => one !== undefined);
-  if (limit === undefined) return unseen("No answer tells the limit. hostform keeps to 60.");
+  if (limit === undefined) return unseen("No answer reports the limit. hostform keeps to 60.");
   if (limit === 60) return pass();
   const keeps = limit < 60 ? "hostform keeps to that." : "hostform keeps to 60.";
-  return differs(`The server says ${limit}. ${keeps}`);
+  return differs(`The server reports ${limit}. ${keeps}`);
 }
 
 function availability(asked: readonly Sight[]): CheckResult {
@@ -265,15 +267,15 @@ function availability(asked: readonly Sight[]): CheckResult {
       ? pass(`${found.title}.`)
       : differs(`hostform does not see which are available: ${excerpt(found.answer?.json)}.`);
   }
-  if (first?.answer?.status === 403) return unseen("The token may not ask (403).");
+  if (first?.answer?.status === 403) return unseen("The token lacks the permission (403).");
   const statuses = asked.map(({ title, answer }) => `${title}: ${answer?.status ?? "no answer"}`).join("; ");
   return differs(`${statuses}. hostform shows availability as unknown.`);
 }
 
-/** One check for each endpoint that is read for what it holds. */
+/** One check for each endpoint that is read for its content. */
 export function readableChecks(survey: Survey): readonly ContractCheck[] {
   const { missing, domains, strangers, paging } = survey;
-  // Those that ask for a refusal, or for what is advisory, are judged elsewhere.
+  // Requests that ask for a refusal, or whose answer is advisory, have other checks.
   const apart = new Set<Sight | undefined>([missing, ...Object.values(domains), ...Object.values(strangers)]);
   for (const page of [paging?.over, paging?.beyond]) apart.add(page);
   const read = sights(survey).filter((sight) => !apart.has(sight));
@@ -288,7 +290,7 @@ export function readableChecks(survey: Survey): readonly ContractCheck[] {
 function readable(seen: readonly Sight[]): CheckResult {
   const failed = seen.find(({ problem }) => problem !== undefined);
   if (failed?.problem === undefined) return pass();
-  // The ability of a token is not the server's habit (§5), and the Manage track is not everybody's (§4 accounts).
+  // A token may lack an ability (§5), and an account the Manage track (§4 accounts).
   if (failed.answer?.status === 403) return unseen(reported(failed.problem).detail);
   return { verdict: "stops", ...reported(failed.problem) };
 }

@@ -1,31 +1,28 @@
 /**
- * The gaps of the specification as the sandbox's profile names them, and how what was seen becomes a value, a verdict, and a
- * text that may be shown: a report of a server's habits is copied into mails and issues, so it holds its forms and its words,
- * and nothing of who is hosted there. What is not known to be harmless is not shown.
+ * The gaps of the specification as the sandbox's profile names them, and how answers become a value, a verdict, and a text
+ * to show. Reports are copied into mails and issues: they hold the server's forms and words, and no data of customers.
+ * Whatever is not known to be harmless is masked.
  */
 
 import { type ApiError, type ContractCheck, isObject, rendererOf, shorten } from "../core/model/index.ts";
 import { recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
-
-/**
- * The gaps of the specification as the sandbox's profile names them: each switch with its values, the default first,
- * and whether a server's answers show the value. The names stand here once more, since nothing of the sandbox is
- * imported; a test holds them against the sandbox's own.
- */
-
 /** `read`: answers to GETs show it. `write`: the harmless writes do. */
 export type Way = "read" | "write";
 
 export interface Switch {
   readonly values: readonly [string, ...string[]];
-  /** What shows the value; otherwise why nothing can. */
+  /** Which answers show the value; otherwise why none can. */
   readonly reported: Way | { readonly never: string };
 }
 
-const ORDER = "It shows in the answer to an order, and none is placed.";
-const QUEUED = "It shows in the answer to a suspension, and none is asked for.";
-const EVENTS = "It shows in events, and this is no receiver of them.";
+const ORDER = "It shows only in the answer to an order, and the check places none.";
+const QUEUED = "It shows only in the answer to a suspension, and the check requests none.";
+const EVENTS = "It shows only in events, and the check receives none.";
 
+/**
+ * Each switch with its values, the default first, and which answers show the value. The names are repeated here, as nothing of
+ * the sandbox is imported; a test compares them with the sandbox's.
+ */
 export const SWITCHES = {
   envelope: {
     values: [
@@ -46,7 +43,7 @@ export const SWITCHES = {
   items: { values: ["bare", "wrapped"], reported: "read" },
   list_lag: {
     values: ["none", "four_seconds", "thirty_seconds"],
-    reported: { never: "A list that is a little behind now and then says nothing when nothing is new." },
+    reported: { never: "It shows only while an object is new, and the check creates none." },
   },
   order: { values: ["newest", "oldest", "scattered"], reported: "read" },
   error_bodies: { values: ["json", "html", "empty"], reported: "read" },
@@ -56,7 +53,7 @@ export const SWITCHES = {
   rate: {
     values: ["fixed", "sliding", "bucket"],
     reported: {
-      never: "It takes several windows at their limit to tell, and the account's other programs would wait.",
+      never: "It shows only in several full windows, which would make other programs of the account wait.",
     },
   },
   field_errors: { values: ["lists", "texts"], reported: "read" },
@@ -72,7 +69,7 @@ export const SWITCHES = {
   bodies: { values: ["full", "empty204"], reported: "write" },
   password: {
     values: ["password", "new_password"],
-    reported: { never: "It shows when a password is set, and none is." },
+    reported: { never: "It shows only when a password is set, and the check sets none." },
   },
   creation: { values: ["nested", "beside", "split", "invoice_wrapped"], reported: { never: ORDER } },
   unwrapped: { values: ["no", "yes"], reported: "read" },
@@ -84,7 +81,7 @@ export const SWITCHES = {
   domain_check: { values: ["list", "map", "is_available", "status"], reported: "read" },
   registrant: {
     values: ["fields", "loose"],
-    reported: { never: "It shows when a domain is registered, and none is." },
+    reported: { never: "It shows only when a domain is registered, and the check registers none." },
   },
   migration: { values: ["flat", "nested"], reported: "read" },
   timestamps: { values: ["offset", "micros_z", "date"], reported: "read" },
@@ -98,7 +95,10 @@ export const SWITCHES = {
   event_data: { values: ["fields", "nested", "id"], reported: { never: EVENTS } },
   backoff: { values: ["tens", "minutes", "seconds"], reported: { never: EVENTS } },
   deliveries: { values: ["once", "twice"], reported: { never: EVENTS } },
-  weather: { values: ["calm", "flaky"], reported: { never: "A calm hour says nothing of the next one." } },
+  weather: {
+    values: ["calm", "flaky"],
+    reported: { never: "An hour without failures does not predict the next one." },
+  },
 } as const satisfies Record<string, Switch>;
 
 export type SwitchName = keyof typeof SWITCHES;
@@ -110,9 +110,9 @@ export type ValueOf<S extends SwitchName> = (typeof SWITCHES)[S]["values"][numbe
 
 export type Seen<S extends SwitchName> =
   | { readonly value: ValueOf<S>; readonly evidence: string }
-  /** Something was seen that no value is like. */
+  /** The server does something that no value describes. */
   | { readonly other: string }
-  /** There was nothing to look at. */
+  /** There was no answer to look at. */
   | { readonly nothing: string };
 
 /** Finds the value of one switch. `written` is undefined unless the harmless writes were sent. */
@@ -120,7 +120,7 @@ export type Detector<S extends SwitchName> = (survey: Survey, written: Written |
 
 export type Detectors<S extends SwitchName> = { readonly [N in S]: Detector<N> };
 
-/** `services`, `client accounts`: for sentences. */
+/** `services`, `client accounts`: for messages. */
 export const NOUNS = {
   plans: "plans",
   services: "services",
@@ -135,7 +135,7 @@ export function fieldOf(survey: Survey, collection: keyof typeof NOUNS, field: s
   return valuesOf(recordsOf(survey, collection), field);
 }
 
-/** The value that all records of these collections agree upon in a field; the first one is where it is to be. */
+/** The value on which a field of all records of these collections agrees; the first collection must have the field. */
 export function agreedIn<S extends SwitchName>(
   survey: Survey,
   collections: readonly [keyof typeof NOUNS, ...(keyof typeof NOUNS)[]],
@@ -153,7 +153,7 @@ export function agreedIn<S extends SwitchName>(
 /** Why a collection has nothing to look at. */
 export function nothingIn(survey: Survey, collection: keyof typeof NOUNS): { readonly nothing: string } {
   const { problem, answer } = survey.lists[collection];
-  if (answer?.status === 403) return { nothing: `The token may not look at ${NOUNS[collection]} (403).` };
+  if (answer?.status === 403) return { nothing: `The token may not read ${NOUNS[collection]} (403).` };
   if (problem !== undefined) return { nothing: `The ${NOUNS[collection]} could not be read.` };
   return { nothing: `There are no ${NOUNS[collection]} in the account.` };
 }
@@ -196,15 +196,15 @@ export const stops = (detail: string, fix?: string): CheckResult => ({
   ...(fix !== undefined && { fix }),
 });
 
-/** A statement of the specification and what came of it. */
+/** A statement of the specification with its result. */
 export function check(id: string, clause: string, says: string, outcome: CheckResult): ContractCheck {
   return { id, clause, says, ...outcome };
 }
 
-/** What can be done, as far as a sentence says it: an action is for a front to render. */
+/** The remedies that are sentences; those with parameters are for a front to render. */
 const sentences = rendererOf(() => undefined);
 
-/** What the client reports of a failure, without data of customers: the server's own sentences may name them. */
+/** The client's report of a failure, without the server's own sentences, which may hold data of customers. */
 export function reported({ diagnostics: [first], serverMessage, fieldErrors }: ApiError): {
   readonly detail: string;
   readonly fix?: string;
@@ -213,12 +213,12 @@ export function reported({ diagnostics: [first], serverMessage, fieldErrors }: A
   const { summary, detail } = first;
   const fix = sentences(first);
   const speaks = serverMessage !== undefined || Object.keys(fieldErrors).length > 0;
-  const more = speaks ? "What the server says of it is not shown here." : detail;
+  const more = speaks ? "The server's message is not shown here." : detail;
   const text = more === undefined ? `${summary}.` : `${summary}. ${more}`;
   return { detail: maskText(text), ...(fix !== undefined && { fix }) };
 }
 
-/** Fields whose values are words of the server, not of its customers. */
+/** Fields whose values are words of the server, not data of its customers. */
 const WORD_FIELDS = new Set([
   "status",
   "provisioning_status",
@@ -250,8 +250,7 @@ export function maskText(text: string): string {
 
 /** A JSON value, masked, on one line and cut: names of fields, types, and the server's own words. */
 export function excerpt(json: unknown, field = ""): string {
-  const text = masked(json, field, 0);
-  return shorten(text, LONGEST);
+  return shorten(masked(json, field, 0), LONGEST);
 }
 
 /** A word of the server in quotes; anything else masked. */
@@ -259,7 +258,7 @@ export function word(value: unknown): string {
   return masked(value, "status", 0);
 }
 
-/** The name of a field; what is none (names of hosts that a map is kept by) is `…`. */
+/** The name of a field; anything else, such as the host names of a map, is `…`. */
 export function fieldName(name: string): string {
   return FIELD.test(name) ? name : "…";
 }

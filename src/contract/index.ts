@@ -1,15 +1,14 @@
 /**
- * What hostform assumes of a server, held against a real one. In: a `Prober`, which can name the reading endpoints and a
- * webhook's registration and removal and nothing else; hostform's vocabulary. Out: a report of how each gap of the
- * specification is filled, where the server differs from what the specification says, and the sandbox's profile that
- * is like it. Must not: order, suspend, mail or set anything; show data of customers, or a token; import the sandbox.
+ * Checks hostform's assumptions against a real server. In: a `Prober`, which can call only the reading endpoints and the
+ * registration and removal of a webhook; hostform's vocabulary. Out: a report of how the server fills each gap of the
+ * specification, where it differs from the specification, and the sandbox's profile that is like it. Must not: order,
+ * suspend, mail or set anything; show data of customers, or a token; import the sandbox.
  */
 import type { Prober } from "../core/api/probe.ts";
 import type { ContractReport } from "../core/model/index.ts";
 import { contractChecks, type Vocabulary } from "./checks.ts";
 import { contractRows, profileOf } from "./rows.ts";
-import type { Survey } from "./survey.ts";
-import { Asker, MOST_READS, takeSurvey } from "./survey.ts";
+import { Asker, MOST_READS, type Survey, takeSurvey } from "./survey.ts";
 import { type Leftover, MOST_WRITES, tryWrites, type WriteOptions } from "./writes.ts";
 
 export type { Vocabulary } from "./checks.ts";
@@ -26,13 +25,13 @@ export interface ContractOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How many requests are sent at most, repetitions after failures not counted. */
+/** The largest number of requests, without repetitions after failures. */
 export function mostRequests(write: boolean): number {
   return MOST_READS + (write ? MOST_WRITES : 0);
 }
 
 /**
- * Asks and reports. Where the first answer shows that this is not the API, or that the token is no good, nothing more is asked.
+ * Asks and reports. It stops when the first answer shows that this is not the API, or that the token is not valid.
  * @throws ApiError when there is nothing to report on; HostformError `contract.leftover`; the signal's reason.
  */
 export async function checkContract({
@@ -44,7 +43,7 @@ export async function checkContract({
 }: ContractOptions): Promise<{ readonly report: ContractReport; readonly leftover?: Leftover }> {
   const asker = new Asker(prober, signal);
   const taken = await takeSurvey(asker, ({ answer, problem }) => {
-    // A token without the ability may still see other things; a page, a redirect or silence is not the API.
+    // A token without this ability may have others; a page, a redirect or no answer is not the API.
     if (problem !== undefined && answer?.status !== 403) throw problem;
   });
   const written = write === undefined ? undefined : await tryWrites(asker, { ...write, signal });

@@ -1,4 +1,4 @@
-/** §2, held against the records that were seen: their fields, types and words. */
+/** Checks of the records against §2: their fields, types and words. */
 import { type ContractCheck, isObject, type JsonObject } from "../core/model/index.ts";
 import {
   type CheckResult,
@@ -14,9 +14,9 @@ import {
 } from "./evidence.ts";
 import { isSuccess, type RecordSight, recordsOf, type Survey } from "./survey.ts";
 
-/** What hostform makes of the words of a server; they are its kinds' business, and handed in. */
+/** How hostform reads the words of a server; the kinds know them, so the caller hands them in. */
 export interface Vocabulary {
-  /** The phase that a status word stands for; "unknown" is never acted upon. */
+  /** The phase of a status word; hostform never acts on "unknown". */
   readonly phase: (word: string) => string;
   /** The months of a billing cycle; undefined when it is not known. */
   readonly months: (cycle: string) => number | undefined;
@@ -24,7 +24,7 @@ export interface Vocabulary {
   readonly password: (productType: string) => "given" | "generated" | "unknown";
 }
 
-/** What a field must be. `optional`: null is as good (§2 has no word for "none": an unpaid invoice has no paid_at). */
+/** The rule of a field. `optional`: it may be null (§2 does not say, but an unpaid invoice has no paid_at). */
 type FieldRule = { readonly expects: string; readonly fits: (value: unknown) => boolean; readonly optional?: true };
 
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
@@ -138,7 +138,7 @@ function fields(survey: Survey, name: Kept, rules: Readonly<Record<string, Field
       wrong.set(field, `${field} ${came} (${title})`);
     }
   }
-  if (wrong.size === 0) return pass(`${records.length} looked at.`);
+  if (wrong.size === 0) return pass(`${records.length} checked.`);
   return differs(`${[...wrong.values()].join("; ")}.`);
 }
 
@@ -146,7 +146,7 @@ function planId(survey: Survey): CheckResult {
   const plans = recordsOf(survey, "plans");
   if (plans.length === 0) return unseen(nothingIn(survey, "plans").nothing);
   const ids = plans.map(({ record }) => record.plan_id);
-  if (ids.every((id) => Number.isSafeInteger(id))) return pass(`${plans.length} looked at.`);
+  if (ids.every((id) => Number.isSafeInteger(id))) return pass(`${plans.length} checked.`);
   const usable = plans.every(({ record }) => /^\d+$/.test(String(record.plan_id ?? record.id)));
   const shown = `A plan is ${excerpt(plans[0]?.record)}.`;
   if (usable) return differs(shown);
@@ -159,26 +159,26 @@ function manage(survey: Survey): CheckResult {
   const having = plans.filter((plan) => names.some((name) => plan[name] !== undefined && plan[name] !== null));
   if (having.length === 0) return unseen("No plan has them: the account is not on the Manage track.");
   const halved = having.find((plan) => names.some((name) => plan[name] === undefined));
-  if (halved !== undefined) return differs(`A plan has one of the two alone: ${excerpt(halved)}.`);
+  if (halved !== undefined) return differs(`A plan has only one of the two: ${excerpt(halved)}.`);
   const dearer = having.find(({ price, price_after_discount: after }) => Number(after) > Number(price ?? Number.NaN));
   return dearer === undefined
-    ? pass(`${having.length} looked at.`)
-    : differs("A price after discount is above the price.");
+    ? pass(`${having.length} checked.`)
+    : differs("A price after discount is higher than the price.");
 }
 
 function wrapped(sight: RecordSight | undefined, name: Kept, survey: Survey): CheckResult {
   if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
-  if (!isSuccess(sight)) return unseen(`${sight.title} gave none.`);
+  if (!isSuccess(sight)) return unseen(`${sight.title} returned no record.`);
   const json = sight.answer?.json;
   return isObject(json) && isObject(json.data) ? pass() : differs(`${sight.title}: ${excerpt(json)}.`);
 }
 
-/** Who asks for one service and is given another would suspend the wrong site. */
+/** With another service than the requested one, hostform could suspend the wrong site. */
 function same(sight: RecordSight | undefined, name: Kept, survey: Survey): CheckResult {
   if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
-  if (sight.id === undefined) return unseen(`${sight.title} gave none.`);
+  if (sight.id === undefined) return unseen(`${sight.title} returned no record.`);
   if (sight.id === sight.asked) return pass();
-  return stops("Another service came than was asked for.", "Look for a cache between here and the API.");
+  return stops("The answer is another service than the requested one.", "Look for a cache in front of the API.");
 }
 
 /** The texts of one field, each once. */
@@ -195,7 +195,7 @@ function statuses(survey: Survey, { phase }: Vocabulary): CheckResult {
   const known = words.filter((text) => phase(text) !== "unknown").map((text) => `${word(text)} is ${phase(text)}`);
   if (unknown.length === 0) return pass(`${known.join(", ")}.`);
   return differs(
-    `It does not know ${unknown.map(word).join(", ")}, and leaves services of that status alone.`,
+    `It does not know ${unknown.map(word).join(", ")}, and does not change services of that status.`,
     "Map the words under `providers: … status_words`.",
   );
 }
@@ -205,7 +205,7 @@ function cycles(survey: Survey, { months }: Vocabulary): CheckResult {
   if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
   const unknown = [...new Set(words)].filter((text) => months(text) === undefined);
   if (unknown.length === 0) return pass();
-  return differs(`It does not know ${unknown.map(word).join(", ")}: a term that differs is not seen there.`);
+  return differs(`It does not know ${unknown.map(word).join(", ")}, and cannot detect a changed term there.`);
 }
 
 function products(survey: Survey, { password }: Vocabulary): CheckResult {
@@ -215,7 +215,7 @@ function products(survey: Survey, { password }: Vocabulary): CheckResult {
   if (unknown.length === 0) return pass();
   return differs(
     `It does not know ${unknown.map(word).join(", ")}.`,
-    "Say `--generate` or give a password with `hostform password`; `password` cannot be declared there.",
+    "Use `hostform password`, with `--generate` or a given password; `password` cannot be declared there.",
   );
 }
 
@@ -223,5 +223,5 @@ function totals(survey: Survey): CheckResult {
   const invoices = recordsOf(survey, "invoices").map(({ record }) => record);
   if (invoices.length === 0) return unseen(nothingIn(survey, "invoices").nothing);
   const above = ({ subtotal, total }: JsonObject) => Number(total) > Number(subtotal);
-  return invoices.some(above) ? differs("An invoice has a total above its subtotal; is it a tax?") : pass();
+  return invoices.some(above) ? differs("The total of an invoice exceeds its subtotal, possibly by a tax.") : pass();
 }

@@ -1,6 +1,4 @@
-/**
- * How a server fills the gaps in its records: their ids, fields and wrappers, their words and spelling.
- */
+/** How a server fills the gaps in its records: their ids, fields and wrappers, their words and spelling. */
 import { isObject, type JsonObject } from "../core/model/index.ts";
 import { agreed, agreedIn, type Detectors, excerpt, fieldOf, nothingIn, type Seen, type ValueOf } from "./evidence.ts";
 import { isSuccess, recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
@@ -68,7 +66,7 @@ function grant(survey: Survey): Seen<"grant"> {
   if (first === undefined) {
     const forbidden = survey.grants.some(({ answer }) => answer?.status === 403);
     return {
-      nothing: forbidden ? "The token may not look at grants (403)." : "No service that was asked has a grant.",
+      nothing: forbidden ? "The token may not read grants (403)." : "None of the services tried has a grant.",
     };
   }
   const { record, title } = first;
@@ -88,7 +86,7 @@ function webhook({ service, invoice, migration }: Survey, written: Written | und
   const evidence = `${sight.title}: ${excerpt(json)}`;
   if (written.secretName !== "secret" && written.secretName !== "signing_secret") return { other: evidence };
   const wrapped = isObject(json) && isObject(json.data);
-  // Where nothing has a wrapper, this answer is as all others are.
+  // Where no answer has a wrapper, this one is like all others.
   const others = [service, invoice, migration].find((one) => one !== undefined && isSuccess(one))?.answer?.json;
   const alone = isObject(others) && isObject(others.data);
   if (!wrapped && alone && written.secretName === "secret") return { value: "bare", evidence };
@@ -102,8 +100,6 @@ function eventCandidates(value: unknown): readonly ValueOf<"webhook_events">[] {
   if (value.every((one) => typeof one === "string")) return ["list"];
   return value.every((one) => isObject(one) && typeof one.name === "string") ? ["objects"] : [];
 }
-
-const webhook_events = (survey: Survey) => agreedIn<"webhook_events">(survey, ["webhooks"], "events", eventCandidates);
 
 function domain_name(survey: Survey): Seen<"domain_name"> {
   const [found] = recordsOf(survey, "migration_requests");
@@ -119,7 +115,7 @@ function domain_name(survey: Survey): Seen<"domain_name"> {
 
 function domain_check({ domains }: Survey): Seen<"domain_check"> {
   const found = [domains.many, domains.single].find((sight) => isSuccess(sight));
-  if (found === undefined) return { nothing: "The availability of domains could not be asked for." };
+  if (found === undefined) return { nothing: "The availability of domains could not be checked." };
   const json = found.answer?.json;
   const held = isObject(json) && json.data !== undefined ? json.data : json;
   const evidence = `${found.title}: ${excerpt(json)}`;
@@ -133,7 +129,7 @@ function domain_check({ domains }: Survey): Seen<"domain_check"> {
   return mapped ? { value: "map", evidence } : { other: evidence };
 }
 
-/** Fields that every migration request has; what else there is are the answers to the questions. */
+/** Fields that every migration request has; all others are answers to the questions. */
 const COMMON = new Set(["id", "domain", "domain_name", "hostname", "order_id", "status", "created_at", "updated_at"]);
 
 function migration(survey: Survey): Seen<"migration"> {
@@ -244,7 +240,7 @@ function timestamps(survey: Survey): Seen<"timestamps"> {
     ...(["webhooks", "accounts", "migration_requests"] as const).flatMap((name) => fieldOf(survey, name, "created_at")),
   ].filter(({ value }) => value !== null);
   const seen = agreed<"timestamps">(moments, momentCandidates, "a timestamp");
-  return seen ?? { nothing: "There is nothing with a timestamp in the account." };
+  return seen ?? { nothing: "No record of the account has a timestamp." };
 }
 
 function expiryCandidates(value: unknown): readonly ValueOf<"expires_at">[] {
@@ -253,11 +249,10 @@ function expiryCandidates(value: unknown): readonly ValueOf<"expires_at">[] {
   return [/^\d+$/.test(value) ? "epoch_text" : "instant"];
 }
 
-function expires_at({ grants }: Survey): Seen<"expires_at"> {
-  const records = grants.flatMap(({ title, records: found }) => found.map((record) => ({ title, record })));
-  const moments = valuesOf(records, "expires_at").filter(({ value }) => value !== null);
+function expires_at(survey: Survey): Seen<"expires_at"> {
+  const moments = valuesOf(grantsOf(survey), "expires_at").filter(({ value }) => value !== null);
   const seen = agreed<"expires_at">(moments, expiryCandidates, "expires_at");
-  return seen ?? { nothing: "No grant that was seen expires." };
+  return seen ?? { nothing: "None of the grants read expires." };
 }
 
 export const recordRows: Detectors<
@@ -285,7 +280,7 @@ export const recordRows: Detectors<
   unwrapped,
   grant,
   webhook,
-  webhook_events,
+  webhook_events: (survey) => agreedIn(survey, ["webhooks"], "events", eventCandidates),
   domain_name,
   domain_check,
   migration,

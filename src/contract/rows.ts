@@ -1,6 +1,4 @@
-/**
- * The gaps of the specification, as a server was seen to fill them; those of lists and errors.
- */
+/** How a server fills the gaps of the specification; here those of lists and errors. */
 
 import { htmlPage } from "../core/api/classify.ts";
 import { type ContractRow, isObject } from "../core/model/index.ts";
@@ -29,7 +27,7 @@ function rowOf(name: SwitchName, survey: Survey, written: Written | undefined): 
   const row = { switch: name, default: values[0] };
   if (typeof reported !== "string") return { ...row, finding: "untold", evidence: reported.never };
   if (reported === "write" && written === undefined) {
-    return { ...row, finding: "untold", evidence: "Reading cannot tell; --write can." };
+    return { ...row, finding: "untold", evidence: "No answer to a GET shows it; --write does." };
   }
   const detect: Detector<SwitchName> = DETECTORS[name as ReportedSwitch];
   const seen = detect(survey, written);
@@ -38,7 +36,7 @@ function rowOf(name: SwitchName, survey: Survey, written: Written | undefined): 
   return { ...row, finding: "nothing", evidence: seen.nothing };
 }
 
-/** What makes a sandbox like the server: `envelope=data_meta,status=upper_snake`. Empty: it is so by default. */
+/** The profile of a sandbox like the server: `envelope=data_meta,status=upper_snake`. Empty: the default. */
 export function profileOf(rows: readonly ContractRow[]): string {
   return rows
     .filter((row) => row.finding === "seen" && row.value !== row.default)
@@ -48,10 +46,10 @@ export function profileOf(rows: readonly ContractRow[]): string {
 
 const isEmpty = (json: unknown) => isObject(json) && Object.keys(json).length === 0;
 
-/** A list, or what may stand in the place of an empty one. */
+/** A list, or a replacement for an empty one. */
 const isItems = (value: unknown) => Array.isArray(value) || value === null || isEmpty(value);
 
-/** The envelope of one answer; undefined when it is like none that the sandbox has. */
+/** The envelope of one answer; undefined when the sandbox has none like it. */
 export function envelopeOf(json: unknown): ValueOf<"envelope"> | undefined {
   if (Array.isArray(json)) return "array";
   if (!isObject(json)) return undefined;
@@ -113,12 +111,12 @@ export function direction(ids: readonly string[]): Direction | undefined {
   return steps.every((step) => step > 0) ? "oldest" : "scattered";
 }
 
-/** Fewer follow some order whatever the server does. */
+/** Fewer ids have an order by chance. */
 const CONCLUSIVE = 3;
 
 /**
- * The longest list decides, and plans only where nothing else is long enough: a catalogue may be sorted by hand. Lists
- * that follow different orders follow none that could be relied upon.
+ * The longest list decides; plans only where no other is long enough, as a catalogue may be sorted by hand. Lists in
+ * different orders count as scattered.
  */
 function order(survey: Survey): Seen<"order"> {
   const ordered = successes(survey)
@@ -138,22 +136,21 @@ function order(survey: Survey): Seen<"order"> {
   return { value: "scattered", evidence: `The lists follow no common order. ${ways}.` };
 }
 
-/** Without a number, the first page comes: a server that counts from 0 has another one under the number 1. */
+/** A list without a page number is the first page: a server that counts from 0 has another one under the number 1. */
 function pages({ paging }: Survey): Seen<"pages"> {
   if (paging === undefined || paging.single.ids.length === 0) return { nothing: "There is nothing to list." };
   const { single, first } = paging;
-  const evidence = `${single.title}: it holds what comes first without a number.`;
+  const evidence = `${single.title}: the same page as without a number.`;
   return { value: first === 0 ? "from_zero" : "from_one", evidence };
 }
 
 function past_end({ paging }: Survey): Seen<"past_end"> {
-  if (paging?.beyond.answer === undefined) return { nothing: "No page after the last one could be asked for." };
+  if (paging?.beyond.answer === undefined) return { nothing: "No page after the last one could be requested." };
   const { title, answer, items, next } = paging.beyond;
   const evidence = `${title}: ${answer.status}, ${items.length} objects.`;
   if (answer.status === 404) return { value: "not_found", evidence };
   if (next === undefined) return { other: evidence };
-  if (items.length === 0) return { value: "empty", evidence };
-  return { value: "repeats", evidence };
+  return { value: items.length === 0 ? "empty" : "repeats", evidence };
 }
 
 function empty_list(survey: Survey): Seen<"empty_list"> {
@@ -178,7 +175,7 @@ function items(survey: Survey): Seen<"items"> {
   return isObject(item) && isObject(item.data) ? { value: "wrapped", evidence } : { other: evidence };
 }
 
-/** What the body of an answer is. */
+/** The form of an answer's body. */
 function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undefined {
   if (answer === undefined) return undefined;
   const text = answer.text.trim();
@@ -187,7 +184,7 @@ function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undef
   return answer.json === undefined ? "text" : "json";
 }
 
-/** 403 and 422 have bodies that are specified (§7); the refusals of strangers and of what is unknown have not. */
+/** The bodies of 403 and 422 are specified (§7); those of other errors are not. */
 function error_bodies({ missing, strangers }: Survey): Seen<"error_bodies"> {
   const refused = [missing, strangers.none, strangers.unknown].filter(
     (sight) => sight.answer !== undefined && sight.answer.status >= 400 && ![403, 422].includes(sight.answer.status),
@@ -197,7 +194,7 @@ function error_bodies({ missing, strangers }: Survey): Seen<"error_bodies"> {
   const forms = new Set(refused.map(bodyForm));
   const [value] = forms;
   const shown = `${first.title} (${first.answer?.status}): ${value === "json" ? excerpt(first.answer?.json) : value}.`;
-  if (forms.size > 1) return { other: `The bodies of errors are of several forms: ${[...forms].join(", ")}.` };
+  if (forms.size > 1) return { other: `The bodies of errors have several forms: ${[...forms].join(", ")}.` };
   return value === undefined || value === "text" ? { other: shown } : { value, evidence: shown };
 }
 
@@ -205,15 +202,16 @@ function rate_headers(survey: Survey): Seen<"rate_headers"> {
   const { none, unknown } = survey.strangers;
   const answered = sights(survey).filter((one) => one.answer !== undefined && one !== none && one !== unknown);
   const [first] = answered;
-  if (first === undefined) return { nothing: "No answer came." };
+  if (first === undefined) return { nothing: "No request was answered." };
   const names = new Set(answered.flatMap(({ answer }) => Object.keys(answer?.headers ?? {}).filter(isRateHeader)));
-  if (names.size === 0) return { value: "none", evidence: `No answer of ${answered.length} had a header for it.` };
+  if (names.size === 0)
+    return { value: "none", evidence: `None of ${answered.length} answers has a rate-limit header.` };
   const everywhere = ["x-ratelimit-limit", "x-ratelimit-remaining"].every((name) =>
     answered.every(({ answer }) => answer?.headers[name] !== undefined),
   );
   const shown = [...names].slice(0, 6).map(fieldName).join(", ");
   if (everywhere) return { value: "full", evidence: `Every answer has ${shown}.` };
-  return { other: `Headers for it are ${shown}, and not X-RateLimit-Limit and -Remaining on every answer.` };
+  return { other: `The headers are ${shown}, and not X-RateLimit-Limit and -Remaining on every answer.` };
 }
 
 const isRateHeader = (name: string) => /^(?:x-)?rate-?limit/.test(name);
@@ -227,7 +225,7 @@ export function refusals422(survey: Survey, written: Written | undefined): reado
 function field_errors(survey: Survey, written: Written | undefined): Seen<"field_errors"> {
   const found = refusals422(survey, written).find((sight) => errorsIn(sight).length > 0);
   if (found === undefined) {
-    return { nothing: "No refusal of values (422) with errors of fields was met; --write asks for one." };
+    return { nothing: "No request was refused with field errors (422); --write provokes one." };
   }
   const values = errorsIn(found);
   const shown = `${found.title} (422): errors is ${excerpt(isObject(found.answer?.json) ? found.answer.json.errors : null)}.`;
@@ -241,7 +239,7 @@ function errorsIn({ answer }: Sight): readonly unknown[] {
 }
 
 const UNREFUSED =
-  "No request was refused by the rate limit (429). None is provoked: other programs may share the token's minute.";
+  "No request was refused by the rate limit (429). The check provokes none, as other programs may share the token.";
 
 function too_many({ limited }: Survey): Seen<"too_many"> {
   if (limited === undefined) return { nothing: UNREFUSED };

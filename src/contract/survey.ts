@@ -1,6 +1,6 @@
 /**
- * What is asked of a server, in which order, and what came: the material that rows and checks are made from. Each request is sent
- * and read as the client would; what there is nothing to ask about is left out.
+ * The requests to a server, in their order, and the answers, from which rows and checks are made. Each request is sent and
+ * read as the client would; requests about objects that the account lacks are left out.
  */
 
 import { readOne } from "../core/api/answers.ts";
@@ -17,22 +17,22 @@ const LISTS = {
   webhooks: "listWebhooks",
   accounts: "listAccounts",
   migration_requests: "listMigrationRequests",
-} as const satisfies Record<Collection, ProbeEndpoint>;
+} as const satisfies Record<string, ProbeEndpoint>;
 
-/** Services whose grants are looked at, until one has any. */
+/** Services whose grants are listed, until one has any. */
 const GRANTS_TRIED = 3;
 /** Far beyond the last page of anything. */
 const BEYOND = 100_000;
-/** An id that no service has; if one has it, another is taken. */
+/** An id that no service has; otherwise the next lower one is used. */
 const NOBODY = "999999999";
-/** Names that are reserved for examples and for nothing (RFC 2606): nobody's business is asked about. */
-const NAMES = ["example.com", "hostform-contract-check.example"];
+/** Names that are reserved for examples and tests (RFC 2606), so that no real domain is checked. */
+export const NAMES = ["example.com", "hostform-contract-check.example"];
 
-/** GETs that are sent at most. Repetitions after failures come on top. */
+/** The largest number of GETs, without repetitions after failures. */
 export const MOST_READS = 24;
 
 /**
- * Reads what there is to see, with GETs alone. `onFirst` looks at the first listing: it throws where nothing more is worth asking.
+ * Reads the account, with GETs alone. `onFirst` gets the first listing, and throws where further requests are pointless.
  * @throws the signal's reason when it is interrupted.
  */
 export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => void): Promise<Omit<Survey, "limited">> {
@@ -69,7 +69,7 @@ export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => vo
   };
 }
 
-/** Looks at page sizes where there is most to see. */
+/** Tries page sizes with the collection that has the most objects. */
 async function paging(
   lists: Readonly<Record<Collection, ListSight>>,
   list: (name: Collection, query: readonly (readonly [string, string])[], start: 0 | 1) => Promise<ListSight>,
@@ -88,7 +88,7 @@ async function paging(
     );
   const [newest] = lists[collection].ids;
   const one = await page(1, 1);
-  // Page 1 is not the page that comes unasked: the first page may be page 0.
+  // Page 1 differs from the list without a number: the first page may be page 0.
   const zero = newest === undefined || one.ids[0] === newest ? undefined : await page(0, 1, 0);
   const first = zero !== undefined && zero.ids[0] === newest ? 0 : 1;
   return {
@@ -112,7 +112,7 @@ async function grants(asker: Asker, services: ListSight): Promise<readonly ListS
   return found;
 }
 
-/** The first record of a listing, on its own. */
+/** The first record of a listing, read alone. */
 async function first(asker: Asker, endpoint: ProbeEndpoint & RecordEndpoint, { ids }: ListSight) {
   const [id] = ids;
   return id === undefined ? undefined : asker.record({ endpoint, params: { id } });
@@ -127,7 +127,7 @@ function unusedId({ ids }: ListSight): string {
 
 type RecordRequest = ProbeRequest & { readonly endpoint: RecordEndpoint };
 
-/** Asks the server; the signal ends it. */
+/** Sends the requests; the signal aborts them. */
 export class Asker {
   readonly #prober: Pick<Prober, "probe">;
   readonly #signal: AbortSignal | undefined;
@@ -137,12 +137,12 @@ export class Asker {
     this.#signal = signal;
   }
 
-  /** The same, to be ended by nobody: for what must be undone. */
+  /** The same without the signal, for requests that undo others. */
   uninterrupted(): Asker {
     return new Asker(this.#prober);
   }
 
-  /** One request. A failure is a sight too; only an interruption is thrown. */
+  /** One request. A failure is a result too; only an interruption is thrown. */
   async one(request: ProbeRequest): Promise<Sight> {
     const sight = { endpoint: request.endpoint, title: probeTitle(request) };
     try {
@@ -191,7 +191,7 @@ export class Asker {
   }
 }
 
-/** What the client could not read is a problem of the sight. */
+/** An answer that the client cannot read is a problem of the result. */
 function whenReadable<S extends Sight>(unread: S, read: () => S): S {
   try {
     return read();
@@ -206,22 +206,22 @@ export interface Sight {
   readonly endpoint: ProbeEndpoint;
   /** `GET /api/v1/services/{id}`: the id itself is not repeated. */
   readonly title: string;
-  /** Undefined: none came, or none but failures. */
+  /** Undefined: the request was not answered. */
   readonly answer: Probed | undefined;
-  /** What hostform would report of it: a failure, a refusal, an answer that it cannot read. */
+  /** The error that hostform would report: a failure, a refusal, an answer that it cannot read. */
   readonly problem: ApiError | undefined;
 }
 
 /** A page of a listing, read as the client reads it. */
 export interface ListSight extends Sight {
-  /** The items as they came; empty where they could not be found. */
+  /** The items of the answer; empty where they were not found. */
   readonly items: readonly unknown[];
-  /** Those of them that the client recognises, as they came. */
+  /** Those that the client recognises, unchanged. */
   readonly records: readonly JsonObject[];
   /** Their ids as the client reads them. */
   readonly ids: readonly string[];
   readonly next: "more" | "end" | "silent" | undefined;
-  /** The page size in force, where the server states it. */
+  /** The page size, where the server reports it. */
   readonly size: number | undefined;
 }
 
@@ -229,15 +229,14 @@ export interface ListSight extends Sight {
 export interface RecordSight extends Sight {
   readonly record: JsonObject | undefined;
   readonly id: string | undefined;
-  /** The id that was asked for. */
+  /** The requested id. */
   readonly asked: string;
 }
 
 /** The collections of §4. */
-export const COLLECTIONS = ["plans", "services", "invoices", "webhooks", "accounts", "migration_requests"] as const;
-export type Collection = (typeof COLLECTIONS)[number];
+export type Collection = keyof typeof LISTS;
 
-/** What came of looking at page sizes, in the collection that has the most to show. */
+/** The results of page sizes, in the collection with the most objects. */
 export interface PagingSight {
   readonly collection: Collection;
   /** The number of the first page. */
@@ -245,33 +244,33 @@ export interface PagingSight {
   /** `per_page=1`, its first page and its second. */
   readonly single: ListSight;
   readonly second: ListSight;
-  /** `per_page=100`, and 101, which is more than there may be. */
+  /** `per_page=100`, and 101, which exceeds the maximum. */
   readonly largest: ListSight;
   readonly over: ListSight;
   /** A page far beyond the last. */
   readonly beyond: ListSight;
 }
 
-/** Everything that was seen by reading. What is undefined was not asked for: there was nothing to ask about. */
+/** The results of all reads. Undefined: not requested, as the account lacks such an object. */
 export interface Survey {
   readonly lists: Readonly<Record<Collection, ListSight>>;
   readonly paging: PagingSight | undefined;
-  /** The grants of the services that were tried, the last one first. */
+  /** The grants of the services tried, the last one first. */
   readonly grants: readonly ListSight[];
   readonly service: RecordSight | undefined;
   readonly invoice: RecordSight | undefined;
   readonly migration: RecordSight | undefined;
-  /** A service by an id that nobody has. */
+  /** A service by an unused id. */
   readonly missing: Sight;
   /** Availability: of two names at once, of one, and of none. */
   readonly domains: { readonly many: Sight; readonly single: Sight; readonly none: Sight };
-  /** The list of services without a token, and with one that is nobody's. */
+  /** The list of services without a token, and with an unknown one. */
   readonly strangers: { readonly none: Sight; readonly unknown: Sight };
-  /** A refusal by the rate limit, if one was met in passing. */
+  /** A refusal by the rate limit, if one happened. */
   readonly limited: Sight | undefined;
 }
 
-/** What the harmless writes showed. */
+/** The results of the harmless writes. */
 export interface Written {
   /** The registration of a webhook with a body that is not valid, and of one that is; undefined when not sent. */
   readonly invalid: Sight | undefined;
@@ -302,7 +301,7 @@ export function sights({ lists, paging, grants, service, invoice, migration, ...
   ];
 }
 
-/** The listings, the grants' included, that showed anything. */
+/** All listings, those of grants included. */
 export function listings({ lists, grants, paging }: Survey): readonly ListSight[] {
   const pages = paging === undefined ? [] : [paging.largest, paging.single, paging.second];
   return [...Object.values(lists), ...grants, ...pages];
@@ -312,7 +311,7 @@ export function isSuccess({ answer }: Sight): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status <= 299;
 }
 
-/** The records of one collection that were seen, whichever request brought them. */
+/** The records of one collection, from all requests. */
 export function recordsOf(survey: Survey, collection: Collection): readonly { title: string; record: JsonObject }[] {
   const one = { services: survey.service, invoices: survey.invoice, migration_requests: survey.migration };
   const single = collection in one ? one[collection as keyof typeof one] : undefined;

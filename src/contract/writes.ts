@@ -1,45 +1,44 @@
 /**
- * The harmless writes: a webhook that is refused, one that is registered and removed again, and a question about domains
- * by POST. Nothing here orders, mails or sets anything. What was registered is removed whatever happens, also after an
- * interruption and after a lost answer; what could not be removed is reported.
+ * The harmless writes: a webhook that is refused, one that is registered and removed again, and a check of domains by POST.
+ * They order, mail and set nothing. The webhook is removed in any case, also after an interruption and after a lost answer;
+ * if that fails, it is reported.
  */
 
 import { sameAddress } from "../core/api/address.ts";
 import { readAnswer } from "../core/api/answers.ts";
 import { createListing } from "../core/api/listing.ts";
 import { ApiError, HostformError, isObject } from "../core/model/index.ts";
-import type { Asker, Sight, Written } from "./survey.ts";
+import { type Asker, NAMES, type Sight, type Written } from "./survey.ts";
 
 export interface WriteOptions {
-  /** Where the webhook is to lead. Default: a name that is reserved for not existing (RFC 2606). */
+  /** URL of the webhook. Default: a name that never exists (RFC 2606). */
   readonly webhookUrl?: string | undefined;
-  /** Numbers from 0 up to 1: makes the default address this run's own. */
+  /** Numbers from 0 up to 1, for a default address that is unique to this run. */
   readonly random: () => number;
   readonly signal?: AbortSignal | undefined;
-  /** Called as soon as a webhook exists, so that its id is known whatever happens then. */
+  /** Called as soon as a webhook exists, so that its id is known in any case. */
   readonly onRegistered?: ((id: string, url: string) => void) | undefined;
-  /** Called with its signing secret, so that nothing shows it. */
+  /** Called with its signing secret, so that no output shows it. */
   readonly onSecret?: ((secret: string) => void) | undefined;
 }
 
-/** A webhook that this run made and that may still be there. `id` is null where it is not known. */
+/** A webhook that this run registered and that may still exist. `id` is null where it is unknown. */
 export interface Leftover {
   readonly id: string | null;
   readonly url: string;
 }
 
-/** Pages of webhooks that are read to find one. An account has few; where there are more, none is registered. */
+/** Pages of webhooks that are read to find one. Where an account has more, none is registered. */
 const MOST_PAGES = 2;
-/** Requests that are sent at most: the domains, two registrations, as many removals, and the webhooks three times. */
+/** The largest number of requests: the domains, two registrations, two removals, and three lists of webhooks. */
 export const MOST_WRITES = 5 + 3 * MOST_PAGES;
 
-/** The rarest event: what happens in the account in these seconds goes nowhere. */
+/** The rarest event: an event of these seconds would be lost. */
 const EVENT = "service.transfer_accepted";
-const NAMES = ["example.com", "hostform-contract-check.example"];
 
 /**
- * Sends them. A listing of the webhooks comes first: it is the only way to find one whose answer was lost. Where they
- * cannot be listed, none is registered.
+ * Sends them. It lists the webhooks first, which is the only way to find one whose answer was lost. Where they cannot be
+ * listed, none is registered.
  * @throws HostformError `contract.leftover` when an interruption left a webhook behind, else the signal's reason.
  */
 export async function tryWrites(
@@ -50,7 +49,7 @@ export async function tryWrites(
     .toString(16)
     .padStart(8, "0");
   const url = webhookUrl ?? `https://hostform-contract-check-${nonce}.invalid/`;
-  // What has left is waited for: its answer says what is to be removed.
+  // A request under way is not aborted: its answer says what to remove.
   const steady = asker.uninterrupted();
   const domains = await asker.one({ endpoint: "checkDomainsByPost", body: { domains: NAMES } });
   const listed = await webhooks(asker).catch((error: unknown) => {
@@ -61,9 +60,9 @@ export async function tryWrites(
   const nothing = { id: undefined, secretName: undefined, removed: undefined, gone: undefined };
   const skip = (skipped: string) => ({ ...nothing, invalid: undefined, registered: undefined, domains, skipped });
   if (listed instanceof ApiError) return skip("The webhooks cannot be listed, so none was registered.");
-  // Some servers take a second registration of an address for a change of the first.
+  // Some servers treat a second registration of an address as a change of the first.
   if (listed.some((one) => sameAddress(url, one.url))) {
-    return skip("A webhook with the address given is there already, and was left alone. Give another address.");
+    return skip("A webhook with this address already exists, and was not changed. Give another address.");
   }
   const before = new Set(listed.map(({ id }) => id));
   const attempts: Attempt[] = [];
@@ -102,11 +101,11 @@ export async function tryWrites(
 interface Attempt {
   readonly url: string;
   readonly id: string | null;
-  /** It may have registered something of which the id is not known. */
+  /** It may have registered a webhook whose id is unknown. */
   readonly doubtful: boolean;
 }
 
-/** Removes what the attempts made. Only what was not there before, and leads where an attempt said, is ever removed. */
+/** Removes the webhooks of the attempts: only those that did not exist before, and have the address of an attempt. */
 async function removeMade(
   asker: Asker,
   attempts: readonly Attempt[],
@@ -127,7 +126,7 @@ async function removeMade(
   try {
     let left = await ours();
     const [only] = left;
-    // Two of the same address: one is somebody else's, and nothing says which.
+    // Of two with the same address one is not ours, and they cannot be distinguished.
     if (doubt !== undefined && left.length === 1 && only !== undefined) {
       await remove(only.id);
       left = await ours();
@@ -137,7 +136,7 @@ async function removeMade(
     return { removed, gone: false, leftover: { id: left.length === 1 ? still.id : null, url: still.url ?? "" } };
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    // It cannot be seen whether it is gone: the answer to its removal has to do.
+    // The list cannot be read, so the answer to the removal decides.
     if (doubt === undefined && removed !== undefined && removed.problem === undefined) {
       return { removed, gone: undefined };
     }
@@ -166,21 +165,21 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
   }).all();
 }
 
-/** The name that a value stands under, in the answer, in its `data`, or in an object there. */
+/** The name of the field that holds a value, in the answer, in its `data`, or in an object there. */
 function nameOf(json: unknown, value: string, depth = 0): string | undefined {
   if (!isObject(json) || depth > 3) return undefined;
   const own = Object.keys(json).find((name) => json[name] === value);
   return own ?? Object.values(json).flatMap((inner) => nameOf(inner, value, depth + 1) ?? [])[0];
 }
 
-/** What to report of a webhook that is still there. */
+/** The report of a webhook that may still exist. */
 export function leftoverDiagnostic({ id, url }: Leftover) {
-  const which = id === null ? `that leads to ${url}` : `${id}, which leads to ${url},`;
+  const which = id === null ? `with the URL ${url}` : `${id} with the URL ${url}`;
   return {
     severity: "error" as const,
     code: "contract.leftover" as const,
     summary: `The webhook ${which} was registered for the check and may still be there`,
-    detail: "It could not be seen to be removed. Events that it would get go nowhere, or to the address that you gave.",
+    detail: "Its removal could not be confirmed. Its events are lost, or go to the address that you gave.",
     remedies: ["Look for it with `hostform webhooks`, and remove it in the dashboard."],
   };
 }

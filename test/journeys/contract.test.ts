@@ -115,7 +115,7 @@ describe("hostform contract", () => {
     const first = await project.run("contract", "--write");
     expect(first.code).toBe(1);
     const [left] = project.control.list("webhooks");
-    expect(first.err).toContain(`The webhook ${project.idOf("webhooks", left?.id)}, which leads to ${left?.url},`);
+    expect(first.err).toContain(`The webhook ${project.idOf("webhooks", left?.id)} with the URL ${left?.url}`);
     expect(first.err).toContain("[contract.leftover]");
     project.control.addFault({ method: "POST", path: "/webhooks", nth: 2, phase: "after", delayMs: 5 });
     project.onDelay = () => project.interrupt();

@@ -1,5 +1,5 @@
-// What is wrong with a resource, one sentence each. It is read from the resource, not from what it was made with: a change by
-// way of `site.service` is checked as well. Below: the checks of single values, the name of an order, errors with their construct.
+// The mistakes in a resource, one sentence each. They are read from the resource, not from its properties, so that a change
+// through `site.service` is checked too. Below: the checks of single values, the name of an order, errors with their construct.
 
 import { createHash } from "node:crypto";
 import { Token } from "cdktf";
@@ -28,7 +28,7 @@ export function serviceMistakes(service: Service): string[] {
       ? ["password: a literal text would stand in clear text in cdk.tf.json; use Password.fromVariable"]
       : []),
     ...(password !== undefined && place !== undefined
-      ? ["password: a password that is given has no secretOutput, which is for one that the host makes"]
+      ? ["password: only a password that the host generates has a secretOutput"]
       : []),
   ];
 }
@@ -68,20 +68,20 @@ export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string
 }
 
 /**
- * What is wrong with a value, as a sentence that names the property; nothing when it is all right, when it is not given, or
- * when it is a token, whose value is known only to Terraform. The rules are those of the kinds; a test holds them against
- * these. A value is repeated in a message only where it is a word that could not be a secret.
+ * The mistake in a value, as a sentence that names the property; nothing when it is valid, absent, or a token, whose value only
+ * Terraform knows. The rules are those of the kinds; a test compares them. A message repeats a value only where it cannot be a
+ * secret.
  */
 export type Check = (property: string, value: unknown) => string[];
 
 const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
-/** A number of the size that tokens have, which nothing that is paid or counted has. */
+/** A number of the size of tokens, which no amount and no count has. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
-/** What CDKTF takes for such a number in a text, with whatever of these characters stands before and behind it. */
+/** What CDKTF takes for such a number in a text, with the adjacent characters. */
 const FOUND = /[-|\d.+]+e[-|\d.eE+]+/g;
 
-/** `${` that Terraform evaluates; `$${` is how a text says that it does not mean that. */
+/** `${` that Terraform evaluates; `$${` is its escaped form. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
 /** Whether a value, or a part of a text, stands for something that only Terraform knows. */
@@ -90,8 +90,8 @@ export const isToken = (value: unknown): boolean =>
   (typeof value === "string" && (TEMPLATE.test(value) || hugeIn(value).some(isNumberToken)));
 
 /**
- * Whether a value was made of a number that only Terraform knows, and is no such number any more: TypeScript computed with it,
- * or it stands in a text where CDKTF does not find it, as in `build-${number}`, where it has a second sign.
+ * Whether a value was made from a number that only Terraform knows, and no longer stands for it: TypeScript computed with it,
+ * or CDKTF does not find it in a text, as in `build-${number}`, where it has a second sign.
  */
 const isTorn = (value: unknown): boolean =>
   (typeof value === "number" && HUGE.test(String(value)) && !Token.isUnresolved(value)) ||
@@ -107,7 +107,7 @@ const given =
     if (value === undefined || value === null) return [];
     if (isTorn(value)) {
       return [
-        `${property}: ${shown(value)} is what is left of a number that only Terraform knows. Compute with Op or Fn, and join it to a text with Token.asString.`,
+        `${property}: ${shown(value)} was computed from a number that only Terraform knows. Compute with Op or Fn, and join it to a text with Token.asString.`,
       ];
     }
     if (isToken(value)) return [];
@@ -119,7 +119,7 @@ const given =
 export const needed =
   (check: Check): Check =>
   (property, value) =>
-    value === undefined || value === null ? [`${property}: it is missing, and has no default`] : check(property, value);
+    value === undefined || value === null ? [`${property}: required, without a default`] : check(property, value);
 
 /** A value as a message repeats it: one line, of bounded length. */
 export const shown = (value: unknown): string => {
@@ -129,32 +129,32 @@ export const shown = (value: unknown): string => {
 
 const text = (pattern: RegExp, expected: string): Check =>
   given((property, value) =>
-    typeof value === "string" && pattern.test(value) ? undefined : `${property}: ${shown(value)} is no ${expected}`,
+    typeof value === "string" && pattern.test(value) ? undefined : `${property}: ${shown(value)} is not ${expected}`,
   );
 
-export const checkDomain = text(DOMAIN, "domain name, such as www.acme.example");
-export const checkEmail = text(EMAIL, "e-mail address");
+export const checkDomain = text(DOMAIN, "a domain name, such as www.acme.example");
+export const checkEmail = text(EMAIL, "an e-mail address");
 
 export const checkUrl = given((property, value) => {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
-  // What stands before an @ in an address is a password.
+  // A URL may hold a password before an @.
   if (url?.password) return `${property}: the address holds a password, which would stand in clear text in cdk.tf.json`;
   return url?.protocol === "https:" || url?.protocol === "http:"
     ? undefined
-    : `${property}: ${shown(value)} is no http or https address`;
+    : `${property}: ${shown(value)} is not an http or https address`;
 });
 
 /** An instant in ISO 8601. */
 export const checkInstant = given((property, value) =>
   typeof value === "string" && !Number.isNaN(Date.parse(/T[\d:.]+$/.test(value) ? `${value}Z` : value))
     ? undefined
-    : `${property}: ${shown(value)} is no time such as 2027-01-31T00:00:00Z`,
+    : `${property}: ${shown(value)} is not a time such as 2027-01-31T00:00:00Z`,
 );
 
 export const checkPositive = given((property, value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0
     ? undefined
-    : `${property}: ${shown(value)} is no positive whole number`,
+    : `${property}: ${shown(value)} is not a positive whole number`,
 );
 
 /** A text of 1 to `most` characters. */
@@ -162,7 +162,7 @@ export const checkText = (most = Number.MAX_SAFE_INTEGER): Check =>
   given((property, value) => {
     if (typeof value === "string" && value !== "" && value.length <= most) return undefined;
     return most === Number.MAX_SAFE_INTEGER
-      ? `${property}: expected a text that is not empty`
+      ? `${property}: expected a non-empty text`
       : `${property}: expected a text of 1 to ${most} characters`;
   });
 
@@ -178,7 +178,7 @@ const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
 /** The longest `reference` that is accepted. */
 export const LONGEST_REFERENCE = 200;
 
-/** What stands for itself in Terraform's templates, in a shell and in a table. */
+/** Characters other than those without a special meaning in Terraform's templates, in a shell and in a table. */
 const PLAIN = /[^\p{L}\p{N}._@/-]/gu;
 
 /**
@@ -193,7 +193,7 @@ const PLAIN = /[^\p{L}\p{N}._@/-]/gu;
 export function orderReference(path: string): string {
   if (isToken(path)) {
     throw new Error(
-      "The path of this construct holds a token, so it gives no stable name for the order. Give `reference`, or an id without tokens.",
+      "The path of this construct holds a token, so the order has no stable name. Set `reference`, or use an id without tokens.",
     );
   }
   const plain = path.replace(PLAIN, "_");
@@ -202,7 +202,7 @@ export function orderReference(path: string): string {
   return `${plain.slice(0, LONGEST_REFERENCE - mark.length - 1)}-${mark}`;
 }
 
-/** Does what may fail, and puts the path of the construct before an error, as the validation at synthesis does. */
+/** Puts the path of the construct before an error, as the validation at synthesis does. */
 export function withPath<T>(construct: IConstruct, make: () => T): T {
   try {
     return make();

@@ -5,12 +5,12 @@ import { accountMistakes, refusal } from "./checks.ts";
 import { HostedSite, type HostedSiteConfig } from "./hosted-site.ts";
 import type { Currency } from "./words.ts";
 
-/** What the sites of a workspace have in common, unless one says otherwise. Grants of both are added. */
+/** The defaults for the sites of a workspace. Grants of workspace and site are combined. */
 export type SiteDefaults = Partial<
   Pick<HostedSiteConfig, "planId" | "currency" | "term" | "deletionPolicy" | "preventDestroy" | "grants" | "dependsOn">
 >;
 
-/** A site of a workspace: what the workspace's defaults do not say. */
+/** A site of a workspace: what differs from the workspace's defaults. */
 export type WorkspaceSiteConfig = Omit<HostedSiteConfig, "planId" | "currency"> &
   Partial<Pick<HostedSiteConfig, "planId" | "currency">>;
 
@@ -24,13 +24,13 @@ export interface ClientWorkspaceConfig {
   readonly companyNumber?: string;
   /** VAT number. */
   readonly vatNumber?: string;
-  /** Currency that the client is billed in, and that the sites are ordered in unless one says otherwise. */
+  /** Currency in which the client is billed; the default for its sites. */
   readonly currency?: Currency;
   /** What destroying the client account means. Default: `"prevent"`. */
   readonly deletionPolicy?: "prevent" | "forget";
   /** Whether Terraform refuses to destroy the client account too. Default: while `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
-  /** What the sites have in common. */
+  /** Defaults for the sites. */
   readonly sites?: SiteDefaults;
   /** The provider of the client account and of all its sites, where a stack has several. */
   readonly provider?: TerraformProvider;
@@ -39,11 +39,11 @@ export interface ClientWorkspaceConfig {
 /**
  * A client of an agency: its client account (Manage track), and its sites.
  *
- * The API ties no service to a client account: a site belongs to the account of the token. What holds the two together is
- * this construct, its path and its defaults.
+ * The API links no service to a client account: a site belongs to the account of the token. Only this construct connects the
+ * two, by its path and its defaults.
  */
 export class ClientWorkspace extends Construct {
-  /** The client account itself, for whatever is not here. */
+  /** The client account itself, for its other properties. */
   readonly account: ClientAccount;
   private readonly defaults: SiteDefaults & { readonly provider?: TerraformProvider };
   private readonly made = new Map<string, HostedSite>();
@@ -81,8 +81,8 @@ export class ClientWorkspace extends Construct {
   }
 
   /**
-   * Adds a site. What it does not say is taken from the workspace; grants of both are added, and those of the site count.
-   * @throws Error when neither says which plan or which currency
+   * Adds a site, with the workspace's defaults; grants of both are combined, and those of the site win.
+   * @throws Error when neither sets the plan or the currency
    */
   site(id: string, props: WorkspaceSiteConfig): HostedSite {
     const own = given(props);
@@ -91,7 +91,7 @@ export class ClientWorkspace extends Construct {
       const missing = planId === undefined ? "planId" : "currency";
       throw refusal(
         `${this.node.path}/${id}`,
-        `${missing}: neither the site nor the workspace says it. Give it here, or to all: new ClientWorkspace(…, { sites: { ${missing}: … } })`,
+        `${missing}: neither the site nor the workspace sets it. Set it here, or for all sites: new ClientWorkspace(…, { sites: { ${missing}: … } })`,
       );
     }
     const grants = { ...without(this.defaults.grants, own.grants), ...own.grants };
@@ -101,11 +101,11 @@ export class ClientWorkspace extends Construct {
   }
 }
 
-/** Without what is `undefined`, which must not take the place of a default. */
+/** Without what is `undefined`, which must not override a default. */
 const given = <T extends object>(props: T): Partial<T> =>
   Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-/** The grants of all sites, without those that a site gives itself, however the address is written. */
+/** The workspace's grants without those that a site sets, whatever the case of the address. */
 function without(grants: HostedSiteConfig["grants"] = {}, own: HostedSiteConfig["grants"] = {}) {
   const folded = new Set(Object.keys(own).map((email) => email.trim().toLowerCase()));
   return Object.fromEntries(Object.entries(grants).filter(([email]) => !folded.has(email.trim().toLowerCase())));

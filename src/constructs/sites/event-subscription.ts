@@ -9,7 +9,7 @@ import type { EventName } from "./words.ts";
 export interface EventSubscriptionConfig {
   /** Where events are posted to, http or https. */
   readonly url: string;
-  /** Events to deliver; neither their order nor a repetition means anything. */
+  /** Events to deliver; order and repetition do not matter. */
   readonly events: readonly EventName[];
   /**
    * Where the signing secret goes, which the API shows once: a file, a line of an env file, a program; or `"state"`, which
@@ -18,22 +18,22 @@ export interface EventSubscriptionConfig {
   readonly secret: SecretPlace;
   /** The provider, where a stack has several. */
   readonly provider?: TerraformProvider;
-  /** What is to be there before it. */
+  /** What must exist before it. */
   readonly dependsOn?: ITerraformDependable[];
 }
 
 /**
  * A subscription to events of the account, with a place for its signing secret.
  *
- * The API cannot change a subscription. A change makes another one, with another secret: the new one first, then the old one
- * is deleted, so that no event falls between.
+ * The API cannot change a subscription. A change replaces it, with a new secret: the new one is created before the old one is
+ * deleted, so that no event is lost.
  */
 export class EventSubscription extends Construct {
-  /** The webhook itself, for whatever is not here. */
+  /** The webhook itself, for its other properties. */
   readonly webhook: Webhook;
   private readonly inState: boolean;
 
-  /** @throws Error, with the path of the construct, for a place of the secret that is none */
+  /** @throws Error, with the path of the construct, for an invalid place of the secret */
   constructor(scope: Construct, id: string, props: EventSubscriptionConfig) {
     super(scope, id);
     this.inState = props.secret === "state";
@@ -61,7 +61,7 @@ export class EventSubscription extends Construct {
     if (this.inState) return this.webhook.secret;
     throw refusal(
       this.node.path,
-      'the secret is written out of the state, so nothing can refer to it; secret: "state" keeps it there',
+      'the secret is not kept in the state, so no reference to it is possible; secret: "state" keeps it there',
     );
   }
 

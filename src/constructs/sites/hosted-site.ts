@@ -45,7 +45,7 @@ export interface MigrationSpec {
   readonly domain?: string;
   /** Source type and scope questions, sent as they are. Access data is given in the dashboard, not here. */
   readonly questions?: Readonly<Record<string, string | number | boolean>>;
-  /** What destroying the request means. Default: `"forget"`, as nothing is paid for it and nothing ends with it. */
+  /** What destroying the request means. Default: `"forget"`, as it costs nothing and ends nothing. */
   readonly deletionPolicy?: "prevent" | "forget";
 }
 
@@ -62,11 +62,11 @@ export interface HostedSiteConfig {
   /** Coupon for this plan and cycle. */
   readonly couponCode?: string;
   /**
-   * Name of the order within the provider's `project`, which it keeps. Default: with a domain, none (the domain names the
-   * order); without one, the path of this construct.
+   * Stable name of the order within the provider's `project`. Default: with a domain, none (the domain names the order);
+   * without one, the path of this construct.
    */
   readonly reference?: string;
-  /** Whether the site is suspended. Left out: not managed, so that a host that suspends it is not fought over. */
+  /** Whether the site is suspended. Left out: not managed, so that a suspension by the host stays. */
   readonly suspended?: boolean | IResolvable;
   /** Its control-panel password, from a variable or made by the host. Left out: not managed. */
   readonly password?: Password;
@@ -82,7 +82,7 @@ export interface HostedSiteConfig {
   readonly migration?: MigrationSpec;
   /** The provider, where a stack has several. */
   readonly provider?: TerraformProvider;
-  /** What is to be there before it. */
+  /** What must exist before it. */
   readonly dependsOn?: ITerraformDependable[];
 }
 
@@ -95,7 +95,7 @@ export interface HostedSiteConfig {
  * Mistakes in values are reported at synthesis, all at once, each with the path of its construct.
  */
 export class HostedSite extends Construct {
-  /** The service itself, for whatever is not here. */
+  /** The service itself, for its other properties. */
   readonly service: Service;
   /** The request to move a website here. */
   readonly migration: MigrationRequest | undefined;
@@ -104,11 +104,11 @@ export class HostedSite extends Construct {
   private readonly provider: TerraformProvider | undefined;
   private readonly shared = new Map<string, Grant>();
 
-  /** @throws Error, with the path of the construct, for what is wrong whatever the values are */
+  /** @throws Error, with the path of the construct, for mistakes that do not depend on unknown values */
   constructor(scope: Construct, id: string, props: HostedSiteConfig) {
     super(scope, id);
     const { deletionPolicy = "prevent" } = props;
-    // What comes from a file may be null: it is as good as left out.
+    // Values from a file may be null: the same as left out.
     const [reference, migration] = [props.reference ?? undefined, props.migration ?? undefined];
     const password = withPath(this, () => givenPassword(props.password));
     const { preventDestroy = deletionPolicy === "prevent" } = props;
@@ -137,7 +137,7 @@ export class HostedSite extends Construct {
     if (password?.value !== undefined) addWriteOnlyAdvice(this);
     this.migration = migration === undefined ? undefined : this.moved(migration, props.domain);
     for (const [email, spec] of Object.entries(props.grants ?? {})) {
-      // Anything else is reported as what it is, or as missing.
+      // The validation at synthesis reports anything else.
       if (typeof spec === "object" && spec !== null) this.grant(email, spec.permission, spec);
       else this.grant(email, spec);
     }
@@ -162,19 +162,19 @@ export class HostedSite extends Construct {
 
   /**
    * Shares the site with another user.
-   * @throws Error for an address that it is shared with already, for one that is a token and has no `id`, for what is no text
+   * @throws Error for an address that already has a grant, for one that is a token and has no `id`, for anything but a text
    */
   grant(email: string, permission: Permission, { expiresAt, id }: GrantOptions = {}): Grant {
-    if (typeof email !== "string") throw refusal(this.node.path, `grant: ${shown(email)} is no e-mail address`);
+    if (typeof email !== "string") throw refusal(this.node.path, `grant: ${shown(email)} is not an e-mail address`);
     const key = isToken(email) ? undefined : email.trim().toLowerCase();
     if (key === undefined && id === undefined) {
       throw refusal(
         this.node.path,
-        `grant: this e-mail address is known only to Terraform, and gives no id to the construct. Give one: grant(email, ${shown(permission)}, { id: "…" })`,
+        `grant: only Terraform knows this e-mail address, so it cannot be the construct's id. Set one: grant(email, ${shown(permission)}, { id: "…" })`,
       );
     }
     if (key !== undefined && this.shared.has(key)) {
-      throw refusal(this.node.path, `grant: the site is shared with ${key} already`);
+      throw refusal(this.node.path, `grant: the site is already shared with ${key}`);
     }
     const grant = new Grant(this, id ?? key ?? "", {
       serviceId: this.service.id,
@@ -187,13 +187,13 @@ export class HostedSite extends Construct {
     return grant;
   }
 
-  /** Suspends the site. Its data is kept, and it goes on being billed as the host has it. */
+  /** Suspends the site. Its data is kept, and the host goes on billing it. */
   suspend(): this {
     this.service.suspended = true;
     return this;
   }
 
-  /** Ends a suspension, and sees to it that there is none. Never orders anything. */
+  /** Ends a suspension, and keeps the site active. Never orders anything. */
   unsuspend(): this {
     this.service.suspended = false;
     return this;
@@ -205,7 +205,7 @@ export class HostedSite extends Construct {
   ): MigrationRequest {
     const moving = domain ?? own;
     if (moving === undefined) {
-      throw refusal(this.node.path, 'migration: the site has no domain, so say which one is moved: { domain: "…" }');
+      throw refusal(this.node.path, 'migration: the site has no domain. Name the one to move: { domain: "…" }');
     }
     return new MigrationRequest(this, "migration", {
       domain: moving,
@@ -224,23 +224,23 @@ export class HostedSite extends Construct {
     ];
   }
 
-  /** Done at synthesis, when all that is to be said of the site was said. */
+  /** Adds warnings at synthesis, when the program has set everything. */
   private remark(): void {
     if (this.migration === undefined) return;
     const annotations = Annotations.of(this);
     if (this.service.suspendedInput === true) {
       annotations.addWarning(
-        "The site is suspended, and a website is to be moved to it. Take `migration` out when the move is done, or unsuspend the site.",
+        "The site is suspended, and a website is to be moved to it. Remove `migration` when the move is done, or unsuspend the site.",
       );
     }
     for (const [name, value] of Object.entries(this.migration.questionsInput ?? {})) {
       if (!/passw|passphrase|pwd|secret|token/i.test(name) || isToken(value)) continue;
       annotations.addWarning(
-        `migration.questions: ${shown(name)} looks like access data, which would stand in clear text in cdk.tf.json. It is given in the dashboard.`,
+        `migration.questions: ${shown(name)} looks like access data, which would stand in clear text in cdk.tf.json. Enter it in the dashboard.`,
       );
     }
   }
 }
 
-/** A time that is none is reported at synthesis, as any other wrong value. */
+/** An invalid time is reported at synthesis, as any other wrong value. */
 const instantOf = (time: Date): string => (Number.isNaN(time.getTime()) ? "an invalid Date" : time.toISOString());

@@ -1,8 +1,8 @@
 /**
- * What is built upon the bindings: a site with those who share it, a client with its sites, a subscription with a place for
- * its secret.
+ * Constructs on top of the bindings: a site with its grants, a client with its sites, a subscription with a place for its
+ * secret.
  *
- * In: properties, as an agency thinks of them. Out: the resources of the bindings, in the construct tree below them.
+ * In: properties in an agency's terms. Out: the resources of the bindings, in the construct tree below them.
  *
  * Written against `cdktf`; compiled a second time for `cdktn`, with the names in the import statements replaced. So nothing
  * here may be in one of the two alone.

@@ -7,8 +7,7 @@ import type { Construct } from "constructs";
 import { isToken, refusal, shown } from "./checks.ts";
 
 /**
- * Where a secret is written to when the API shows it, which it does once. Relative paths are relative to the folder in which
- * the app runs.
+ * Where a secret is written, which the API shows once. Relative paths are relative to the folder in which the app runs.
  */
 export type SecretDestination =
   /** The whole content of a file, mode 0600. */
@@ -37,10 +36,10 @@ const FORMS = ["file", "envFile", "command"] as const;
 /**
  * The `secret_output` of a place; undefined for `"state"`.
  *
- * Terraform and hostform take a relative path from the stack's folder, `cdktf.out/stacks/NAME`, which is made again and thrown
- * away: no place for a secret that is shown once. So paths are taken from the folder in which the app runs.
+ * Terraform and hostform resolve a relative path from the stack's folder, `cdktf.out/stacks/NAME`, which is deleted and
+ * recreated: no place for a secret that is shown once. So paths are resolved from the folder in which the app runs.
  *
- * @throws Error for what is no place
+ * @throws Error for an invalid place
  */
 export function secretOutput(place: SecretPlace | undefined, stack: TerraformStack): SecretOutput | undefined {
   if (place === "state") return undefined;
@@ -54,7 +53,7 @@ export function secretOutput(place: SecretPlace | undefined, stack: TerraformSta
   if ("envFile" in place) {
     const { path, name } = place.envFile;
     if (!isToken(name) && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      throw new Error(`secret.envFile.name: ${shown(name)} is no name of a variable, such as HOOK_SECRET`);
+      throw new Error(`secret.envFile.name: ${shown(name)} is not the name of a variable, such as HOOK_SECRET`);
     }
     return { envFile: { path: fromStack(stack, "secret.envFile.path", path), name }, ...outsideOf(place) };
   }
@@ -64,21 +63,21 @@ export function secretOutput(place: SecretPlace | undefined, stack: TerraformSta
   return { command: [...place.command] };
 }
 
-/** A command may do as it likes: nothing is to be allowed there. */
+/** `outsideProject` does not apply to a command. */
 const isKeyOf = (place: SecretDestination, key: string) =>
   key === "outsideProject" ? !("command" in place) : FORMS.some((form) => form === key);
 
 const outsideOf = ({ outsideProject }: { readonly outsideProject?: boolean }) =>
   outsideProject === undefined ? {} : { outsideProject };
 
-/** A path as it is to be written so that it means the same from the stack's folder. */
+/** A path that means the same from the stack's folder. */
 function fromStack(stack: TerraformStack, property: string, path: string): string {
   if (typeof path !== "string" || path === "") throw new Error(`${property}: expected a path`);
   if (isToken(path) || path.includes("${") || isAbsolute(path)) return path;
   const app = App.of(stack);
   const folder = resolve(app.outdir, app.manifest.forStack(stack).workingDirectory);
   const written = relative(folder, resolve(path)).split(sep).join("/");
-  // An output folder that lies elsewhere (that of a test, say): the way back would lead over the root.
+  // From an output folder outside (in a test), the relative path would lead through the root.
   return isInside(folder) ? written : resolve(path);
 }
 
@@ -100,23 +99,21 @@ export class Password {
    * Needs Terraform or OpenTofu 1.11, or hostform.
    *
    * @param name of the variable, the same in the whole stack: letters, digits and `_`
-   * @throws Error for a name that cannot be one, and for another construct of that name in the stack
+   * @throws Error for an invalid name, and for another construct of that name in the stack
    */
   static fromVariable(scope: Construct, name: string, options: PasswordOptions = {}): Password {
     if (isToken(name) || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-      throw refusal(scope.node.path, `${shown(name)} is no name of a variable, such as acme_password`);
+      throw refusal(scope.node.path, `${shown(name)} is not the name of a variable, such as acme_password`);
     }
     const stack = TerraformStack.of(scope);
     const there = stack.node.tryFindChild(name);
     if (there === undefined) return new Password(newVariable(stack, name, options).stringValue, undefined);
     if (there instanceof TerraformVariable) return Password.of(there);
-    throw new Error(
-      `[${scope.node.path}] ${there.node.path} is another construct: choose another name for the variable`,
-    );
+    throw refusal(scope.node.path, `${there.node.path} is another construct: choose another name for the variable`);
   }
 
   /**
-   * A password from a variable of yours.
+   * A password from your own variable.
    * @throws Error unless it is sensitive and without a default, which would stand in `cdk.tf.json`
    */
   static of(variable: TerraformVariable): Password {
@@ -150,8 +147,8 @@ export class Password {
 }
 
 /**
- * What a site was given for a password, when it is one: JavaScript, and a type that was asserted, let anything through.
- * @throws Error, without the value, for a text and for whatever else is no `Password`
+ * The password of a site, checked: JavaScript and type assertions let any value through.
+ * @throws Error, without the value, for anything but a `Password`
  */
 export function givenPassword(password: unknown): Password | undefined {
   if (password === undefined || password === null) return undefined;
@@ -162,7 +159,7 @@ export function givenPassword(password: unknown): Password | undefined {
   );
 }
 
-/** Not by its class: two copies of this package may be at work in one program. What is in it is checked at synthesis. */
+/** Not by its class, as a program may load two copies of this package. Its content is checked at synthesis. */
 const isPassword = (given: unknown): given is Password =>
   typeof given === "object" && given !== null && "value" in given && "place" in given;
 
@@ -173,21 +170,21 @@ function newVariable(stack: TerraformStack, name: string, { description }: Passw
     nullable: false,
     ...(description !== undefined && { description }),
   });
-  // Neither library knows the word, and Terraform has had it since 1.10; what takes the value needs 1.11 anyway.
+  // Neither library knows this argument of Terraform 1.10; the write-only attribute needs 1.11 anyway.
   variable.addOverride("ephemeral", true);
   return variable;
 }
 
 /**
- * Says how a password that is given gets along with `cdktn`, which refuses what is write-only unless the app says that it
- * aims at Terraform 1.11 or later; its own message does not say where.
+ * Says what `cdktn` needs for a given password: it refuses write-only attributes unless the app targets Terraform 1.11 or
+ * later, and its own message does not say where to set that.
  */
 export function addWriteOnlyAdvice(construct: Construct): void {
   construct.node.addValidation({
     validate: () =>
       "ProviderFeature" in library && construct.node.tryGetContext("targetVersions") === undefined
         ? [
-            'password: it needs Terraform 1.11. Say that you aim at it: new App({ context: { targetVersions: { terraform: ">=1.11.0" } } }), or "targetVersions" in cdktf.json',
+            'password: it needs Terraform 1.11. Set it as the target: new App({ context: { targetVersions: { terraform: ">=1.11.0" } } }), or "targetVersions" in cdktf.json',
           ]
         : [],
   });

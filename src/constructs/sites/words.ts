@@ -1,5 +1,5 @@
-// The words of the API (specification §2, §4, §6). They stand here a second time because a program of the user's must not
-// load the kinds; a test holds them against these.
+// The words of the API (specification §2, §4, §6), repeated here because a user's program must not load the kinds; a test
+// compares them with the kinds.
 
 /** Currency of an order and its invoices (§2). */
 export const Currency = { GEL: "GEL", USD: "USD", EUR: "EUR" } as const;

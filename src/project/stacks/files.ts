@@ -281,7 +281,7 @@ function within(folder: string, named: string, where: string): string {
 /** `Default` is the inside of a construct that the program names by the path above. */
 export const programPath = (constructPath: string) => constructPath.replace(/(?<=.)(?:\/Default)+$/, "");
 
-/** The code and the attribute at the end of the warning of `src/constructs/clear-text.ts`. */
+/** The code and the attribute at the end of the warning of `src/constructs/binding-checks.ts`. */
 const CLEAR_TEXT = / \[config\.secret (\w+)\]$/;
 
 /** What a construct reports about itself, at the line that created it if the manifest has that. */

@@ -183,7 +183,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     const zone = cdk.Token.asString("${var.zone}");
     for (const reference of [`${zone}-${number}`, `build-${number}`, `${number}.example`, `build ${number * 2}`]) {
       const said = complaint(library(), site({ reference }).stack);
-      expect(said).toContain("is what is left of a number that only Terraform knows");
+      expect(said).toContain("was computed from a number that only Terraform knows");
     }
     for (const reference of [`${zone} ${number}`, `build-${cdk.Token.asString(number)}.example`]) {
       const { stack, synth } = site({ reference });
@@ -246,37 +246,37 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
   });
 
   it.each([
-    ["planId", 0, "planId: 0 is no positive whole number"],
+    ["planId", 0, "planId: 0 is not a positive whole number"],
     [
       "planId",
       -1.6219124425182757e299,
-      "planId: -1.6219124425182757e+299 is what is left of a number that only Terraform",
+      "planId: -1.6219124425182757e+299 was computed from a number that only Terraform",
     ],
     ["currency", "GBP", 'currency: "GBP" is not known; expected one of "GEL", "USD", "EUR"'],
     ["term", 2, "term: 2 is not known; expected one of 1, 3, 6, 12, 24, 36"],
-    ["domain", "acme", 'domain: "acme" is no domain name'],
-    ["domain", "", 'domain: "" is no domain name'],
-    ["couponCode", "", "couponCode: expected a text that is not empty"],
+    ["domain", "acme", 'domain: "acme" is not a domain name'],
+    ["domain", "", 'domain: "" is not a domain name'],
+    ["couponCode", "", "couponCode: expected a non-empty text"],
     ["reference", "x".repeat(201), "reference: expected a text of 1 to 200 characters"],
-    ["passwordVersion", 1.5, "passwordVersion: 1.5 is no positive whole number"],
+    ["passwordVersion", 1.5, "passwordVersion: 1.5 is not a positive whole number"],
     [
       "deletionPolicy",
       "delete",
       'deletionPolicy: "delete" is not known; expected one of "prevent", "forget", "suspend"',
     ],
-    ["grants", { "dev@": "view" }, 'grant "dev@": email: "dev@" is no e-mail address'],
+    ["grants", { "dev@": "view" }, 'grant "dev@": email: "dev@" is not an e-mail address'],
     ["grants", { "a@b.example": "own" }, 'grant "a@b.example": permission: "own" is not known'],
     [
       "grants",
       { "a@b.example": { permission: "view", expiresAt: "soon" } },
-      'grant "a@b.example": expiresAt: "soon" is no time such as',
+      'grant "a@b.example": expiresAt: "soon" is not a time such as',
     ],
     [
       "grants",
       { "a@b.example": { permission: "view", expiresAt: new Date(Number.NaN) } },
-      'expiresAt: "an invalid Date" is no time',
+      'expiresAt: "an invalid Date" is not a time',
     ],
-    ["migration", { domain: "old" }, 'migration.domain: "old" is no domain name'],
+    ["migration", { domain: "old" }, 'migration.domain: "old" is not a domain name'],
     ["migration", { deletionPolicy: "suspend" }, 'migration.deletionPolicy: "suspend" is not known'],
   ])("reports at synthesis, with the path, that %s must not be %j", (property, value, words) => {
     const said = complaint(library(), site({ [property]: value }).stack);
@@ -297,12 +297,12 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     [
       "two grants for one address",
       { grants: { "a@b.example": "view", " A@b.example": "manage" } },
-      /is shared with a@b\.example already/,
+      /is already shared with a@b\.example/,
     ],
     [
       "a grant for an address that is a token, without an id",
       { grants: { "${var.boss}": "view" } },
-      /gives no id to the construct/,
+      /cannot be the construct.s id/,
     ],
     [
       "a move to a server that does not say of what",
@@ -337,16 +337,16 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     ["currency", null],
   ])("reports at synthesis, with the path, that %s is %s", (property, value) => {
     const said = complaint(library(), site({ [property]: value }).stack);
-    expect(said).toContain(`[prod/acme] ${property}: it is missing, and has no default`);
+    expect(said).toContain(`[prod/acme] ${property}: required, without a default`);
   });
 
   it("reports a grant that says too little", () => {
     const { site: made, stack } = site({ grants: { "a@b.example": null, "c@d.example": {} } });
     const said = complaint(library(), stack);
     for (const email of ["a@b.example", "c@d.example"])
-      expect(said).toContain(`[prod/acme] grant "${email}": permission: it is missing, and has no default`);
+      expect(said).toContain(`[prod/acme] grant "${email}": permission: required, without a default`);
     expect(() => made.grant(undefined as unknown as string, "view")).toThrow(
-      "[prod/acme] grant: undefined is no e-mail address",
+      "[prod/acme] grant: undefined is not an e-mail address",
     );
   });
 
@@ -392,7 +392,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
 
   it.each(["", "1st", "a-b", "ü", "${var.x}"])("refuses %j as the name of a variable", (variable) => {
     expect(() => library().hostform.Password.fromVariable(newStack(library()), variable)).toThrow(
-      /is no name of a variable/,
+      /is not the name of a variable/,
     );
   });
 
@@ -420,7 +420,7 @@ describe("a password under cdktn", () => {
     };
     expect(said("cdktf")).toBe("");
     expect(said("cdktn")).toContain(
-      "[prod/shop] password: it needs Terraform 1.11. Say that you aim at it: new App({ context:",
+      "[prod/shop] password: it needs Terraform 1.11. Set it as the target: new App({ context:",
     );
   });
 });

@@ -89,7 +89,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
   });
 
   it.each([
-    ["planId", {}, "[prod/acme/www] planId: neither the site nor the workspace says it"],
+    ["planId", {}, "[prod/acme/www] planId: neither the site nor the workspace sets it"],
     ["currency", { currency: undefined, sites: { planId: 11 } }, "[prod/acme/www] currency: neither the site"],
   ])("wants to know %s from one of the two", (_, props, words) => {
     expect(() => workspace(props).workspace.site("www", { domain: "www.acme.example" })).toThrow(words);
@@ -97,14 +97,14 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
 
   it("reports at synthesis what is wrong with the client", () => {
     const said = complaint(library(), workspace({ name: "", currency: "GBP", deletionPolicy: "suspend" }).stack);
-    expect(said).toContain("[prod/acme] name: expected a text that is not empty");
+    expect(said).toContain("[prod/acme] name: expected a non-empty text");
     expect(said).toContain('[prod/acme] currency: "GBP" is not known');
     expect(said).toContain('[prod/acme] deletionPolicy: "suspend" is not known; expected one of "prevent", "forget"');
     const nameless = complaint(library(), workspace({ name: undefined }).stack);
-    expect(nameless).toContain("[prod/acme] name: it is missing, and has no default");
+    expect(nameless).toContain("[prod/acme] name: required, without a default");
   });
 
-  it("refuses an id that is no name", () => {
+  it("refuses an id that is not the name", () => {
     const said = complaint(library(), workspace({}, "3com").stack);
     expect(said).toContain('prod/3com has the name "3com" in Terraform');
   });
@@ -157,7 +157,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
   it("gives its secret to refer to only where it is kept", () => {
     expect(subscription().subscription.secret).toMatch(/^\$\{TfToken/);
     const away = subscription({ secret: { file: "/srv/hook.secret" } }).subscription;
-    expect(() => away.secret).toThrow("[prod/billing] the secret is written out of the state");
+    expect(() => away.secret).toThrow("[prod/billing] the secret is not kept in the state");
     expect(away.secretFingerprint).toMatch(/^\$\{TfToken/);
   });
 
@@ -167,7 +167,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     ["two forms", { file: "a", command: ["b"] }, /secret: expected one of/],
     ["another form", { vault: "a" }, /secret: expected one of/],
     ["an empty path", { file: "" }, /secret\.file: expected a path/],
-    ["a name that is none", { envFile: { path: "a", name: "A-B" } }, /secret\.envFile\.name: "A-B" is no name/],
+    ["a name that is none", { envFile: { path: "a", name: "A-B" } }, /secret\.envFile\.name: "A-B" is not the name/],
     ["no program", { command: [] }, /secret\.command: expected a list/],
     ["a program without a name", { command: [""] }, /secret\.command: expected a list/],
   ])("refuses %s as a place for the secret, with the path", (_, secret, words) => {
@@ -183,9 +183,9 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     ],
     ["no events", { events: [] }, "events: at least one is needed"],
     ["no events at all", { events: undefined }, "events: at least one is needed"],
-    ["no address", { url: undefined }, "url: it is missing, and has no default"],
-    ["an address that is none", { url: "hooks" }, 'url: "hooks" is no http or https address'],
-    ["another protocol", { url: "ftp://a.example" }, "is no http or https address"],
+    ["no address", { url: undefined }, "url: required, without a default"],
+    ["an address that is none", { url: "hooks" }, 'url: "hooks" is not an http or https address'],
+    ["another protocol", { url: "ftp://a.example" }, "is not an http or https address"],
   ])("reports at synthesis %s", (_, props, words) => {
     expect(complaint(library(), subscription(props).stack)).toContain(
       `[prod/billing] ${words.startsWith("is") ? 'url: "ftp://a.example" ' : ""}${words}`,

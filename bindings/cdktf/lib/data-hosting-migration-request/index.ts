@@ -5,7 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
-import { watchNames } from "../../../../src/constructs/names.ts";
+import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 // Configuration
 

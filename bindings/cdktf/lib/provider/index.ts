@@ -5,7 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
-import { warnOfClearText } from "../../../../src/constructs/clear-text.ts";
+import { warnOfClearText } from "../../../../src/constructs/binding-checks.ts";
 
 // Configuration
 

@@ -5,8 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
-import { warnOfClearText } from "../../../../src/constructs/clear-text.ts";
-import { watchNames } from "../../../../src/constructs/names.ts";
+import { warnOfClearText, watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 // Configuration
 
