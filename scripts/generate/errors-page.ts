@@ -17,8 +17,7 @@ export function errorsPage(): string {
 # Errors and warnings
 
 Every message of hostform carries a code, in brackets after its summary and as \`code\` in \`--json\`. A message says what is wrong,
-where (file, line and column; address; endpoint) and what to do. Exit codes: 0 done, 1 an error (a usage error too) or a
-planned change that was not completed, 2 there are changes (only with \`plan --detailed-exitcode\`).
+where (file, line and column; address; endpoint) and what to do. [Commands](commands.md#commands) has the exit codes.
 
 ${tables.join("\n")}`;
 }

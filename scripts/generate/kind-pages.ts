@@ -34,8 +34,7 @@ function overview(kinds: Kinds): string {
 | --- | --- | --- |
 ${rows.join("\n")}
 
-Every block can also have \`provider\` (the account it belongs to), \`depends_on\` (a list of addresses) and \`import\` (the id of
-an existing object to adopt).
+Every block can also have \`provider\`, \`depends_on\` and \`import\` ([what they do](../yaml.md#sections)).
 `;
 }
 

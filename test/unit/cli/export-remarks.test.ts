@@ -17,7 +17,7 @@ describe("what an export says of what Terraform cannot", () => {
     expect(stderr).toMatch(/on hosting\.yaml:\d+:\d+ \(hosting_grant\.www\["a@acme\.example"\]\)/);
   });
 
-  it("refuses circles that instances do not have, of", async () => {
+  it("refuses blocks that refer to each other although their instances form no circle", async () => {
     const other = (name: string, key: string) => `\${hosting_grant.${name}["${key}@acme.example"].permission}`;
     const { code, stderr } = await exported({
       services: {
