@@ -61,7 +61,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.ambiguous": "Do what the message says; hostform does not repeat such a request automatically.",
   "api.accepted": "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   "api.form": "Nothing to do if it is what you meant. Otherwise declare it as the API shows it.",
-  "api.malformed": "Check that the base URL is the API's and not a page of a proxy; if it is the API's, report the shape that the message shows.",
+  "api.malformed":
+    "Check that the base URL is the API's and not a page of a proxy; if it is the API's, report the shape that the message shows.",
   "api.redirect": "Set the base URL to the final address.",
   "api.too_large": "Report it to the host. A program that uses the client can raise `maxResponseBytes`.",
   "api.pagination": "Report it to the host; hostform does not act on half a list.",
@@ -128,8 +129,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "state.newer": "Use a version of hostform or Terraform that knows it.",
   "state.foreign": "Use `--state` to name another file.",
   "state.stranger": "Check the address and the token of the provider: ids mean nothing in another account.",
-  "state.output":
-    "`hostform output` shows all of them; the next `hostform apply` records new ones.",
+  "state.output": "`hostform output` shows all of them; the next `hostform apply` records new ones.",
   "state.unmanaged": "Nothing to do: hostform keeps them in the file as they are.",
   "state.conflict": "Pull the current state, redo the change there, push again; `--force` overrides.",
   "state.unwritable": "Check disk space and permissions. The message says what was not recorded.",
