@@ -14,15 +14,13 @@ import { normalizedOutputs, type StateDocument, unmanagedAddresses } from "./for
 import { normalized } from "./instance.ts";
 import { order } from "./state-json.ts";
 
-/** The document with a resource added or replaced; the same document when nothing differs. */
+/** The document with a resource added (as the last one) or replaced; the same document when nothing differs. */
 export function withResource(document: StateDocument, resource: ResourceState): StateDocument {
   const next = normalized(resource);
   if (parseAddress(next.address) === undefined) throw new TypeError(`not an address: ${next.address}`);
   const { resources } = document.state;
-  const previous = resources.get(next.address);
-  if (equal(previous, next)) return document;
-  if (previous !== undefined) return withResources(document, new Map(resources).set(next.address, next));
-  return withResources(document, inserted(resources, next));
+  if (equal(resources.get(next.address), next)) return document;
+  return { ...document, state: { ...document.state, resources: new Map(resources).set(next.address, next) } };
 }
 
 /** The document with these outputs, and no others; the same document when nothing differs. */
@@ -130,20 +128,6 @@ function following(resource: ResourceState, rename: (dependency: string) => stri
     : normalized({ ...resource, dependencies: resource.dependencies.map(rename) });
 }
 
-/** In its place among the others: far cheaper than sorting again, which counts when thousands are recorded one by one. */
-function inserted(resources: ReadonlyMap<string, ResourceState>, next: ResourceState): Map<string, ResourceState> {
-  const all = new Map<string, ResourceState>();
-  for (const [address, resource] of resources) {
-    if (!all.has(next.address) && order(next.address, address) < 0) all.set(next.address, next);
-    all.set(address, resource);
-  }
-  return all.set(next.address, next);
-}
-
-function withResources(document: StateDocument, resources: ReadonlyMap<string, ResourceState>): StateDocument {
-  return { ...document, state: { ...document.state, resources } };
-}
-
 function sorted(entries: readonly (readonly [string, ResourceState])[]): Map<string, ResourceState> {
   return new Map([...entries].sort(([a], [b]) => order(a, b)));
 }
@@ -159,17 +143,19 @@ export interface Changes {
  * are compared by identity; documents share those that did not change.
  */
 export function changesBetween(from: StateDocument, to: StateDocument): Changes {
-  const remove: string[] = [];
+  const [before, after] = [from.state.resources, to.state.resources];
   const put: ResourceState[] = [];
-  for (const address of from.state.resources.keys()) if (!to.state.resources.has(address)) remove.push(address);
-  for (const address of from.remainder.originals.keys()) {
-    // Removed and recorded again: what Terraform keeps of the old object must go with it.
-    if (to.state.resources.has(address) && !to.remainder.originals.has(address)) remove.push(address);
+  let kept = 0;
+  for (const [address, resource] of after) {
+    const earlier = before.get(address);
+    if (earlier !== undefined) kept++;
+    if (earlier !== resource) put.push(resource);
   }
-  for (const [address, resource] of to.state.resources) {
-    if (from.state.resources.get(address) !== resource) put.push(resource);
-  }
-  return { remove, put };
+  const remove = kept === before.size ? [] : [...before.keys()].filter((address) => !after.has(address));
+  const [originals, left] = [from.remainder.originals, to.remainder.originals];
+  // Removed and recorded again: what Terraform keeps of the old object must go with it.
+  const renewed = originals === left ? [] : [...originals.keys()].filter((one) => after.has(one) && !left.has(one));
+  return { remove: [...remove, ...renewed], put };
 }
 
 export function isEmpty({ remove, put }: Changes): boolean {

@@ -203,7 +203,7 @@ describe("a journal", () => {
   });
 
   it("of another version is refused, whatever else is in it", async () => {
-    expect((await read(textOf({ ...head, journal: 2 }, put))).refused).toContain("of an unknown form");
+    expect((await read(textOf({ ...head, journal: 2 }, put))).refused).toContain("has an unknown format");
   });
 
   it("takes a schema of 0 that is named for the one that is left out", async () => {
