@@ -1,5 +1,5 @@
 // What an apply may order and spend: each order passes the gate, and its invoice is counted.
-import type { PlanRecord, Writer } from "../api/index.ts";
+import type { Writer } from "../api/index.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import type { Account } from "../lifecycle/index.ts";
 import {
@@ -41,7 +41,8 @@ export class OrderGate {
   readonly #inTurn: boolean;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
-  readonly #plans = new Map<string, Promise<readonly PlanRecord[]>>();
+  /** The providers whose list of plans was read once more. */
+  readonly #reread = new Set<string>();
 
   constructor({ plan, limits, kinds, providers }: OrderGateOptions) {
     const orders = ordersOf(plan.changes, kinds);
@@ -86,8 +87,8 @@ export class OrderGate {
     const { address, provider, quote: planned } = change;
     // Only what has a key is priced by the list (§2 Plan).
     if (kind.creation !== "keyed" || kind.quote === undefined || planned === undefined) return;
-    const list = this.#plans.get(provider) ?? account.freshPlans();
-    this.#plans.set(provider, list);
+    const list = this.#reread.has(provider) ? account.plans() : account.freshPlans();
+    this.#reread.add(provider);
     const { quote } = kind.quote(join(change.after ?? {}, change.after_unknown) as ValueObject, await list);
     if (quote.list === planned.list && quote.billed === planned.billed && quote.most === planned.most) return;
     fail("apply.price", `The price of ${address} has changed since the plan. It was not ordered`, {

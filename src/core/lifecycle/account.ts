@@ -51,14 +51,7 @@ export class Account {
 
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
-    const key = keyOf(kind, parent);
-    const known = this.#collections.get(key);
-    if (known !== undefined) return known;
-    const listing = collect(kind, this.#context, parent);
-    this.#collections.set(key, listing);
-    // A listing that failed is not kept: the next reader tries again.
-    listing.catch(() => this.#collections.delete(key));
-    return listing;
+    return this.#shared(this.#collections, kind, parent);
   }
 
   /** The collection as it was listed already; undefined when nobody has asked for it. Sends nothing. */
@@ -115,11 +108,18 @@ export class Account {
 
   /** The collection read a second time, once for all who doubt the first. */
   #again(kind: Kind, parent: string | undefined): Listing {
+    return this.#shared(this.#confirmed, kind, parent);
+  }
+
+  /** One listing for all who ask. One that failed is not kept: the next reader tries again. */
+  #shared(listings: Map<string, Listing>, kind: Kind, parent: string | undefined): Listing {
     const key = keyOf(kind, parent);
-    const again = this.#confirmed.get(key) ?? collect(kind, this.#context, parent);
-    this.#confirmed.set(key, again);
-    again.catch(() => this.#confirmed.delete(key));
-    return again;
+    const known = listings.get(key);
+    if (known !== undefined) return known;
+    const listing = collect(kind, this.#context, parent);
+    listings.set(key, listing);
+    listing.catch(() => listings.get(key) === listing && listings.delete(key));
+    return listing;
   }
 
   /**
@@ -136,6 +136,10 @@ export class Account {
   plans(): Promise<PlanRecord[]> {
     const plans = this.#plans ?? this.#context.client.plans.list(this.#context).all();
     this.#plans = plans;
+    // What a token may not read it will not read later in the run; any other failure may pass.
+    plans.catch((error: unknown) => {
+      if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
+    });
     return plans;
   }
 
@@ -144,7 +148,7 @@ export class Account {
     try {
       return await this.plans();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403) return [];
+      if (isForbidden(error)) return [];
       throw error;
     }
   }
@@ -237,6 +241,8 @@ export class Account {
     this.#invoices = undefined;
   }
 }
+
+const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
 
 /** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
 export function isNotFound(error: unknown): boolean {

@@ -133,7 +133,7 @@ describe("a project with a backend", () => {
     const { remote, write, server } = await remoteProject({}, {});
     const env = { TF_HTTP_ADDRESS: server.url };
     const refused = await remote(["plan"], env);
-    expect(refused.stderr).toContain("nothing keeps two runs apart");
+    expect(refused.stderr).toContain("two runs could overwrite each other");
     expect(refused.stderr).toContain("without_lock: true");
     await write("hosting.yaml", `project: test\nbackend: {http: {without_lock: true}}\n${WEBHOOK}`);
     expect((await remote(apply, env)).code).toBe(0);

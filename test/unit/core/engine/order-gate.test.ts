@@ -1,8 +1,9 @@
 // The gate in front of every order: the price of the plan must still hold, and what is sent through it is counted.
 import { describe, expect, it } from "vitest";
-import type { Mutation } from "../../../../src/core/api/index.ts";
+import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Limits } from "../../../../src/core/engine/guards.ts";
 import { OrderGate } from "../../../../src/core/engine/order-gate.ts";
+import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { type Change, HostformError, type Plan, type Quote } from "../../../../src/core/model/index.ts";
 import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
 
@@ -65,6 +66,21 @@ const invoice =
   () => ({ invoice: { total, currency } });
 
 describe("the price of the plan", () => {
+  it("is read again after a list that could not be read: one failure does not refuse all orders of a run", async () => {
+    const { gate, kind } = gateOf([change("a"), change("b")]);
+    let asked = 0;
+    const plans = { list: () => ({ all: async () => (++asked === 1 ? Promise.reject(failure("answered")) : []) }) };
+    const flaky = new Account({ hostNow: () => 0, plans } as unknown as Reader, { statusWords: {} });
+    const pass = (name: string) =>
+      gate.pass(kind, change(name), { account: flaky, writer: fakeWriter(() => undefined) }, async () => undefined);
+    expect([await codeOf(pass("a")), await codeOf(pass("b")), await codeOf(pass("b")), asked]).toEqual([
+      "api.server",
+      "passed",
+      "passed",
+      2,
+    ]);
+  });
+
   it.each<[string, Partial<Quote>, string]>([
     ["is the same", {}, "passed"],
     ["has another list price", { list: 11 }, "apply.price"],
