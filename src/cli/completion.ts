@@ -13,7 +13,7 @@ export const runCompletion =
     return 0;
   };
 
-/** What can be completed for a word: addresses of the state, files, folders, some words, or anything. */
+/** The candidates for a word: addresses of the state, files, folders, or given words; none for an empty list. */
 type Completion = "addresses" | "files" | "folders" | readonly string[];
 
 interface OptionWords {
@@ -34,7 +34,7 @@ interface CommandWords {
   readonly argument: Completion;
 }
 
-/** The command line as plain words, for the scripts of all shells: the program first, then every command. */
+/** The command line as data for the scripts of all shells: the program first, then every command. */
 function grammarOf(program: Command): readonly CommandWords[] {
   const walk = (command: Command, path: readonly string[]): CommandWords[] => {
     const visible = command.createHelp().visibleCommands(command);
@@ -83,7 +83,7 @@ function argumentWords(registered: readonly Argument[]): Completion {
   return ADDRESSES.has(first.name()) ? "addresses" : [];
 }
 
-/** The flags that a value follows, by what completes it; what nothing completes last. */
+/** The flags that take a value, grouped by what completes it. */
 function flagsByValue(grammar: readonly CommandWords[]): [Completion, string[]][] {
   const groups = new Map<string, [Completion, Set<string>]>();
   for (const { flags, value } of grammar.flatMap(({ options }) => options)) {
@@ -96,7 +96,7 @@ function flagsByValue(grammar: readonly CommandWords[]): [Completion, string[]][
   return [...groups.values()].map(([value, flags]) => [value, [...flags]]);
 }
 
-/** Prints the addresses of the state, one on each line; nothing when there is none. */
+/** Prints the addresses of the state, one per line; nothing without a state. */
 const ADDRESS_COMMAND = "hostform state list --quiet 2>/dev/null";
 
 /**
@@ -154,7 +154,7 @@ function bashCommand({ commands, options, argument }: CommandWords): string {
   return typeof argument === "string" ? `${first}; ${bashReply(argument)}` : first;
 }
 
-/** Adds to what is offered already. */
+/** Appends candidates to COMPREPLY. */
 function bashReply(value: Completion): string {
   if (value === "addresses") return `_hostform_addresses "$cur"`;
   if (value === "files") return `_hostform_paths -f "$cur"`;

@@ -80,7 +80,8 @@ type Conversion = (value: Typed) => Typed;
  * The conversion from one type to another, as in `cty`; it may fail for some values (a string to a number, a map to an object).
  * Undefined when there is none.
  */
-export function conversion(from: Type, to: Type): Conversion | undefined {
+function conversion(from: Type, to: Type): Conversion | undefined {
+  if (sameType(from, to)) return same;
   // A value of type `any` is null or unknown.
   const convertKnown = to === "any" || from === "any" ? same : find(from, to);
   if (convertKnown === undefined) return undefined;
@@ -148,8 +149,7 @@ function each<Place>(
 ): ReadonlyMap<Place, Conversion> | undefined {
   const found = new Map<Place, Conversion>();
   for (const [place, type] of types) {
-    const to = wanted(place);
-    const one = sameType(type, to) ? same : conversion(type, to);
+    const one = conversion(type, wanted(place));
     if (one === undefined) return undefined;
     found.set(place, one);
   }
@@ -179,19 +179,19 @@ function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
   );
 }
 
-/** An element type `any` stands for the one that suits all elements. */
+/** The wanted element type; `any` means the common type of the elements. */
 function elementFor(wanted: Type, types: readonly Type[]): Type | undefined {
   return wanted === "any" ? unify(types) : wanted;
 }
 
 function fromSequence(from: Type, to: Type): Conversion | undefined {
   const wanted = elementType(to);
-  const part = sameType(from, wanted) ? same : conversion(from, wanted);
+  const part = conversion(from, wanted);
   if (part === undefined) return undefined;
   const shape = shapeOf(to) === "set" ? "set" : "list";
   const build = shape === "set" ? set : list;
   return (value) => {
-    // How many there are of a set is open as long as some may turn out to be the same.
+    // The size of a set is unknown while some elements may be equal.
     const ofSet = shape === "list" && shapeOf(value.type) === "set";
     if (ofSet && elementsOf(value).length > 1 && !isWhollyKnown(value)) return unknown({ list: from });
     const converted = items(value, () => part);
@@ -206,7 +206,7 @@ function tupleToTuple(from: readonly Type[], to: readonly Type[]): Conversion | 
 }
 
 function mapToMap(from: Type, to: Type): Conversion | undefined {
-  const part = sameType(from, to) ? same : conversion(from, to);
+  const part = conversion(from, to);
   return part && ((value) => toMap(value, () => part, to === "any" ? from : to));
 }
 
@@ -231,7 +231,7 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
   const parts = new Map<string, Conversion>();
   for (const [name, type] of wanted) {
     const from: Type | undefined = ofObject ? given.get(name) : (given as Type);
-    const part = from && (sameType(from, type) ? same : conversion(from, type));
+    const part = from && conversion(from, type);
     if (part !== undefined) parts.set(name, part);
     // An absent attribute, and one that a map may lack, need not be convertible.
     else if (!isOptional(to, name) || (ofObject && from !== undefined)) return undefined;
@@ -262,7 +262,7 @@ function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]]
   const types = values.map(({ type }) => type);
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
-  // A common type that has an `any` in it may still leave them different.
+  // With a common type that contains `any`, they may still differ.
   const made = parts && uniform(values.map((value, i) => parts.get(i)?.(value) ?? value));
   if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
   return made;

@@ -27,7 +27,7 @@ const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
-/** Both sides are evaluated, whatever the first one is. @param whole the fraction of a quotient does not matter */
+/** Both sides are always evaluated. @param whole whether the result is rounded to a whole number */
 export function binary(context: EvalContext, node: NodeOf<"binary">, whole = false): Typed {
   const { operator } = node;
   if (EQUALITY.includes(operator)) return equality(context, node);

@@ -47,7 +47,7 @@ export function attributeType(type: Type, name: string): Type | undefined {
   return Object.hasOwn(types, name) ? types[name] : undefined;
 }
 
-/** All of them by name. */
+/** The types of an object's attributes by name. */
 export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
 }

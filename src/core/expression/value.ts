@@ -42,11 +42,11 @@ export type TraversalStep = string | number;
 export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
-  /** As far as they are known without evaluating. */
+  /** The static ones. */
   readonly steps: readonly TraversalStep[];
   /** As written. */
   readonly text: string;
-  /** Where it begins in the string. */
+  /** Its place in the string. */
   readonly offset: number;
 }
 
@@ -73,7 +73,7 @@ export function normal(content: string): string {
   return content.toWellFormed().normalize("NFC");
 }
 
-/** The elements are of the element type. */
+/** The elements must have the element type. */
 export function list(element: Type, content: readonly Typed[]): Typed {
   return { type: { list: element }, content };
 }

@@ -19,7 +19,7 @@ export interface Span {
 /** Diagnostics leave out longer lines: they are unreadable, and a thousand of them would fill a terminal. */
 const LONGEST_LINE = 1000;
 
-/** One source text that knows its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
+/** A source text with its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
 export class Source {
   readonly path: string;
   /** Without a byte order mark. */

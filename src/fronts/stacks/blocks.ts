@@ -151,9 +151,9 @@ const CHECKS = {
   postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
   replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
 };
-/** Where the state can be kept. */
+/** What to do about an unsupported backend. */
 export const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, which both know; or apply this stack with Terraform alone. To bring the state there: `terraform init -migrate-state`.";
+  "Use the backend `local`, `http` or `pg`, which both support, and migrate the state with `terraform init -migrate-state`; or apply this stack only with Terraform.";
 
 /**
  * Every key that Terraform's language has in a stack, by its block; `stack` is the file itself. The readers of the blocks use

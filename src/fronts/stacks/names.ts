@@ -95,7 +95,7 @@ function distinct(roots: readonly Root[]): Root[] {
   return [...new Map(roots.map((root) => [root.address, { ...root, path: [] }])).values()];
 }
 
-/** All instances of a stack together. */
+/** Limits the number of instances of a stack. */
 function checkNumber({ expansions, diags }: StackContext): void {
   let number = 0;
   for (const { draft, keys } of expansions.values()) {
@@ -109,7 +109,7 @@ function checkNumber({ expansions, diags }: StackContext): void {
   }
 }
 
-/** `count` or `for_each` of a block, as it is evaluated. */
+/** The `count` or `for_each` of a block during evaluation. */
 interface Repeated {
   readonly entry: Entry;
   readonly draft: BlockDraft;

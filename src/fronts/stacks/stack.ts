@@ -95,7 +95,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
     }
   }
   return {
-    project: projectName(project, options, diags),
+    project: projectName(project, options.env, diags),
     providers,
     resources,
     data,
@@ -109,7 +109,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   };
 }
 
-function readDrafts({ resources, data }: Module, { kinds, schemas }: StackOptions, diags: DiagnosticCollector) {
+function readDrafts({ resources, data }: Module, { kinds, schemas }: StackCatalogue, diags: DiagnosticCollector) {
   const drafts = new Map<string, BlockDraft>();
   for (const [base, block] of [...resources, ...data]) {
     const type = block.labels[0]?.text ?? "";
@@ -167,7 +167,7 @@ function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: 
 }
 
 /** Empty without a name: then nothing can be ordered, and the plan reports that if needed. */
-function projectName(project: StackProviders["project"], { env }: StackOptions, diags: DiagnosticCollector): string {
+function projectName(project: StackProviders["project"], env: StackOptions["env"], diags: DiagnosticCollector): string {
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";
   if (name === "" || isProjectName(name)) return name;

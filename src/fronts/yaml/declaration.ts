@@ -12,6 +12,7 @@ import { DiagnosticCollector, position, unique } from "../source/diagnostics.ts"
 import type { Declaration } from "../source/index.ts";
 import { mergeBackend } from "../source/settings.ts";
 import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/source.ts";
+import type { ReadContext } from "../source/templates.ts";
 import { locate, type MapTree, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { readOutputs } from "./outputs.ts";
@@ -121,7 +122,7 @@ function mergeProject(
   return first.name;
 }
 
-function mergeProviders(fragments: readonly Fragment[], context: MergeContext): Map<string, ProviderConfig> {
+function mergeProviders(fragments: readonly Fragment[], context: ReadContext): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>([["default", { alias: "default" }]]);
   const entries = fragments.flatMap((fragment) => fragment.providers);
   unique(entries, ({ key }) => `The provider "${key}"`, context.diags);
@@ -159,7 +160,7 @@ function mergeDrafts(
 function desiredResource(
   { address, kind, keySpan, attributes, sources: places, provider, importId }: ResourceDraft,
   dependsOn: readonly string[],
-  context: MergeContext,
+  context: ReadContext,
 ): DesiredResource {
   const sources = new Map<string, SecretSource>();
   for (const [name, entry] of places) {

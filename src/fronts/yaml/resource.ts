@@ -22,7 +22,7 @@ export interface ResourceDraft {
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
   readonly importId: string | undefined;
-  /** False when nothing but the address could be read. */
+  /** False when only the address could be read. */
   readonly readable: boolean;
 }
 

@@ -43,7 +43,7 @@ const anything: Parameter = {
   secret: "parts",
 };
 
-/** `tolist` and its like. */
+/** `tolist`, `tostring` and so on. */
 function conversion(wanted: Type): Definition {
   return {
     parameters: [{ ...anything, name: "v" }],

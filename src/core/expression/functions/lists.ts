@@ -27,7 +27,7 @@ const anything: Parameter = { name: "list", type: "any" };
 
 const hasOrder = (type: Type) => isSequence(type) && shapeOf(type) !== "set";
 
-/** A list or a tuple, as the type says. */
+/** A list or a tuple, depending on the type. */
 const sequence = (type: Type, items: readonly Typed[]): Typed =>
   shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
 

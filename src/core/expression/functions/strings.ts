@@ -146,7 +146,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function decodeBase64(subject: string): string {
-  // Line breaks may stand anywhere.
+  // Line breaks are allowed anywhere.
   const encoded = subject.replace(/[\r\n]/g, "");
   if (!BASE64.test(encoded)) throw new CallError(`failed to decode base64 data ${JSON.stringify(subject)}`);
   try {
