@@ -52,7 +52,7 @@ async function measure(): Promise<readonly [bare: number, handshake: number, sch
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error("no stdout");
   for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error("the provider said nothing");
+  throw new Error("the provider printed nothing");
 }
 
 const figures: (readonly number[])[] = [];

@@ -15,7 +15,7 @@ import {
 const MUTATIONS = 500;
 const counted = { bytes: 0, syncs: 0 };
 
-/** The disk of this machine, with a count of what is asked of it. */
+/** The disk of this machine, which counts bytes and syncs. */
 const disk: Disk = {
   ...systemDisk,
   create: async (at) => {

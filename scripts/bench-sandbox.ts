@@ -24,7 +24,7 @@ async function started(): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Every invoice of the agency that is open is paid, unless its service is one of the third that stops paying. */
+/** Pays every open invoice of the agency, except those of the third of services that stop paying. */
 function pay({ control }: Sandbox): void {
   for (const { id, order_id, status, customer_id } of control.list("invoices")) {
     if (customer_id === 1 && status === "unpaid" && order_id % 3 !== 0) control.payInvoice(id);
@@ -45,7 +45,7 @@ async function measure(what: string, work: (sandbox: Sandbox) => Promise<void> |
   console.log(`${what.padEnd(62)} ${least} to ${most} ms, ${received / RUNS} events`);
 }
 
-await measure("a month in one leap", ({ control }) => {
+await measure("a month in one step", ({ control }) => {
   control.advanceClock({ months: 1 });
 });
 await measure("the same, every event delivered", async ({ control }) => {

@@ -1,5 +1,5 @@
 // `npm run bench:signature [COMPARISONS]`: whether the time of a refusal shows where a forged signature differs. Not
-// a test: a busy machine is noise. It prints what it measured, and the same of a comparison that ends where texts differ.
+// a test: a busy machine is noise. It prints the times, and those of a comparison that ends at the first difference.
 import process from "node:process";
 import { signatureOf, verifySignature } from "../src/webhooks/index.ts";
 
@@ -33,7 +33,7 @@ function measure(call: (given: string) => boolean): Record<Case, number[]> {
   return times;
 }
 
-/** The slowest tenth is the system's doing: interrupts, collections of garbage. */
+/** Without the slowest tenth: interrupts and garbage collections. */
 function trimmed(times: readonly number[]): { mean: number; error: number } {
   const kept = times.toSorted((a, b) => a - b).slice(0, Math.ceil(times.length * 0.9));
   const mean = kept.reduce((sum, time) => sum + time, 0) / kept.length;
@@ -57,7 +57,7 @@ console.log(`Node ${process.version}; ${batches * BATCH} comparisons of each kin
 row("verifySignature", (given) => verifySignature(BODY, given, SECRET));
 row("verifySignature, 3 keys", (given) => verifySignature(BODY, given, ["a", SECRET, "b"]));
 const expected = Buffer.from(GOOD);
-/** What must not be done: it ends at the first character that differs. */
+/** The wrong way: it ends at the first character that differs. */
 const naive = (given: string) => {
   for (let at = 0; at < expected.length; at++) if (given.charCodeAt(at) !== expected[at]) return false;
   return true;

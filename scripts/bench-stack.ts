@@ -1,6 +1,6 @@
-// `npm run bench:stack`: what a stack of 500 sites with two grants each costs, as a program with cdktf or cdktn and as the same
-// thing in YAML: time of the processor and memory to synthesize, apply and plan it, and requests. The sandbox refuses nothing, and
-// time passes a hundred times as fast, so that nobody waits for a minute of the budget. Not a test.
+// `npm run bench:stack`: CPU time, memory and requests to synthesize, apply and plan a stack of 500 sites with two grants each, as
+// a program with cdktf or cdktn and in YAML. The sandbox has no rate limit, and time passes a hundred times as fast, so that the
+// client's own limit costs no time. Not a test.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import process from "node:process";
 import { transform } from "esbuild";
 import { type Sandbox, startSandbox } from "../src/sandbox/index.ts";
 import { fastTime } from "../test/support/terraform-time.ts";
+import { columns, median } from "./bench-table.ts";
 import { LIBRARIES } from "./bindings.ts";
 
 const SITES = 500;
@@ -76,7 +77,7 @@ await writeFile(
   require("node:fs").writeFileSync(${JSON.stringify(usage)}, JSON.stringify([userCPUTime + systemCPUTime, maxRSS]));
 });`,
 );
-// Without types, so that Node need not take them away at each start.
+// Without types, so that Node need not strip them at each start.
 const { code: preload } = await transform(await readFile(path.join(root, "test/support/fast-clock.ts"), "utf8"), {
   loader: "ts",
 });
@@ -112,18 +113,10 @@ async function measure(
   return { cpu: cpu / 1e6, memoryMb: memory / 1024, requests: sandbox.control.requests().length };
 }
 
-const columns = (what: string, ...cells: readonly string[]) =>
-  console.log([what.padEnd(44), ...cells.map((cell) => cell.padStart(9))].join(" "));
-
 function row(what: string, figures: readonly Figure[]): void {
-  const median = (pick: (figure: Figure) => number) =>
-    figures.map(pick).toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
-  columns(
-    what,
-    `${median((f) => f.cpu).toFixed(2)} s`,
-    `${Math.round(median((f) => f.memoryMb))} MB`,
-    String(median((f) => f.requests)),
-  );
+  const of = (pick: (figure: Figure) => number) => median(figures.map(pick));
+  const memory = `${Math.round(of((f) => f.memoryMb))} MB`;
+  columns(what, `${of((f) => f.cpu).toFixed(2)} s`, memory, String(of((f) => f.requests)));
 }
 
 async function often(work: () => Promise<Figure>): Promise<Figure[]> {
@@ -132,7 +125,7 @@ async function often(work: () => Promise<Figure>): Promise<Figure[]> {
   return figures;
 }
 
-/** One folder in an account of its own: synthesized if it is to be, applied, planned. */
+/** One folder with its own account: synthesized if it is an app, applied, planned. */
 async function bench(name: string, args: readonly string[], app: boolean): Promise<void> {
   const { clock: time, env } = fastTime(FAST);
   const sandbox = await startSandbox({ clock: time, rateLimit: 0, autoPay: true, provisioningSeconds: 0 });

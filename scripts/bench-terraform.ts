@@ -1,4 +1,4 @@
-// `npm run bench:terraform`: what Terraform with the provider costs for a thousand services, in requests, time and memory.
+// `npm run bench:terraform`: requests, time and memory of Terraform with the provider for a thousand services.
 // Needs `terraform` on PATH. Takes about five minutes, most of them spent waiting for the 60 requests a minute. Not a test.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,12 +9,13 @@ import { type Sandbox, startSandbox } from "../src/sandbox/index.ts";
 import { cleanEnvironment, cliConfiguration } from "../test/support/terraform-environment.ts";
 import { builtProvider, VERSION } from "../test/support/terraform-provider.ts";
 import { type FastTime, fastTime } from "../test/support/terraform-time.ts";
+import { columns, median } from "./bench-table.ts";
 
 const SERVICES = 1_000;
 const ORDERS = 100;
 const RUNS = 3;
 
-/** The budget of a token, and none: there time passes so fast that the provider never waits for long. */
+/** The rate limit of a token. Without one, time passes so fast that the provider never waits for long. */
 type Limit = "60 a minute" | "none";
 const FAST = 100;
 
@@ -115,19 +116,11 @@ async function measure(args: readonly string[], limit: Limit, more: NodeJS.Proce
   }
 }
 
-const columns = (what: string, ...cells: readonly string[]) =>
-  console.log([what.padEnd(58), ...cells.map((cell) => cell.padStart(9))].join(" "));
-
 function row(what: string, figures: readonly Figure[]): void {
-  const median = (pick: (figure: Figure) => number) =>
-    figures.map(pick).toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
-  columns(
-    what,
-    `${median((f) => f.seconds).toFixed(1)} s`,
-    String(median((f) => f.requests)),
-    String(Math.max(...figures.map(({ refused }) => refused))),
-    `${Math.round(median((f) => f.memoryMb))} MB`,
-  );
+  const of = (pick: (figure: Figure) => number) => median(figures.map(pick));
+  const refused = String(Math.max(...figures.map((f) => f.refused)));
+  const memory = `${Math.round(of((f) => f.memoryMb))} MB`;
+  columns(what, `${of((f) => f.seconds).toFixed(1)} s`, String(of((f) => f.requests)), refused, memory);
 }
 
 const PLAN = ["plan", "-detailed-exitcode"];

@@ -1,10 +1,11 @@
 // `npm run bench`: figures of the main job on this machine, against the embedded sandbox without its rate limit. Not a test.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { startSandbox } from "../src/sandbox/index.ts";
+import { columns, median } from "./bench-table.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const cli = path.join(root, "dist/hostform.js");
@@ -21,23 +22,21 @@ interface Figure {
   readonly requests: number;
 }
 
-/** Runs the bundled command and measures the whole process, by way of a child that reports its own usage. */
+/** Runs the bundled command and measures the whole process, which reports its own usage. */
 async function measure(args: readonly string[]): Promise<Figure> {
   sandbox.control.clearRequests();
   const report = `process.on("exit", () => { const u = process.resourceUsage(); process._rawDebug("\\u0001" + JSON.stringify([u.userCPUTime + u.systemCPUTime, u.maxRSS])); });`;
   const preload = path.join(folder, "report.cjs");
   await writeFile(preload, report);
   const started = performance.now();
-  const child = spawnAsync([`--require=${preload}`, cli, ...args]);
-  const { code, stderr } = await child;
+  const { code, stderr } = await run([`--require=${preload}`, cli, ...args]);
   const wallMs = performance.now() - started;
   if (code !== 0) throw new Error(`hostform ${args.join(" ")} ended with ${code}:\n${stderr}`);
   const [cpu, memory] = JSON.parse(stderr.slice(stderr.lastIndexOf("\u0001") + 1)) as [number, number];
   return { wallMs, cpuMs: cpu / 1000, memoryMb: memory / 1024, requests: sandbox.control.requests().length };
 }
 
-async function spawnAsync(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
-  const { spawn } = await import("node:child_process");
+async function run(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
@@ -50,21 +49,12 @@ async function spawnAsync(args: readonly string[]): Promise<{ code: number | nul
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, stderr })));
 }
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 async function row(what: string, args: readonly string[], runs = RUNS): Promise<void> {
   const figures: Figure[] = [];
   for (let i = 0; i < runs; i++) figures.push(await measure(args));
   const of = (pick: (figure: Figure) => number) => Math.round(median(figures.map(pick)));
-  console.log(
-    [
-      what.padEnd(44),
-      `${of((f) => f.wallMs)} ms`.padStart(10),
-      `${of((f) => f.cpuMs)} ms`.padStart(10),
-      `${of((f) => f.memoryMb)} MB`.padStart(8),
-      String(of((f) => f.requests)).padStart(9),
-    ].join(" "),
-  );
+  const memory = `${of((f) => f.memoryMb)} MB`;
+  columns(what, `${of((f) => f.wallMs)} ms`, `${of((f) => f.cpuMs)} ms`, memory, String(of((f) => f.requests)));
 }
 
 /** Services `from` to `to`; `ids` adopts existing ones. */
@@ -79,9 +69,7 @@ const forgetState = () => rm(path.join(folder, "hosting.tfstate"), { force: true
 
 try {
   console.log(`Node ${process.version}, median of ${RUNS} runs (apply: one run)\n`);
-  console.log(
-    [" ".repeat(44), "wall".padStart(10), "CPU".padStart(10), "memory".padStart(8), "requests".padStart(9)].join(" "),
-  );
+  columns("", "wall", "CPU", "memory", "requests");
   await row("hostform --version", ["--version"]);
   await declare(0, 50);
   await row("plan of 50 new services", ["plan"]);

@@ -1,6 +1,6 @@
 // The bindings of both libraries. Those for `cdktf` are kept as its generator makes them, in `bindings/cdktf`. Those for `cdktn`
-// follow from them: other names, and `bindings/cdktn.patch` for what is more than a name. `npm run generate` makes both with
-// their own generators and proves that what follows is what the generator of `cdktn` makes.
+// are derived from them: other names, and `bindings/cdktn.patch` for the other differences. `npm run generate` makes both with
+// their own generators and proves that the derived ones are what the generator of `cdktn` makes.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { applyPatch, createPatch, FILE_HEADERS_ONLY, parsePatch } from "diff";
@@ -41,7 +41,7 @@ export function derived(cdktf: Bindings, patch: string): Bindings {
   const files = renamed(cdktf);
   for (const change of parsePatch(patch)) {
     const name = change.newFileName;
-    // What is read of a patch that changes nothing.
+    // The parser returns this for a patch without changes.
     if (name === undefined) continue;
     const text = applyPatch(files.get(name) ?? "", change);
     if (text === false) throw new Error(`${PATCH} does not fit ${KEPT}/${name}. Run \`npm run generate\`.`);
@@ -50,7 +50,7 @@ export function derived(cdktf: Bindings, patch: string): Bindings {
   return files;
 }
 
-/** What {@link derived} needs to make `cdktn`; a reader sees in it what differs. */
+/** The patch from which {@link derived} makes `cdktn`; it shows a reader the differences. */
 export function patchBetween(cdktf: Bindings, cdktn: Bindings): string {
   const files = renamed(cdktf);
   const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };

@@ -10,9 +10,9 @@ const root = path.resolve(import.meta.dirname, "..");
 const sources = path.join(root, "src/constructs");
 
 /**
- * Makes `cdktf/` and `cdktn/` in `folder`, and replaces what was there: `index.js` with all that is public, `lib/NAME` for
- * deep imports, and their declarations. They are physical folders, each with a `package.json` that says CommonJS, since
- * `moduleResolution: node10` does not read `exports`.
+ * Makes or replaces `cdktf/` and `cdktn/` in `folder`: `index.js` with everything public, `lib/NAME` for deep imports, and
+ * their declarations. They are physical folders, each with a `package.json` that says CommonJS, since `moduleResolution: node10`
+ * does not read `exports`.
  *
  * @param folder absolute; the package's root, or any other from which `constructs` and the library are found
  * @throws Error with the compiler's words when the sources do not compile
@@ -66,7 +66,7 @@ async function writeSources(library: Library, to: string): Promise<void> {
 /** What the bindings of both libraries call. */
 const CALLED = "binding-checks.ts";
 
-/** What is generated passes the rules of `tsconfig.constructs.json`, so that it is checked here. */
+/** Generated code passes the rules of `tsconfig.constructs.json`, so it is checked here. */
 const checkable = (text: string) =>
   relative(
     text.replace(/^\/\/ @ts-nocheck\n/m, "").replaceAll(/"(?:\.\.\/)+src\/constructs\/(?=[a-z-]+\.ts")/g, '"../../'),
@@ -80,7 +80,7 @@ const built = (text: string, library: Library) =>
       .replaceAll(/(?<=\bfrom ")(?:\.\.\/)+bindings\/cdktf\/(?=lib\/)/g, "../"),
   );
 
-/** CommonJS finds a file by its name without the extension, in declarations and for every compiler. */
+/** In CommonJS, imports have no extension, so that every compiler finds the declarations. */
 const relative = (text: string) => text.replaceAll(/(?<=\bfrom ")(\.{1,2}\/[^"]+)\.ts(?=")/g, "$1");
 
 async function compile(library: Library, work: string): Promise<void> {
@@ -94,7 +94,7 @@ async function compile(library: Library, work: string): Promise<void> {
 
 /** What an entry loads first. */
 const peer = (library: Library) => `"use strict";
-// Says what is to be installed, where Node would name a file of this package.
+// Names the packages to install, where Node would name a file of this package.
 try {
   require("constructs");
   require("${library}");

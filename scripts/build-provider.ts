@@ -23,7 +23,7 @@ export async function buildProvider(outfile: string): Promise<void> {
     platform: "node",
     target: "node22.20",
     minify: true,
-    // The stack of a defect is to name functions.
+    // Stack traces name functions.
     keepNames: true,
     legalComments: "none",
     metafile: true,
@@ -34,7 +34,7 @@ export async function buildProvider(outfile: string): Promise<void> {
     },
     logLevel: "warning",
   });
-  // What was read and then left out as unused is no part of it.
+  // Without files that were read and then dropped as unused.
   const parts = Object.values(metafile.outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
   );
@@ -42,7 +42,7 @@ export async function buildProvider(outfile: string): Promise<void> {
   await writeFile(place.replace(/\.mjs$/, ".NOTICES.txt"), await noticesOf(parts, root));
 }
 
-/** zod can say what is wrong in fifty languages and brings them all; we use one. A sixth of the file, which is read at every start. */
+/** Leaves out zod's other fifty languages: a sixth of the file, which is read at every start. */
 const englishOnly: Plugin = {
   name: "english-only",
   setup(bundle) {

@@ -1,4 +1,4 @@
-// Makes `hostform/webhooks` and `hostform/webhooks/fetch` in a folder. Apart from the rest, as what they share must not need Node.
+// Makes `hostform/webhooks` and `hostform/webhooks/fetch` in a folder. Separately, as their shared part must not need Node.
 import path from "node:path";
 import { build } from "esbuild";
 

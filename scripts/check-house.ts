@@ -12,7 +12,7 @@ interface Figure {
   readonly bound: number;
   /** At least, not at most. */
   readonly atLeast?: true;
-  /** What counts, for who has to bring the figure down. */
+  /** The places that count. */
   readonly which?: readonly string[];
 }
 
@@ -100,7 +100,7 @@ const figures: readonly Figure[] = [
     what: "exported names with four meanings or more",
     now: meanings.length,
     goal: 0,
-    bound: 2,
+    bound: 0,
     which: meanings.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(", ")}`),
   },
   { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 0, which: parsing },

@@ -1,4 +1,4 @@
-// Everything that can be said of the sources without running them: types, lint, generated files. (The import table is a test.)
+// The checks of the sources that need no test run: types, lint, import table, structure, generated files.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import process from "node:process";

@@ -1,5 +1,5 @@
-// `npm run demo`: the main job on the embedded sandbox, with its limit of 60 requests a minute on. Each step runs the real
-// command line and is checked; the demo fails when something is not as it says.
+// `npm run demo`: the main job on the embedded sandbox, with its limit of 60 requests a minute. Each step runs the real command
+// line and is checked; the demo fails when a check fails.
 import { spawn } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ async function hostform(...args: string[]): Promise<string> {
   const show = (chunk: Buffer) => {
     output += chunk.toString();
     if (begun) process.stdout.write(chunk);
-    // apply prints its plan first; the demo has shown it, or shows what came of it.
+    // The plan that apply prints first is not shown, as a step before or after shows it.
     const summary = begun ? -1 : output.indexOf("Plan: ");
     if (summary < 0) return;
     begun = true;
@@ -91,8 +91,8 @@ try {
   check(status() === "active", "the service to be active");
   console.log("  paid and provisioned");
 
-  heading("Two minutes later, somebody deletes the webhook in the dashboard: drift, shown and repaired");
-  // Lists may lag: what was created less than a minute ago is not missed yet.
+  heading("Two minutes later, someone deletes the webhook in the dashboard: drift, shown and repaired");
+  // Lists may lag: an object that was created less than a minute ago may be missing.
   control.advanceClock({ minutes: 2 });
   for (const webhook of control.state().webhooks) control.remove("webhooks", webhook.id);
   await hostform("plan");

@@ -1,4 +1,4 @@
-// Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only says what is not current.
+// Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only lists outdated files.
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -30,13 +30,12 @@ async function settle(file: string, text: string | undefined): Promise<void> {
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
-const { providerSchemaJson } = await import("./generate/provider-schema.ts");
-await settle("schemas/provider.json", providerSchemaJson());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
-const { catalogue } = await import("../src/fronts/terraform/catalogue.ts");
+const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
+await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);
 const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
-  throw new Error(`Terraform or the bindings cannot take this schema:\n${complaints.join("\n")}`);
+  throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
 await settle("docs/api.md", apiReference(readDocument()));
 const pages = new Map(kindPages(kinds));

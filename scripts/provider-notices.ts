@@ -1,4 +1,4 @@
-// The notices that the licences of bundled packages ask for.
+// The notices that the licences of bundled packages require.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 

@@ -100,7 +100,7 @@ export function folderIn(args: readonly string[]): string | undefined {
     allowPositionals: true,
   });
   if (values.help) return undefined;
-  if (positionals.length > 1) throw new Error(`One folder is wanted, not ${positionals.length}`);
+  if (positionals.length > 1) throw new Error(`Name one folder, not ${positionals.length}`);
   return path.resolve(positionals[0] ?? path.join(root, "dist/release"));
 }
 

@@ -1,9 +1,9 @@
 // `npm run simulate -- SEED` replays one history of the simulation and prints it. `npm run simulate -- SEED COUNT` plays as
 // many, from SEED on, on all cores; it stops at the first in which something is wrong, and says how to replay that.
-import { availableParallelism } from "node:os";
 import process from "node:process";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { isMainThread, parentPort } from "node:worker_threads";
 import { simulate } from "../test/simulation/history.ts";
+import { onAllCores } from "./workers.ts";
 
 /** Histories that a worker plays before it reports. */
 const BLOCK = 20;
@@ -30,7 +30,7 @@ function work(): void {
   });
 }
 
-/** A mistake of the simulation itself counts as much as one of the program. */
+/** A mistake of the simulation counts like one of the program. */
 const broken = (error: unknown) => ({
   violations: [`the simulation broke: ${error instanceof Error ? error.stack : String(error)}`],
   runs: 0,
@@ -45,49 +45,36 @@ async function replay(seed: number): Promise<number> {
 }
 
 /** @returns the exit code. */
-function playMany(from: number, count: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+async function playMany(from: number, count: number): Promise<number> {
   const started = Date.now();
-  const progress = { given: 0, played: 0, runs: 0, reported: started };
-  const workers = Array.from({ length: availableParallelism() }, () => new Worker(new URL(import.meta.url)));
+  let [given, played, runs, reported, code] = [0, 0, 0, started, 0];
   const report = () => {
     const seconds = (Date.now() - started) / 1000;
-    const speed = Math.round(progress.played / Math.max(1, seconds));
-    const [played, all, runs] = [progress.played, count, progress.runs].map((number) => number.toLocaleString("en"));
-    console.log(`${played} of ${all} histories, ${runs} runs, nothing wrong; ${speed} a second`);
+    const [done, all, more] = [played, count, runs].map((number) => number.toLocaleString("en"));
+    const speed = Math.round(played / Math.max(1, seconds));
+    console.log(`${done} of ${all} histories, ${more} runs, nothing wrong; ${speed} a second`);
   };
-  const end = (code: number) => {
-    for (const worker of workers) void worker.terminate();
-    resolve(code);
+  const next = () => {
+    const job = { seed: from + given, count: Math.min(BLOCK, count - given) };
+    given += job.count;
+    return job.count > 0 ? job : undefined;
   };
-  const give = (worker: Worker) => {
-    const next = Math.min(BLOCK, count - progress.given);
-    if (next > 0) worker.postMessage({ seed: from + progress.given, count: next });
-    progress.given += Math.max(0, next);
-  };
-  for (const worker of workers) {
-    worker.on("error", reject);
-    worker.on("message", ({ played, runs, failed }: Report) => {
-      progress.played += played;
-      progress.runs += runs;
-      if (failed !== undefined) {
-        console.log(`Seed ${failed.seed} went wrong:\n  ${failed.violations.join("\n  ")}`);
-        console.log(`Replay it: npm run simulate -- ${failed.seed}`);
-        return end(1);
-      }
-      if (progress.played === count) {
-        report();
-        return end(0);
-      }
-      if (Date.now() - progress.reported > 10_000) {
-        progress.reported = Date.now();
-        report();
-      }
-      give(worker);
-    });
-    give(worker);
-  }
-  return promise;
+  await onAllCores(import.meta.url, next, (block: Report) => {
+    played += block.played;
+    runs += block.runs;
+    if (block.failed !== undefined) {
+      console.log(`Seed ${block.failed.seed} went wrong:\n  ${block.failed.violations.join("\n  ")}`);
+      console.log(`Replay it: npm run simulate -- ${block.failed.seed}`);
+      code = 1;
+      return true;
+    }
+    if (played === count || Date.now() - reported > 10_000) {
+      reported = Date.now();
+      report();
+    }
+    return false;
+  });
+  return code;
 }
 
 if (!isMainThread) work();

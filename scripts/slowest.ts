@@ -1,4 +1,4 @@
-// Which test files a run spent its time on, from the report that vitest writes as JSON.
+// The slowest test files of a run, from vitest's report in JSON.
 
 /** Of a report by vitest's `json` reporter: what is read of it. Instants are milliseconds since the epoch. */
 export interface Report {

@@ -1,5 +1,5 @@
-// `npm run test:long [PART …]`: what `npm test` takes a sample of, in full. Without a PART: all of them, one after the
-// other. Random parts take a new seed each time and print it; HOSTFORM_SEED repeats one.
+// `npm run test:long [PART …]`: in full what `npm test` samples. Without a PART: all of them, one after the other. Random
+// parts use a new seed each time and print it; HOSTFORM_SEED repeats one.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
@@ -68,7 +68,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     script: ["scripts/test-profiles.ts"],
   },
   servers: {
-    what: "lives with servers that are put together by chance, narrowed down to the cause where one breaks; HOSTFORM_SERVERS says how many",
+    what: "lives with random servers, narrowed down to the cause where one breaks; HOSTFORM_SERVERS says how many",
     script: ["scripts/test-servers.ts"],
   },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },

@@ -19,7 +19,7 @@ const JOURNEYS = readdirSync(path.join(root, "test/journeys"), { recursive: true
   .filter((name) => name.endsWith(".test.ts") && !/^(commands|profiles)/.test(name))
   .map((name) => path.join("test/journeys", name));
 
-/** How often the journeys run with a profile by chance for each test: what two or three values do together. */
+/** How often the journeys run with a random profile for each test, to combine two or three values. */
 const DRAWN = 10;
 
 function run(tests: readonly string[], env: Readonly<Record<string, string>>): boolean {
@@ -32,8 +32,8 @@ function run(tests: readonly string[], env: Readonly<Record<string, string>>): b
   return status === 0;
 }
 
-// Where requests fail by chance (`weather=flaky`), one command is not enough, and journeys promise what one command does: that
-// is left to the lives, which insist.
+// With background faults (`weather=flaky`) one command may not be enough, and journeys check single commands: the lives, which
+// repeat commands, cover that.
 const values = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
   name === "weather" ? [] : others.map((value) => `${name}=${value}`),
 );

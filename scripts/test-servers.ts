@@ -1,11 +1,11 @@
-// `npm run test:long servers`: lives with servers by chance, as many as HOSTFORM_SERVERS says, from the seed on, on all cores.
-// Each that is not fine is narrowed down to its cause. With `--replay SEED`: one of them, with all that was said.
-import { availableParallelism } from "node:os";
+// `npm run test:long servers`: lives with HOSTFORM_SERVERS random servers, from the seed on, on all cores. Each failure is
+// narrowed down to its cause. With HOSTFORM_SERVERS=1: one of them, with its whole log.
 import process from "node:process";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { isMainThread, parentPort } from "node:worker_threads";
 import { drawServer } from "../src/sandbox/index.ts";
 import { live, type Verdict, verdictText } from "../test/servers/life.ts";
 import { shrink, signatureOf } from "../test/servers/shrink.ts";
+import { onAllCores } from "./workers.ts";
 
 /** How many of a hundred lives may be refused. */
 const MOST_REFUSED_PERCENT = 5;
@@ -14,7 +14,7 @@ interface Report {
   readonly seed: string;
   readonly outcome: Verdict["outcome"];
   readonly asked: boolean;
-  /** What happened, with its cause: where it is not fine. */
+  /** A failure, with its cause. */
   readonly text?: string;
   readonly signature?: string;
 }
@@ -34,26 +34,16 @@ async function playAll(from: number, count: number): Promise<void> {
   const seeds = Array.from({ length: count }, (_, at) => String(from + at));
   const reports: Report[] = [];
   let next = 0;
-  const cores = Math.min(availableParallelism(), count);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const workers = Array.from({ length: cores }, () => new Worker(new URL(import.meta.url)));
-  const give = (worker: Worker) => {
-    const seed = seeds[next++];
-    if (seed !== undefined) worker.postMessage(seed);
-  };
-  for (const worker of workers) {
-    worker.on("error", reject);
-    worker.on("message", (report: Report) => {
+  await onAllCores(
+    import.meta.url,
+    () => seeds[next++],
+    (report: Report) => {
       reports.push(report);
       if (report.text !== undefined) console.log(`${report.text}\n`);
       if (reports.length % 50 === 0) console.log(`${reports.length} of ${count}: ${countsOf(reports)}`);
-      if (reports.length === count) resolve();
-      else give(worker);
-    });
-    give(worker);
-  }
-  await promise;
-  for (const worker of workers) void worker.terminate();
+      return false;
+    },
+  );
   console.log(`\n${count} servers from seed ${from}: ${countsOf(reports)}`);
   const ends = Map.groupBy(
     reports.filter(({ signature }) => signature !== undefined),

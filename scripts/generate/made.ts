@@ -10,8 +10,8 @@ type Files = readonly [folder: string, ...patterns: string[]];
 const TOOLS: Files = ["tools", "*.ts", "package-lock.json"];
 
 /**
- * What the generators in `tools/` make, and from what. Only those who generate install them, so `npm run check` cannot run them:
- * it compares fingerprints of what they read and wrote, which are kept in `tools/made.json`.
+ * The inputs and outputs of the generators in `tools/`. `npm run check` cannot run them, as only `npm run generate` installs
+ * them: it compares fingerprints of their inputs and outputs, which are kept in `tools/made.json`.
  */
 const GENERATED: Readonly<Record<string, { readonly from: readonly Files[]; readonly made: Files }>> = {
   bindings: {
@@ -26,7 +26,7 @@ const GENERATED: Readonly<Record<string, { readonly from: readonly Files[]; read
 
 type Fingerprints = Readonly<Record<string, { readonly from: string; readonly made: string }>>;
 
-/** What is to be generated again: something that it is made from has changed since, or it was edited by hand. */
+/** The outputs to generate again: their inputs have changed, or they were edited by hand. */
 export async function outdated(root: string): Promise<string[]> {
   const kept: Fingerprints = JSON.parse(await readFile(path.join(root, KEPT), "utf8"));
   const now = await fingerprints(root);
@@ -35,7 +35,7 @@ export async function outdated(root: string): Promise<string[]> {
   );
 }
 
-/** Records that what is there was made from what is there. */
+/** Records the present inputs and outputs. */
 export async function recordMade(root: string): Promise<void> {
   await writeFile(path.join(root, KEPT), `${JSON.stringify(await fingerprints(root), null, 2)}\n`);
 }
@@ -50,7 +50,7 @@ async function fingerprints(root: string): Promise<Fingerprints> {
   return found;
 }
 
-/** Paths count from the folder on, so that a folder may move. */
+/** Paths are relative to the folder, so that it may move. */
 async function digest(root: string, all: readonly Files[]): Promise<string> {
   const hash = createHash("sha256");
   for (const [folder, ...patterns] of all) {

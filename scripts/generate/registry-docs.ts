@@ -126,7 +126,7 @@ ${fence(command, "shell")}`,
   });
 }
 
-/** The guides that a kind's properties call for. Nothing but the Registry's own pages can be linked to: the rest is not there. */
+/** The guides for a kind's properties. Only the Registry's pages can be linked to. */
 function seeAlso(kind: Kind, { guides }: Documented): string | undefined {
   const secret = Object.keys(kind.attributes.shape).includes("secret_output");
   const names = [kind.removal === "policy" && "orders.md", secret && "secrets.md"].filter((name) => name !== false);

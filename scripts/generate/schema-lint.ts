@@ -15,7 +15,7 @@ const META: Readonly<Record<Sort, readonly string[]>> = {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const SECRET = /(?:^|_)(?:secret|password|token)$/;
 
-/** What Terraform or a generator of bindings would stumble over in all that the provider offers; empty when nothing. */
+/** The problems that Terraform or a generator of bindings would have with the provider's schemas. */
 export function catalogueLint(catalogue: Catalogue): string[] {
   const { provider, resources, dataSources, ephemeral } = catalogue;
   const each = (schemas: Catalogue["resources"], sort: Sort) =>
@@ -29,7 +29,7 @@ export function catalogueLint(catalogue: Catalogue): string[] {
   ];
 }
 
-/** What Terraform or a generator of bindings would stumble over, as `path: complaint`. */
+/** The problems of one schema, as `path: complaint`. */
 export function lint(schema: Schema, sort: Sort): string[] {
   const complaints = attributesLint(schema.attributes, sort, "");
   for (const name of Object.keys(schema.attributes)) {

@@ -1,4 +1,4 @@
-// What is tested by mutation: where money is spent, and where what was spent is remembered.
+// What is tested by mutation: the code that spends money, and the code that records it.
 import { globSync } from "node:fs";
 
 /** Area -> its files, as globs. */

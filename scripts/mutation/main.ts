@@ -7,6 +7,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { createVitest, type TestModule, type TestSpecification } from "vitest/node";
 import { parse } from "yaml";
+import { Draw } from "../../src/sandbox/profile/draw.ts";
 import config from "../../vitest.config.ts";
 import { filesOf } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";
@@ -30,16 +31,10 @@ const { values: options, positionals } = parseArgs({
 });
 
 /** `count` of the items, drawn by the seed. */
-function draw<T>(items: readonly T[], count: number, seed: number): T[] {
-  let state = seed >>> 0;
-  const random = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let word = Math.imul(state ^ (state >>> 15), state | 1);
-    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
-    return (word ^ (word >>> 14)) >>> 0;
-  };
+function draw<T>(items: readonly T[], count: number, seed: string): T[] {
+  const random = new Draw(seed);
   return items
-    .map((item) => [random(), item] as const)
+    .map((item) => [random.real(), item] as const)
     .toSorted(([a], [b]) => a - b)
     .slice(0, count)
     .map(([, item]) => item);
@@ -55,8 +50,7 @@ for (const file of files) {
     ...instrument(readFileSync(path.join(root, file), "utf8"), file, mutants.length + 1, () => false).mutants,
   );
 }
-const sample =
-  options.all || positionals.length > 0 ? mutants : draw(mutants, Number(options.sample), Number(options.seed));
+const sample = options.all || positionals.length > 0 ? mutants : draw(mutants, Number(options.sample), options.seed);
 const chosen = new Set(sample.map(({ id }) => id));
 
 const folder = mkdtempSync(path.join(tmpdir(), "hostform-mutation-"));

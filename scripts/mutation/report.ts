@@ -1,4 +1,4 @@
-// What became of each mutant, and the figures of an area.
+// The result for each mutant, and the figures of an area.
 import type { Mutant } from "./mutants.ts";
 
 /** Less than this of what is not explained, in percent, fails the run. */

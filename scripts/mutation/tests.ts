@@ -6,7 +6,7 @@ const TESTS = ["test/unit/**/*.test.ts"];
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.[^"']+\.ts)["']/g;
 
-/** A test that is further away than this is one of something else, unless it stands in the folder of that name. */
+/** A test that is further away than this tests something else, unless it is in the folder of that name. */
 const FAR = 3;
 
 /**

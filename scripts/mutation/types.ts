@@ -1,4 +1,4 @@
-// Which mutants the compiler refuses: nobody could write them, so they count neither way.
+// The mutants that the compiler refuses: they cannot be written, so they do not count.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
