@@ -50,78 +50,11 @@ export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
 /** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
-/** Every function throws a `Refusal` for what it cannot do; its message says why. */
-export interface Control {
-  state(): SandboxState;
-  /** The records of a collection, oldest first. */
-  list<K extends OpenCollection>(collection: K): Collections[K][];
-  get<K extends OpenCollection>(collection: K, id: number): Collections[K];
-  /** Changes fields of a record, to make drift. The id stays. */
-  change<K extends OpenCollection>(collection: K, id: number, fields: Partial<Collections[K]>): Collections[K];
-  /** Deletes a record; a service takes its grants and queued jobs with it. */
-  remove(collection: OpenCollection, id: number): void;
-  /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
-  create<K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K];
-  /** Adds active services with paid invoices, in bulk. */
-  seedServices(seed?: ServiceSeed): Service[];
-  /** Marks an invoice as paid, which starts provisioning. Paying twice changes nothing. */
-  payInvoice(id: number): Invoice;
-  /** Finishes provisioning now, paid or not. */
-  provisionService(id: number): Service;
-  /** Cancels an unpaid invoice. */
-  cancelInvoice(id: number): Invoice;
-  /** Suspends a service at once; a queued job stays queued. */
-  suspendService(id: number): Service;
-  /** Ends a suspension at once, whatever its reason. */
-  unsuspendService(id: number): Service;
-  terminateService(id: number): Service;
-  /** Offers a service to another account, by name or id. */
-  offerTransfer(serviceId: number, to: { to: string | number }): Transfer;
-  acceptTransfer(id: number): Transfer;
-  declineTransfer(id: number): Transfer;
-  /** The part of a migration that the API does not offer (§1). */
-  setMigrationCredentials(id: number, credentials: Credentials): MigrationRequest;
-  submitMigration(id: number): MigrationRequest;
-  completeMigration(id: number): MigrationRequest;
-  /** Gives a webhook a new signing secret, for later deliveries. */
-  rotateSecret(webhookId: number): Webhook;
-  /** Sends a test event. Only the delivery log changes. */
-  trigger(event: string, subject?: EventSubject): Delivery[];
-  /** Sends a delivery again, the same bytes. */
-  replayDelivery(id: number): Delivery;
-  /** Resolves once every delivery that is due has been attempted. */
-  settled(): Promise<void>;
-  clock(): Time;
-  /** Stops time until `resumeClock`; `advanceClock` still moves it. */
-  freezeClock(): Time;
-  resumeClock(): Time;
-  /** Moves the sandbox's clock forward and does what falls due. Deliveries follow in the background (`settled`). */
-  advanceClock(span: Span): Time;
-  /** What falls due next, soonest first; `most` entries (default 20). */
-  upcoming(most?: number): Upcoming[];
-  /** The rate window of each token. Reading it does not count as a request. */
-  rates(): RateView[];
-  requests(): RequestEntry[];
-  /** The requests that match, or a refusal (422) that says what was received instead. */
-  verifyRequests(expected: RequestExpectation): RequestEntry[];
-  /** Which rules of a well-behaved client the logged requests break. */
-  invariants(): InvariantReport;
-  clearRequests(): void;
-  addFault(fault: FaultRequest): Fault;
-  faults(): Fault[];
-  clearFaults(): void;
-  /** The whole state as a text. The same state gives the same text. */
-  snapshot(): string;
-  /** Restores a snapshot, with its time and its seed. The log of requests starts again. */
-  restore(snapshot: string): void;
-  /** Every step since the start, if the sandbox records them (option `record`). */
-  session(): Session;
-  /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
-  reset(): void;
-}
+/** The control of a sandbox. */
+export type Control = ReturnType<typeof controlOf>;
 
-/** The control of this world. */
-export function controlOf(world: World): Control {
+/** The control of this world. Every function throws a `Refusal` for what it cannot do; its message says why. */
+export function controlOf(world: World) {
   const { store, clock, journal, faults } = world;
   const act = <T>(work: () => T): T =>
     store.transaction(() => {
@@ -140,78 +73,109 @@ export function controlOf(world: World): Control {
     });
 
   return {
-    state: () =>
+    state: (): SandboxState =>
       act(() => {
         const state: Record<string, unknown> = { now: clock.instant(), profile: world.settings.profile };
         for (const name of OPEN_COLLECTIONS) state[name] = structuredClone(store.table(name).all());
         return state as unknown as SandboxState;
       }),
-    list: (collection) => act(() => structuredClone(openTable(store, collection).all())),
-    get: (collection, id) => on(collection, id, (record) => record),
-    change: (collection, id, fields) =>
+    /** The records of a collection, oldest first. */
+    list: <K extends OpenCollection>(collection: K): Collections[K][] =>
+      act(() => structuredClone(openTable(store, collection).all())),
+    get: <K extends OpenCollection>(collection: K, id: number): Collections[K] =>
+      on(collection, id, (record) => record),
+    /** Changes fields of a record, to make drift. The id stays. */
+    change: <K extends OpenCollection>(collection: K, id: number, fields: Partial<Collections[K]>): Collections[K] =>
       act(() => {
         const before = collection === "services" ? store.table("services").get(id) : undefined;
         const changed = changeRecord(store, collection, id, fields);
         if (before !== undefined) followChange(world, before, changed as unknown as Service);
         return structuredClone(openTable(store, collection).get(id) ?? changed);
       }),
-    remove: (collection, id) => act(() => removeRecord(store, collection, id)),
-    create: (collection, fields) => act(() => createRecord(world, collection, fields)),
-    seedServices: (seed = {}) => act(() => seedServices(world, seed)),
-    payInvoice: (id) => on("invoices", id, (invoice) => payInvoice(world, invoice)),
-    cancelInvoice: (id) => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
-    provisionService: (id) => on("services", id, (service) => provisionNow(world, service)),
-    suspendService: (id) => on("services", id, (service) => suspendNow(world, service, "request")),
-    unsuspendService: (id) => on("services", id, (service) => restoreNow(world, service)),
-    terminateService: (id) => on("services", id, (service) => endService(world, service, "terminated")),
-    offerTransfer: (id, { to }) =>
+    /** Deletes a record; a service takes its grants and queued jobs with it. */
+    remove: (collection: OpenCollection, id: number): void => act(() => removeRecord(store, collection, id)),
+    /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
+    create: <K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K] =>
+      act(() => createRecord(world, collection, fields)),
+    /** Adds active services with paid invoices, in bulk. */
+    seedServices: (seed: ServiceSeed = {}): Service[] => act(() => seedServices(world, seed)),
+    /** Marks an invoice as paid, which starts provisioning. Paying twice changes nothing. */
+    payInvoice: (id: number): Invoice => on("invoices", id, (invoice) => payInvoice(world, invoice)),
+    /** Cancels an unpaid invoice. */
+    cancelInvoice: (id: number): Invoice => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
+    /** Finishes provisioning now, paid or not. */
+    provisionService: (id: number): Service => on("services", id, (service) => provisionNow(world, service)),
+    /** Suspends a service at once; a queued job stays queued. */
+    suspendService: (id: number): Service => on("services", id, (service) => suspendNow(world, service, "request")),
+    /** Ends a suspension at once, whatever its reason. */
+    unsuspendService: (id: number): Service => on("services", id, (service) => restoreNow(world, service)),
+    terminateService: (id: number): Service =>
+      on("services", id, (service) => endService(world, service, "terminated")),
+    /** Offers a service to another account, by name or id. */
+    offerTransfer: (id: number, { to }: { to: string | number }): Transfer =>
       on("services", id, (service) => {
         // Elsewhere no account means the agency; an offer names its account.
         if (to === undefined) throw new Refusal(422, "Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
-    acceptTransfer: (id) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
-    declineTransfer: (id) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
-    setMigrationCredentials: (id, credentials) => act(() => setCredentials(store, id, credentials)),
-    submitMigration: (id) => act(() => submitMigration(store, id)),
-    completeMigration: (id) => act(() => completeMigration(store, id)),
-    rotateSecret: (id) =>
+    acceptTransfer: (id: number): Transfer => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
+    declineTransfer: (id: number): Transfer => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
+    /** The part of a migration that the API does not offer (§1). */
+    setMigrationCredentials: (id: number, credentials: Credentials): MigrationRequest =>
+      act(() => setCredentials(store, id, credentials)),
+    submitMigration: (id: number): MigrationRequest => act(() => submitMigration(store, id)),
+    completeMigration: (id: number): MigrationRequest => act(() => completeMigration(store, id)),
+    /** Gives a webhook a new signing secret, for later deliveries. */
+    rotateSecret: (id: number): Webhook =>
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
-    trigger: (event, { account, ...subject } = {}) =>
+    /** Sends a test event. Only the delivery log changes. */
+    trigger: (event: string, { account, ...subject }: EventSubject = {}): Delivery[] =>
       act(() => {
         requireKnown("A triggered event", subject, ["account", "service_id", "invoice_id", "webhook_id"]);
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
         return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
-    replayDelivery: (id) => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
-    settled: () => {
+    /** Sends a delivery again, the same bytes. */
+    replayDelivery: (id: number): Delivery => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
+    /** Resolves once every delivery that is due has been attempted. */
+    settled: (): Promise<void> => {
       act(() => undefined);
       return world.sender.settled();
     },
-    clock: () => act(() => timeOf(clock)),
-    freezeClock: () => act(() => timeOf(clock.freeze())),
-    resumeClock: () => act(() => timeOf(clock.resume())),
-    advanceClock: (span) => act(() => advance(world, span)),
-    upcoming: (most) => act(() => upcoming(world, most)),
-    rates: () => act(() => tokens().map((token) => world.rate.view(token, clock.now()))),
-    requests: () => journal.entries(),
-    verifyRequests: (expected) => {
+    clock: (): Time => act(() => timeOf(clock)),
+    /** Stops time until `resumeClock`; `advanceClock` still moves it. */
+    freezeClock: (): Time => act(() => timeOf(clock.freeze())),
+    resumeClock: (): Time => act(() => timeOf(clock.resume())),
+    /** Moves the sandbox's clock forward and does what falls due. Deliveries follow in the background (`settled`). */
+    advanceClock: (span: Span): Time => act(() => advance(world, span)),
+    /** What falls due next, soonest first; `most` entries (default 20). */
+    upcoming: (most?: number): Upcoming[] => act(() => upcoming(world, most)),
+    /** The rate window of each token. Reading it does not count as a request. */
+    rates: (): RateView[] => act(() => tokens().map((token) => world.rate.view(token, clock.now()))),
+    requests: (): RequestEntry[] => journal.entries(),
+    /** The requests that match, or a refusal (422) that says what was received instead. */
+    verifyRequests: (expected: RequestExpectation): RequestEntry[] => {
       const names = tokens().map((token) => uniqueName(store, token));
       return verifyRequests(journal.entries(), expected, names);
     },
-    invariants: () => checkInvariants(journal.entries(), world.settings.rateLimit),
-    clearRequests: () => journal.clear(),
-    addFault: (fault) => faults.add(fault),
-    faults: () => faults.list(),
-    clearFaults: () => faults.clear(),
-    snapshot: () => act(() => takeSnapshot(world)),
-    restore: (text) => restoreSnapshot(world, text),
-    session: () => {
+    /** Which rules of a well-behaved client the logged requests break. */
+    invariants: (): InvariantReport => checkInvariants(journal.entries(), world.settings.rateLimit),
+    clearRequests: (): void => journal.clear(),
+    addFault: (fault: FaultRequest): Fault => faults.add(fault),
+    faults: (): Fault[] => faults.list(),
+    clearFaults: (): void => faults.clear(),
+    /** The whole state as a text. The same state gives the same text. */
+    snapshot: (): string => act(() => takeSnapshot(world)),
+    /** Restores a snapshot, with its time and its seed. The log of requests starts again. */
+    restore: (text: string): void => restoreSnapshot(world, text),
+    /** Every step since the start, if the sandbox records them (option `record`). */
+    session: (): Session => {
       if (world.recorder !== undefined) return world.recorder.session();
       const way = "Start it with --record FILE, or with the option record: true.";
       throw new Refusal(409, `This sandbox does not record its steps. ${way}`);
     },
-    reset: () => reset(world),
+    /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
+    reset: (): void => reset(world),
   };
 }
 
