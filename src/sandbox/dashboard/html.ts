@@ -56,26 +56,21 @@ export function clockTime(iso: string): Html {
   return html`<time class="nums" datetime="${iso}" title="${iso}">${iso.slice(11, 19)}</time>`;
 }
 
-const DAY = 86_400_000;
-const SPANS: readonly (readonly [number, string])[] = [
-  [DAY, "day"],
+const SPANS: readonly (readonly [number, "day" | "hour" | "minute" | "second"])[] = [
+  [86_400_000, "day"],
   [3_600_000, "hour"],
   [60_000, "minute"],
   [1000, "second"],
 ];
+const DISTANCE = new Intl.RelativeTimeFormat("en");
 
 /** The distance to an instant: "in 3 days", "2 minutes ago", "now"; for a date in whole days. */
 export function fromNow(iso: string, now: string): string {
   const date = iso.length === 10;
-  const ms = date ? Date.parse(iso) - Date.parse(now.slice(0, 10)) : Date.parse(iso) - Date.parse(now);
+  const ms = Date.parse(iso) - Date.parse(date ? now.slice(0, 10) : now);
   if (date && ms === 0) return "today";
-  for (const [size, unit] of SPANS) {
-    const count = Math.floor(Math.abs(ms) / size);
-    if (count === 0) continue;
-    const words = `${count} ${unit}${count === 1 ? "" : "s"}`;
-    return ms > 0 ? `in ${words}` : `${words} ago`;
-  }
-  return "now";
+  const [size, unit] = SPANS.find(([size]) => Math.abs(ms) >= size) ?? [1000, "second"];
+  return Math.abs(ms) < size ? "now" : DISTANCE.format(Math.trunc(ms / size), unit);
 }
 
 /** "3 services", "1 service". */

@@ -7,6 +7,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { InjectedFault } from "../faults.ts";
 import { settle } from "../lifecycle/billing.ts";
+import { isOver } from "../lifecycle/terms.ts";
 import type { Exchange } from "../options.ts";
 import type { Ordered, RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";
@@ -246,14 +247,9 @@ function orderedBeside(store: World["store"], item: Extract<Reply, { form: "orde
     one.id !== id &&
     one.customer_id === customer_id &&
     one.domain?.toLowerCase() === domain.toLowerCase() &&
-    ["pending", "active", "suspended"].includes(one.status);
-  return {
-    id,
-    beside: store
-      .table("services")
-      .filter(same)
-      .map((one) => one.id),
-  };
+    !isOver(one);
+  const services = store.table("services").filter(same);
+  return { id, beside: services.map((one) => one.id) };
 }
 
 const LONGEST_KEY = 255;

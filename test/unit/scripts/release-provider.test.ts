@@ -76,7 +76,7 @@ describe("the command", () => {
     expect(folderIn(["out"])).toBe(path.resolve("out"));
     expect(folderIn([])).toBe(path.resolve(script, "../../dist/release"));
     expect(folderIn(["--help"])).toBeUndefined();
-    expect(() => folderIn(["a", "b"])).toThrow("One folder");
+    expect(() => folderIn(["a", "b"])).toThrow("Name one folder");
     expect(() => folderIn(["--halp"])).toThrow("--halp");
   });
 
