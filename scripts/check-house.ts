@@ -60,17 +60,17 @@ const WHOLE = /[\w}]\??: Project\b/g;
 const bags = written.flatMap((file) => [...(texts.get(file) ?? "").matchAll(WHOLE)].map(() => file));
 
 /**
- * Words that the field does not use (docs/glossary.md has those that it does), by where they stand. `weather` is also a switch of
- * the sandbox's profile, a public option: as a quoted name, a key or a property it does not count.
+ * Words that the field does not use (docs/glossary.md has those that it does), by where they are. `weather` is also a switch of
+ * the sandbox's profile, and `untold` a finding of the contract's JSON: as a quoted name, a key or a property they do not count.
  */
 const RETIRED =
-  /\b(?:told|untold|tells?|telling|anew|heed(?:s|ed|ing)?|for ever|whoever|by (?:it|them)sel(?:f|ves)|hangs? on|in doubt|surroundings|aims?|let go of|as of now|may well|stands at|(?<!["'`.])weather(?!["'`=:]| }))\b/gi;
+  /\b(?:told|tells?|telling|anew|heed(?:s|ed|ing)?|for ever|whoever|by (?:it|them)sel(?:f|ves)|hangs? on|in doubt|surroundings|aims?|let go of|as of now|may well|stands at|(?<!["'`.])(?:untold|weather)(?!["'`=:]| }))\b/gi;
 const root = path.resolve(SRC, "..");
 const WRITTEN_IN: readonly [where: string, glob: string, bound: number][] = [
-  ["sources", "src/**/*.ts", 102],
+  ["sources", "src/**/*.ts", 18],
   // Those that are generated say what the sources say.
-  ["pages and examples", "{{docs,examples,test/fixtures}/**/*.{md,ts,mjs,yaml,tf},*.md}", 27],
-  ["tests", "test/**/*.ts", 14],
+  ["pages and examples", "{{docs,examples,test/fixtures}/**/*.{md,ts,mjs,yaml,tf},*.md}", 2],
+  ["tests", "test/**/*.ts", 0],
   ["scripts", "{scripts,tools}/**/*.{ts,mjs,md}", 0],
 ];
 const retired = WRITTEN_IN.map(([where, glob, bound]) => ({

@@ -351,11 +351,11 @@ describe("a webhook that is there already", () => {
     const id = project.idOf("webhooks", project.control.list("webhooks")[0]?.id);
     const ran = await project.run("import", HOOK, id);
     expect(ran.code, ran.text).toBe(0);
-    expect(ran.text).toContain("Its secret was told only when it was made");
+    expect(ran.text).toContain("Its secret was returned only when it was created");
     expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: null });
     const { changes, diagnostics } = await project.plan();
     expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
-    // What is declared and is not there is said for as long as it is so.
+    // The warning about the declared secret_output lasts as long as the secret is unknown.
     expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
       "secret_output" in more ? [["secret.output", "warning"]] : [],
     );

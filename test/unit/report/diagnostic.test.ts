@@ -22,7 +22,7 @@ const warning = (address: string): Diagnostic => ({
   severity: "warning",
   code: "plan.unmanaged",
   summary: "coupon_code cannot be compared",
-  detail: "The API does not tell which coupon an order had.",
+  detail: "The API does not show which coupon an order had.",
   address,
 });
 
