@@ -147,7 +147,7 @@ export class Machine {
       secretDestination: (output, of) => files.destination(output, of),
       close: async () => journal.close(),
     };
-    return { connection: { ...connection, stop, session, terraformVersion: "1.11.4" }, warnings };
+    return { connection: { ...connection, stop, session }, warnings };
   }
 
   async close(): Promise<void> {

@@ -40,8 +40,6 @@ export interface Connection {
   session: ProviderSession | undefined;
   /** Terraform cancelled a call: no state has its answer. */
   isAnswerLost: boolean;
-  /** From ConfigureProvider ("1.11.4"); undefined before. */
-  terraformVersion: string | undefined;
   /** Warnings for the next answer about a resource. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
@@ -66,7 +64,6 @@ export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Co
   return {
     session: undefined,
     isAnswerLost: false,
-    terraformVersion: undefined,
     warnings: [],
     stop: new AbortController(),
     env,

@@ -46,33 +46,6 @@ export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
  */
 const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
 
-const getProviderSchema = unary(rpcs.getProviderSchema, () => ({
-  provider: toProtoSchema(catalogue.provider),
-  resourceSchemas: schemas(catalogue.resources),
-  dataSourceSchemas: schemas(catalogue.dataSources),
-  ephemeralResourceSchemas: schemas(catalogue.ephemeral),
-  functions: functionMessages(),
-  serverCapabilities,
-}));
-
-const getMetadata = unary(rpcs.getMetadata, () => ({
-  serverCapabilities,
-  resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
-  dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
-  ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
-  functions: [...catalogue.functions.keys()].map((name) => ({ name })),
-}));
-
-const getFunctions = unary(rpcs.getFunctions, () => ({
-  functions: functionMessages(),
-}));
-
-const validateConfig = unary(rpcs.validateProviderConfig, async ({ config }) => ({
-  diagnostics: await diagnosed(() =>
-    validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}),
-  ),
-}));
-
 const LONG_WAIT_MS = 5_000;
 
 /** Logs long waits, once for concurrent ones. */
@@ -86,51 +59,70 @@ function waitLog(log: Log): (ms: number) => void {
   };
 }
 
-const configure = unary(rpcs.configureProvider, async ({ config, terraformVersion }, connection) => {
-  const { stop, env, log } = connection;
-  const before = connection.session;
-  connection.session = undefined;
-  connection.terraformVersion = terraformVersion;
-  await before?.close();
-  const warnings: Diagnostic[] = [];
-  let answered = false;
-  try {
-    // The client of the API is a third of the time that the provider takes to load, and most processes that Terraform
-    // starts only validate.
-    const { openSession } = await import("../provider/session.ts");
-    connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
-      stop: stop.signal,
-      env,
-      terraformVersion,
-      onWait: waitLog(log),
-      onWarning(warning) {
-        // What is noticed later goes into the next answer about a resource.
-        (answered ? connection.warnings : warnings).push(warning);
-        if (answered) log("warn", warning.summary, { code: warning.code });
-      },
-    });
-    return { diagnostics: toDiagnostics(warnings) };
-  } catch (error) {
-    return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
-  } finally {
-    answered = true;
-  }
-});
-
-/** Answers at once: Terraform itself waits for the running calls. */
-const stopProvider = unary(rpcs.stopProvider, (_, connection) => {
-  connection.stop.abort();
-  return {};
-});
-
 /** Every rpc by its name. */
 export const calls: Calls = {
-  GetProviderSchema: getProviderSchema,
-  GetMetadata: getMetadata,
-  GetFunctions: getFunctions,
-  ValidateProviderConfig: validateConfig,
-  ConfigureProvider: configure,
-  StopProvider: stopProvider,
+  GetProviderSchema: unary(rpcs.getProviderSchema, () => ({
+    provider: toProtoSchema(catalogue.provider),
+    resourceSchemas: schemas(catalogue.resources),
+    dataSourceSchemas: schemas(catalogue.dataSources),
+    ephemeralResourceSchemas: schemas(catalogue.ephemeral),
+    functions: functionMessages(),
+    serverCapabilities,
+  })),
+
+  GetMetadata: unary(rpcs.getMetadata, () => ({
+    serverCapabilities,
+    resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
+    dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
+    ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
+    functions: [...catalogue.functions.keys()].map((name) => ({ name })),
+  })),
+
+  GetFunctions: unary(rpcs.getFunctions, () => ({
+    functions: functionMessages(),
+  })),
+
+  ValidateProviderConfig: unary(rpcs.validateProviderConfig, async ({ config }) => ({
+    diagnostics: await diagnosed(() =>
+      validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}),
+    ),
+  })),
+
+  ConfigureProvider: unary(rpcs.configureProvider, async ({ config, terraformVersion }, connection) => {
+    const { stop, env, log } = connection;
+    const before = connection.session;
+    connection.session = undefined;
+    await before?.close();
+    const warnings: Diagnostic[] = [];
+    let answered = false;
+    try {
+      // Loading the API client is a third of the start-up time, and most processes only validate.
+      const { openSession } = await import("../provider/session.ts");
+      connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
+        stop: stop.signal,
+        env,
+        terraformVersion,
+        onWait: waitLog(log),
+        onWarning(warning) {
+          // A later warning goes into the next answer about a resource.
+          (answered ? connection.warnings : warnings).push(warning);
+          if (answered) log("warn", warning.summary, { code: warning.code });
+        },
+      });
+      return { diagnostics: toDiagnostics(warnings) };
+    } catch (error) {
+      return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
+    } finally {
+      answered = true;
+    }
+  }),
+
+  /** Answers at once: Terraform itself waits for the running calls. */
+  StopProvider: unary(rpcs.stopProvider, (_, connection) => {
+    connection.stop.abort();
+    return {};
+  }),
+
   ...resourceCalls,
   ...dataCalls,
 };

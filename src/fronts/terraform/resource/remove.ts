@@ -45,7 +45,7 @@ export async function planDestroy(
   return { change, diagnostics: effectNotices(kind, prior, change) };
 }
 
-export interface Destroyed {
+interface Destroyed {
   readonly diagnostics: readonly Diagnostic[];
   /** What stays in the state, with an error: the removal has begun and not ended. Absent: nothing. */
   readonly left?: { readonly state: JsonObject; readonly mark: Mark };

@@ -5,12 +5,9 @@ import { attributesOf } from "../../../core/lifecycle/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
 import { inlineValue } from "../export/document.ts";
 
-/** Attributes of every resource that the kinds do not have: settings of the provider, not of the object. */
-export const PROVIDER_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
-
 const cache = new WeakMap<Kind, Schema>();
 
-/** The Terraform schema of a kind: its own attributes, then {@link PROVIDER_ATTRIBUTES}. Cached. */
+/** The Terraform schema of a kind: its own attributes, then settings of the provider, which the kinds do not have. Cached. */
 export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;
