@@ -3,7 +3,7 @@ import { readToken } from "../core/api/token.ts";
 import { fail, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } from "../project/contract.ts";
 import { learnToken } from "../project/known-secrets.ts";
-import type { Project } from "../project/project.ts";
+import type { ProjectParts } from "../project/source.ts";
 import { formatEstimate, renderContract } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, say } from "./terminal.ts";
@@ -60,27 +60,27 @@ function announcement(write: boolean): string {
 }
 
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
-async function tokenOf(project: Project, variable = "HOSTING_TOKEN"): Promise<string> {
+async function tokenOf({ source: { env }, redaction }: ProjectParts, variable = "HOSTING_TOKEN"): Promise<string> {
   if (looksLikeToken(variable, true)) {
-    learnToken(project.redaction, variable);
+    learnToken(redaction, variable);
     fail("provider.token", "--token-env takes the name of an environment variable, not a token", {
       remedies: [
         "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
       ],
     });
   }
-  if (!project.source.env[variable]) refuseSecretAsName("--token-env", variable);
+  if (!env[variable]) refuseSecretAsName("--token-env", variable);
   const { token } = await readToken(
     { env: variable },
     {
-      env: project.source.env,
+      env,
       of: "the check",
       otherwise: "or name another with --token-env",
       relativeTo: "",
       place: {},
     },
   );
-  learnToken(project.redaction, token);
+  learnToken(redaction, token);
   return token;
 }
 

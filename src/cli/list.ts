@@ -6,7 +6,7 @@ import type { CallOptions, Reader } from "../core/api/index.ts";
 import { fail } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
-import { escapeLine, type Listing, type Listings, renderListing, renderTable } from "../report/index.ts";
+import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printJson, type Terminal } from "./terminal.ts";
 
@@ -55,7 +55,7 @@ export const runCollection =
 
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
 export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
-  const { id, alias } = await serviceTarget(project, service, flags.provider);
+  const { id, alias } = await serviceTarget(project.state, service, flags.provider);
   return withProvider(project, alias, async (provider, signal) => {
     printListing(terminal, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
     return 0;
@@ -88,21 +88,8 @@ function printListing<L extends Listing>(
 
 /** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
 function printRecord(terminal: Terminal, record: object): void {
-  if (terminal.json) {
-    printJson(terminal, [withoutRaw(record)]);
-    return;
-  }
-  const columns = [
-    { header: "FIELD", cell: ([name]: readonly [string, unknown]) => name },
-    { header: "VALUE", cell: ([, value]: readonly [string, unknown]) => cellOf(value), align: "left" as const },
-  ];
-  const rows = Object.entries(withoutRaw(record));
-  terminal.out(renderTable(rows, columns, { ...terminal.outLook, empty: "It has no fields." }));
-}
-
-function cellOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return typeof value === "object" ? escapeLine(JSON.stringify(value)) : String(value);
+  if (terminal.json) printJson(terminal, [withoutRaw(record)]);
+  else terminal.out(renderFields(withoutRaw(record), terminal.outLook));
 }
 
 function withoutRaw(record: object): object {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line: arguments in, text and exit codes out. `program.ts` says which commands there are, `commands/` holds
- * one file each, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
+ * The command line: arguments in, text and exit codes out. `program.ts` and `register/` list the commands; each
+ * family has a file, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
  */
 import { nodeTooOld } from "../core/model/runtime.ts";
 

@@ -10,7 +10,10 @@ import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
 import type { Scope } from "./stacks.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
-const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
+export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
+  ...earlier,
+  given(value),
+];
 
 /** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
 export function given(value: string): string {
@@ -24,15 +27,6 @@ export function duration(text: string): number {
   if (ms === undefined) throw new InvalidArgumentError("Expected a time such as 30s, 5m or 1h.");
   return ms;
 }
-
-/** A port number, 0 for any free one. */
-export function port(text: string): number {
-  const value = Number(text);
-  if (!/^\d{1,5}$/.test(text) || value > 65535) throw new InvalidArgumentError("Expected a port from 0 to 65535.");
-  return value;
-}
-
-export { collect };
 
 /** The heading of the options that work everywhere. */
 export const COMMON_OPTIONS = "Common options:";
@@ -135,7 +129,7 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** What `--var` and `--var-file` leave behind, to be put back in order. */
+/** A value of `--var` or `--var-file`, with its place on the line. */
 interface Numbered {
   readonly nth: number;
   readonly option: VariableOption;
@@ -309,6 +303,9 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
+/** A port number, 0 for any free one. */
+export const port = wholeNumber(0, 65_535);
+
 /** Where to listen. */
 export interface ListenAddress {
   readonly host: string;
@@ -318,7 +315,7 @@ export interface ListenAddress {
 
 const LOOPBACK = "127.0.0.1";
 
-/** `8787`, `0.0.0.0:8787`, `[::1]:8787`. Without a host: loopback, so that to be reached from elsewhere is said on purpose. */
+/** `8787`, `0.0.0.0:8787`, `[::1]:8787`. Without a host: loopback, so that other machines reach it only on purpose. */
 export function listenAddress(text: string): ListenAddress {
   const [, bracketed, name, digits] = /^(?:(?:\[([^[\]]+)\]|([^\s:[\]/]+)):)?(\d{1,5})$/.exec(text.trim()) ?? [];
   const port = Number(digits);

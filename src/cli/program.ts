@@ -97,7 +97,7 @@ function nameOf(command: Command): string {
   return above?.parent ? `${nameOf(above)} ${command.name()}` : command.name();
 }
 
-/** The command that words lead to: `state push`. Words that lead nowhere end in a usage error. */
+/** The command that words name: `state push`. Unknown words are a usage error. */
 function commandNamed(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words) {

@@ -4,9 +4,9 @@ import path from "node:path";
 import type { HostingClient } from "../core/api/index.ts";
 import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/known-secrets.ts";
-import type { Project } from "../project/project.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
+import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
 import { fileFailure } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
@@ -28,13 +28,17 @@ const SERVICE = "hosting_service";
  * @param alias `--provider`; for an address the state knows it.
  * @throws HostformError `usage`, `plan.address`, `plan.pending`.
  */
-export async function serviceTarget(project: Project, text: string, alias: string | undefined): Promise<ServiceTarget> {
+export async function serviceTarget(
+  state: ProjectState,
+  text: string,
+  alias: string | undefined,
+): Promise<ServiceTarget> {
   const parsed = parseAddress(text);
-  if (parsed === undefined) return byId(project, text, alias);
+  if (parsed === undefined) return byId(state, text, alias);
   if (parsed.type !== SERVICE) {
     fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
   }
-  const [resource, another] = await project.state.select(text);
+  const [resource, another] = await state.select(text);
   if (resource === undefined || another !== undefined) {
     fail("usage", `${text} names several services`, {
       remedies: [`Name one of them, such as '${resource?.address}'.`],
@@ -55,14 +59,14 @@ export async function serviceTarget(project: Project, text: string, alias: strin
   return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
 }
 
-async function byId(project: Project, text: string, alias = "default"): Promise<ServiceTarget> {
+async function byId(state: ProjectState, text: string, alias = "default"): Promise<ServiceTarget> {
   const fix = `Give an id such as 1001, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
   if (!/^[A-Za-z0-9_-]+$/.test(text)) {
     fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { remedies: [fix] });
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
   if (!/^\d+$/.test(text)) {
-    const services = [...(await project.state.read()).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
+    const services = [...(await state.read()).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
     const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
     if (names.includes(text)) {
       fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {
@@ -91,7 +95,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
   learnValue(project.redaction, given);
-  const { id, alias, productType } = await serviceTarget(project, target, flags.provider);
+  const { id, alias, productType } = await serviceTarget(project.state, target, flags.provider);
   const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
@@ -148,7 +152,7 @@ function undecided(productType: string | null): never {
   });
 }
 
-/** The password that the flags lead to; it never stands on the command line, where other users can see it. */
+/** The password that the flags name; never on the command line, where other users can see it. */
 async function givenPassword(
   terminal: Terminal,
   source: ProjectSource,
@@ -202,7 +206,7 @@ interface SsoFlags extends ProviderFlags {
 
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
 export const runSso: Action<SsoFlags, [target: string]> = async (terminal, project, flags, target) => {
-  const { id, alias } = await serviceTarget(project, target, flags.provider);
+  const { id, alias } = await serviceTarget(project.state, target, flags.provider);
   const url = await panelUrl(project, alias, id);
   if (flags.open) {
     await terminal.browse(url);

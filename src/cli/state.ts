@@ -3,9 +3,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { didYouMean, fail, HostformError, type Json, type ResourceState, type State } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import type { Project } from "../project/project.ts";
 import { rotateKey } from "../project/rotate-key.ts";
-import { forget, secretNames } from "../project/state.ts";
+import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { fileFailure } from "./files.ts";
 import { type Action, printJson, revealJson, say } from "./terminal.ts";
@@ -251,7 +250,7 @@ interface ForceUnlockFlags {
 
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
 export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (terminal, project, flags, id) => {
-  const held = await whoHolds(project);
+  const held = await whoHolds(project.state);
   if (held === undefined) {
     if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
     else terminal.out("The state is not locked.\n");
@@ -279,9 +278,9 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
 };
 
 /** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
-async function whoHolds(project: Project): Promise<string | undefined> {
+async function whoHolds(state: ProjectState): Promise<string | undefined> {
   try {
-    const store = await project.state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });
+    const store = await state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });
     await store.close();
     return undefined;
   } catch (error) {

@@ -131,7 +131,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Runs a command with this process's streams and waits for its end. A terminal sends Ctrl-C to both of us, so it is
- * handed on only where there is no terminal; SIGTERM and SIGHUP always are.
+ * passed on only where there is no terminal; SIGTERM and SIGHUP always are.
  * @returns its exit code; 128+n when signal n ended it. @throws HostformError `usage` when it cannot be started.
  */
 async function runCommand(

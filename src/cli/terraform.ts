@@ -146,7 +146,7 @@ const REQUIREMENT: TfBlock = {
   ],
 };
 
-/** What leads Terraform to a mirror, and to the registry for every other provider. */
+/** Points Terraform to a mirror, and to the registry for every other provider. */
 function installation(mirror: string): TfBlock {
   const ours = [PROVIDER_ADDRESS];
   const path: TfItem = { name: "path", value: mirror };
@@ -194,7 +194,7 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
   for (const { name, content, mode } of files) {
     const file = path.join(folder, name);
     if (!names.includes(name) || Buffer.compare(await readFile(file), content) !== 0) return "other";
-    // A copy by other tools may have lost it; it is no part of what Terraform makes its hash from.
+    // A copy by other tools may have lost it; Terraform's hash does not cover it.
     runnable &&= (mode & 0o100) === 0 || ((await stat(file)).mode & 0o100) !== 0;
   }
   return runnable ? "same" : "nothing";
@@ -244,7 +244,7 @@ async function moved(from: string, to: string): Promise<boolean> {
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     if (isOurs(path.join(folder, "package.json"))) return folder;
-    if (path.dirname(folder) === folder) throw new Error(`${from} is in no package of hostform`);
+    if (path.dirname(folder) === folder) throw new Error(`${from} is not in a package of hostform`);
   }
 }
 

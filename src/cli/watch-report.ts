@@ -27,10 +27,10 @@ import { showProgress } from "./apply.ts";
 import type { Terminal } from "./terminal.ts";
 import { say } from "./terminal.ts";
 
-/** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a look, or at the end. */
+/** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a check, or at the end. */
 const REFUSED_MS = 60_000;
 
-/** The end of a look: what is said of it, and when the next one is (undefined: there is none). */
+/** The end of a check: what is reported of it, and when the next one is (undefined: there is none). */
 interface Found extends WatchReport {
   readonly result: Extract<WatchMessage, { type: "watch_found" }>["result"];
   /** Sentences; empty when they were reported already. */
@@ -41,7 +41,7 @@ interface Found extends WatchReport {
 }
 
 /**
- * What `watch` reports. News go to standard output; that a look was made, and when the next one is, is a line on standard
+ * What `watch` reports. News goes to standard output; each check, with the time of the next one, is a line on standard
  * error. So the output is a log of what happened. With `--json` everything is a message on standard output.
  */
 export class TerminalReporter implements WatchReporter {
@@ -63,7 +63,7 @@ export class TerminalReporter implements WatchReporter {
     this.#say({ type: "watch_start", ...fields }, text);
   }
 
-  /** A verified event has come. For people with `--verbose` only: the look that it leads to says its name. */
+  /** A verified event has come. For people with `--verbose` only: the check that it leads to names it. */
   event({ event, service, invoice }: Hint): void {
     if (!this.#json && !this.#terminal.verbose) return;
     const ids = [
@@ -104,7 +104,7 @@ export class TerminalReporter implements WatchReporter {
     this.#say({ type: "watch_settling" }, "The declaration has changed: waiting until it stays the same.");
   }
 
-  /** @param why the end of a sentence: what that shows. */
+  /** @param why the end of a sentence: what it shows. */
   contended({ addresses, times }: Contended, heldMs: number, why: string): void {
     const held = `Events are ignored for ${formatDuration(heldMs / 1000)}.`;
     const text = `${addresses.join(", ")}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
@@ -148,7 +148,7 @@ export class TerminalReporter implements WatchReporter {
     else this.#terminal.out(renderOutcome(plan, result, { ...this.#terminal.outLook, moneyScale }));
   }
 
-  /** The end of a look. @param news whether it had any. */
+  /** The end of a check. @param news whether it had any. */
   ended(report: WatchReport, { plan, end, requests }: Reconciliation, news: boolean, nextMs: number | undefined): void {
     const made = {
       applied: "All changes are done.",
@@ -160,7 +160,7 @@ export class TerminalReporter implements WatchReporter {
     this.#found({ ...report, result: end, found: found + same, news, requests, nextMs });
   }
 
-  /** A look that could not be made, or not to its end. */
+  /** A check that failed. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
     if (news && this.#json)
       this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now, this.#terminal.outLook.remedies)));
@@ -184,7 +184,7 @@ export class TerminalReporter implements WatchReporter {
     const message = { type: "watch_found", look, result, news, requests, next_seconds: seconds } as const;
     if (this.#json) this.#emit(watchMessage(message, found, this.#now));
     else if (found !== "" || nextMs !== undefined) say(this.#terminal, watchLine(line, this.#terminal.errLook));
-    // Nothing may wait in the redaction until the next look.
+    // Nothing may wait in the redaction until the next check.
     this.#terminal.flush();
   }
 

@@ -1,7 +1,6 @@
 /**
- * `hostform watch`: looks at the account again and again, reports what differs, and with `--auto-approve` makes it as
- * declared. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
- * (it only leads to a look), plan or apply in any other way than the commands of these names, hold the lock between looks.
+ * `hostform watch`: checks the account again and again, reports what differs, and with `--auto-approve` applies it. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
+ * (it only leads to a check), plan or apply in any other way than the commands of these names, hold the lock between checks.
  */
 import { fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
@@ -16,19 +15,19 @@ import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./w
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
 interface WatchFlags extends GuardFlags, SecretFlags {
-  /** Milliseconds from the end of a look at everything to the next one. */
+  /** Milliseconds from the end of a check of everything to the next one. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
   readonly listen?: ListenAddress;
-  /** Ends after so many looks. */
+  /** Ends after this many checks. */
   readonly maxRuns?: number;
 }
 
 const INTERVAL_MS = 300_000;
 
 /**
- * Watches until Ctrl-C, or for `maxRuns` looks.
- * @returns 0 after Ctrl-C that cut no apply short, or when the last look ended as an `apply` that succeeds does; else 1.
+ * Watches until Ctrl-C, or for `maxRuns` checks.
+ * @returns 0 after Ctrl-C that cut no apply short, or when the last check ended as an `apply` that succeeds does; else 1.
  * @throws HostformError what hinders it from the start.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {

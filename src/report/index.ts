@@ -37,6 +37,7 @@ export {
   type Column,
   type Listing,
   type Listings,
+  renderFields,
   renderListing,
   renderTable,
 } from "./listings.ts";

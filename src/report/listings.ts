@@ -222,6 +222,20 @@ const GAP = "  ";
 /** A column is not cut below this many columns: less says nothing. */
 const MIN_WIDTH = 8;
 
+/** One record in full: a line for each field. */
+export function renderFields(record: object, options: TextStyle): string {
+  const columns: readonly Column<[string, unknown]>[] = [
+    { header: "FIELD", cell: ([name]) => name },
+    { header: "VALUE", cell: ([, value]) => fieldCell(value), align: "left" },
+  ];
+  return renderTable(Object.entries(record), columns, { ...options, empty: "It has no fields." });
+}
+
+function fieldCell(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === "object" ? escapeLine(JSON.stringify(value)) : String(value);
+}
+
 /**
  * Rows as aligned columns under a header. On a terminal (width given) the widest columns are cut until a row fits, and
  * spare ones left out where that is not enough; piped, everything is there. Ends with a newline.

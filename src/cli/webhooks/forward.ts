@@ -1,5 +1,5 @@
 /**
- * Hands a verified delivery on to an application. In: the exact bytes. Out: the application's status, or why none came.
+ * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or why none came.
  * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
  */
 import { type Dispatcher, request } from "undici";
@@ -8,14 +8,13 @@ import { VERSION } from "../../core/api/index.ts";
 import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/known-secrets.ts";
-import type { Project } from "../../project/project.ts";
+import type { ProjectParts } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName } from "../options.ts";
-import type { Terminal } from "../terminal.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
-/** What came of handing a delivery on. */
+/** What came of forwarding a delivery. */
 export interface Forwarded {
   /** The application's status; undefined when no answer came. */
   readonly status?: number;
@@ -107,7 +106,7 @@ export class Forwarder {
 }
 
 /**
- * The address to hand deliveries on to. Plain http is for this machine alone: events contain customer data.
+ * The address to forward deliveries to. Plain http is for this machine alone: events contain customer data.
  * @throws HostformError `webhooks.listen`.
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
@@ -138,10 +137,10 @@ interface ForwardFlags {
 /** For the application to answer in (milliseconds). */
 const FORWARD_MS = 10_000;
 
-/** What deliveries are handed on with. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
+/** What forwards deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
 export function forwarderOf(
-  terminal: Terminal,
-  project: Project,
+  clock: Clock,
+  { source, redaction }: ProjectParts,
   { forwardTo, forwardSecretEnv: name }: ForwardFlags,
   secrets: SigningSecrets | undefined,
 ): Forwarder | undefined {
@@ -151,8 +150,8 @@ export function forwarderOf(
       remedies: ["Pass both, or neither."],
     });
   }
-  const url = forwardUrl(forwardTo, project.source.insecureHttp);
-  const shared = { url, clock: terminal.clock, env: project.source.env, timeoutMs: FORWARD_MS };
+  const url = forwardUrl(forwardTo, source.insecureHttp);
+  const shared = { url, clock, env: source.env, timeoutMs: FORWARD_MS };
   if (name === undefined) {
     if (secrets !== undefined)
       return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
@@ -164,8 +163,8 @@ export function forwarderOf(
       },
     );
   }
-  const secret = project.source.env[name]?.trim();
-  learnValue(project.redaction, project.source.env[name]);
+  const secret = source.env[name]?.trim();
+  learnValue(redaction, source.env[name]);
   if (!secret) {
     refuseSecretAsName("--forward-secret-env", name);
     fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {

@@ -12,9 +12,9 @@ import {
   fail,
   HostformError,
 } from "../../core/model/index.ts";
-import type { Project } from "../../project/project.ts";
 import { type Provider, withProvider } from "../../project/providers.ts";
 import type { Redaction } from "../../project/redaction.ts";
+import type { ProjectParts } from "../../project/source.ts";
 import { plural, renderDiagnostics } from "../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
 import { type Action, say, type Terminal } from "../terminal.ts";
@@ -60,8 +60,8 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
     });
   }
   const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
-  const forwarder = forwarderOf(terminal, project, flags, secrets);
-  const listener = new Listener(terminal, project, flags, secrets, forwarder);
+  const forwarder = forwarderOf(terminal.clock, project, flags, secrets);
+  const listener = new Listener({ terminal, project, flags, secrets, forwarder });
   try {
     if (register === undefined) return await listener.run();
     return await withProvider(project, provider, (account, signal) => listener.run({ account, signal, register }));
@@ -77,57 +77,52 @@ interface Registering {
   readonly register: string | true;
 }
 
+/** What a listener works with. */
+interface ListenerParts {
+  readonly terminal: Terminal;
+  readonly project: ProjectParts;
+  readonly flags: ListenFlags;
+  readonly secrets: SigningSecrets | undefined;
+  readonly forwarder: Forwarder | undefined;
+}
+
 class Listener {
-  readonly #terminal: Terminal;
-  readonly #project: Project;
-  readonly #flags: ListenFlags;
-  readonly #secrets: SigningSecrets | undefined;
-  readonly #forwarder: Forwarder | undefined;
+  readonly #parts: ListenerParts;
   readonly #log: DeliveryLog;
 
-  constructor(
-    terminal: Terminal,
-    project: Project,
-    flags: ListenFlags,
-    secrets: SigningSecrets | undefined,
-    forwarder: Forwarder | undefined,
-  ) {
-    this.#terminal = terminal;
-    this.#project = project;
-    this.#flags = flags;
-    this.#secrets = secrets;
-    this.#forwarder = forwarder;
-    this.#log = new DeliveryLog(terminal);
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    this.#log = new DeliveryLog(parts.terminal);
   }
 
   async run(registering?: Registering): Promise<number> {
-    const { remember, maxAge } = this.#flags;
-    const { clock } = this.#terminal;
+    const { remember, maxAge } = this.#parts.flags;
+    const { clock } = this.#parts.terminal;
     const memory =
       remember === undefined
         ? memoryOf({ clock })
-        : await fileMemoryOf({ file: path.resolve(this.#project.source.cwd, remember), clock });
-    const stops = stopsOf(this.#terminal);
+        : await fileMemoryOf({ file: path.resolve(this.#parts.project.source.cwd, remember), clock });
+    const stops = stopsOf(this.#parts.terminal);
     // What comes before the subscription's secret is known waits for it.
     const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
     subscribed.catch(() => {});
-    const events = eventNames(this.#flags.events ?? []);
+    const events = eventNames(this.#parts.flags.events ?? []);
     const handling = {
       secrets: async () => {
         const own = await subscribed;
-        const given = (await this.#secrets?.texts()) ?? [];
+        const given = (await this.#parts.secrets?.texts()) ?? [];
         return own === undefined ? given : [own.secret, ...given];
       },
       events: new Set<string>(events),
       memory,
       maxAge: maxAge === undefined ? undefined : maxAge / 1000,
       clock,
-      forwarder: this.#forwarder,
-      again: this.#flags.duplicates === true,
+      forwarder: this.#parts.forwarder,
+      again: this.#parts.flags.duplicates === true,
       stop: stops.now,
       log: this.#log,
     };
-    const { host = "127.0.0.1", port = 0 } = this.#flags;
+    const { host = "127.0.0.1", port = 0 } = this.#parts.flags;
     const underWay = new Set<Promise<void>>();
     const receiver = await receiveAt({ host, port }, (request, response) => {
       const taking = takeDelivery(handling, request, response).finally(() => underWay.delete(taking));
@@ -141,8 +136,8 @@ class Listener {
         if (registering !== undefined) {
           const url = this.#address(registering, receiver);
           subscription = await subscribe(
-            this.#terminal,
-            this.#project.redaction,
+            this.#parts.terminal,
+            this.#parts.project.redaction,
             registering.account.client.webhooks,
             { url, events },
             registering.signal,
@@ -157,7 +152,7 @@ class Listener {
       } finally {
         if (subscription !== undefined && registering !== undefined) {
           const { webhooks } = registering.account.client;
-          if (!(await unsubscribe(this.#terminal, webhooks, subscription.id, stops.now))) code = 1;
+          if (!(await unsubscribe(this.#parts.terminal, webhooks, subscription.id, stops.now))) code = 1;
         }
       }
     } finally {
@@ -172,12 +167,12 @@ class Listener {
   async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
     if (underWay.size > 0 && !now.aborted) {
       const count = plural(underWay.size, "delivery", "deliveries");
-      say(this.#terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
+      say(this.#parts.terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
     }
     const ended = new AbortController();
     const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
       const answered = Promise.all(underWay);
-      await Promise.race([answered, this.#terminal.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
+      await Promise.race([answered, this.#parts.terminal.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
     });
     const cutting = new AbortController();
     void cut.then(() => cutting.abort());
@@ -197,7 +192,7 @@ class Listener {
     }
     // All addresses of this machine are none that anybody could send to.
     const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
-    const base = account.config.baseUrl ?? this.#project.source.env.HOSTING_BASE_URL ?? "";
+    const base = account.config.baseUrl ?? this.#parts.project.source.env.HOSTING_BASE_URL ?? "";
     if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
     return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach this receiver", {
       detail: `--register alone would subscribe ${url}/.`,
@@ -207,7 +202,7 @@ class Listener {
 
   /** An application at our own address would get its own deliveries indefinitely. */
   #refuseLoop({ port }: Receiver): void {
-    const url = this.#forwarder?.url;
+    const url = this.#parts.forwarder?.url;
     if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
       return;
     fail("webhooks.listen", "--forward-to is the address of this receiver", {
@@ -216,31 +211,31 @@ class Listener {
   }
 
   #announce({ url }: Receiver, subscription: Subscription | undefined): void {
-    const target = this.#forwarder?.shown;
+    const target = this.#parts.forwarder?.shown;
     this.#log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
-    if (this.#terminal.json) return;
+    if (this.#parts.terminal.json) return;
     const lines = [
       `Receiving deliveries at ${url} until Ctrl-C.`,
       ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
       ...(target === undefined ? [] : [`Forwarding each to ${target}.`]),
       ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
     ];
-    say(this.#terminal, lines.join("\n"));
-    this.#terminal.flush();
+    say(this.#parts.terminal, lines.join("\n"));
+    this.#parts.terminal.flush();
   }
 
   #farewell(): void {
     const { taken, refused } = this.#log.counts;
     this.#log.note({ type: "stopped", taken, refused });
-    if (this.#terminal.json) return;
+    if (this.#parts.terminal.json) return;
     const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
-    say(this.#terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
+    say(this.#parts.terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
   }
 }
 
 /*
  * A subscription for as long as a run lasts (§4 POST and DELETE /api/v1/webhooks). In: an address, events. Out: the
- * signing secret, which stays in memory. Whatever happens, what was made is removed again, or it is said what remains.
+ * signing secret, which stays in memory. Whatever happens, it is removed at the end, or a warning names it.
  */
 interface Subscription {
   readonly id: string;
@@ -292,7 +287,7 @@ export async function subscribe(
   });
 }
 
-/** Removes the one that leads to the address now and did not before. Of two, one is somebody else's, and nothing says which. */
+/** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
 async function removeNew(
   terminal: Terminal,
   webhooks: Webhooks,
@@ -312,7 +307,7 @@ async function removeNew(
 }
 
 /**
- * Removes a subscription; one that is gone is as good. Never throws: what remains is said.
+ * Removes a subscription; one that is gone is as good. Never throws: it warns of what remains.
  * @param signal aborted: the user does not want to wait for it.
  * @returns whether it is gone.
  */

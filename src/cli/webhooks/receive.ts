@@ -22,9 +22,9 @@ interface Handling {
   readonly maxAge: number | undefined;
   readonly clock: { now(): number };
   readonly forwarder: Forwarder | undefined;
-  /** What was handled is handed on once more when it comes again. */
+  /** Repeated deliveries are forwarded, too. */
   readonly again: boolean;
-  /** Aborted: what is being handed on is given up. */
+  /** Aborted: gives up what is being forwarded. */
   readonly stop: AbortSignal;
   readonly log: DeliveryLog;
 }
@@ -110,7 +110,7 @@ async function handOver(
 
 const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
 
-/** Says what came of it. Of a body that was not verified nothing is said. */
+/** Logs the outcome. Nothing of a body that was not verified is logged. */
 function logOutcome({ log, events }: Handling, course: Course, answered: number): void {
   const { body, identity, handled, again = false, forwarded, refusal, error } = course;
   if (refusal !== undefined && refusal.code !== "webhooks.busy") {
@@ -141,12 +141,12 @@ function sentenceOf(error: unknown): string {
 }
 
 /*
- * What is said of deliveries: a line for each on standard output, with `--json` a document on a line. What they say is
+ * The log of deliveries: a line for each on standard output, with `--json` a document on a line. What they say is
  * the sender's, and shown only once it is verified; of a refused one nothing is shown.
  */
 
 /**
- * What became of a verified delivery. `received`: shown, as there is nowhere to hand it to; `forwarded`: the application
+ * What became of a verified delivery. `received`: shown, not forwarded; `forwarded`: the application
  * took it; `failed`: it did not, so the sender is to try again; `duplicate`: it had been handled; `busy`: it is being
  * handled; `left out`: not one of the events that are wanted.
  */
@@ -156,7 +156,7 @@ type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "lef
 interface TakenDelivery {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** It had been handled before, and was handed on all the same. */
+  /** It had been handled before, and was forwarded all the same. */
   readonly again: boolean;
   /** What the sender was answered. */
   readonly answered: number;

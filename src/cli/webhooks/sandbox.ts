@@ -4,8 +4,8 @@ import { isLoopback } from "../../core/api/address.ts";
 import { networkFailure } from "../../core/api/transport.ts";
 import { fail, isObject } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
-import type { Project } from "../../project/project.ts";
-import { escapeLine, escapeText, plural, renderTable } from "../../report/index.ts";
+import type { ProjectParts } from "../../project/source.ts";
+import { escapeLine, escapeText, plural, renderFields, renderTable } from "../../report/index.ts";
 import { serviceTarget } from "../service.ts";
 import { type Action, printJson, say, type Terminal } from "../terminal.ts";
 
@@ -18,10 +18,11 @@ interface TriggerFlags extends ControlFlags {
 /** How often, and how far apart (milliseconds), it is looked whether a delivery was attempted. */
 const [LOOKS, LOOK_MS] = [200, 50];
 
-/** `hostform webhooks trigger EVENT`: has a sandbox send an event now, whether or not it has happened. */
+/** `hostform webhooks trigger EVENT`: makes a sandbox send an event now, whether or not it has happened. */
 export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal, project, flags, event) => {
   const { invoice, webhook } = flags;
-  const service = flags.service === undefined ? undefined : (await serviceTarget(project, flags.service, undefined)).id;
+  const service =
+    flags.service === undefined ? undefined : (await serviceTarget(project.state, flags.service, undefined)).id;
   const body = {
     event,
     ...(service !== undefined && { service_id: idOf("the id of a service", service) }),
@@ -52,7 +53,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
   return 0;
 };
 
-/** `hostform webhooks replay ID`: has a sandbox send a delivery again, the same bytes, as one of its own. */
+/** `hostform webhooks replay ID`: makes a sandbox send a delivery again, the same bytes, as a new one. */
 export const runReplay: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
   const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path }));
@@ -63,7 +64,7 @@ export const runReplay: Action<ControlFlags, [id: string]> = async (terminal, pr
 /** The same deliveries once each was attempted, so that what came back can be shown; as they are after a while. */
 async function attempted(
   terminal: Terminal,
-  project: Project,
+  project: ProjectParts,
   flags: ControlFlags,
   sent: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
@@ -104,14 +105,7 @@ const answerOf = (attempt: Delivery["attempts"][number] | undefined) => attempt?
 
 function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): string {
   const fields = Object.entries(delivery).filter(([, value]) => value !== null);
-  const table = renderTable(
-    fields,
-    [
-      { header: "FIELD", cell: ([name]) => name },
-      { header: "VALUE", cell: ([, value]) => String(value), align: "left" },
-    ],
-    { ...terminal.outLook, empty: "" },
-  );
+  const table = renderFields(Object.fromEntries(fields), terminal.outLook);
   const tries = renderTable(
     attempts,
     [
@@ -172,7 +166,7 @@ const TIMEOUT_MS = 30_000;
  * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
  */
 function askControl(
-  project: Project,
+  project: ProjectParts,
   { controlUrl }: ControlFlags,
   { method, path, body }: { readonly method: Dispatcher.HttpMethod; readonly path: string; readonly body?: object },
 ): Promise<unknown> {

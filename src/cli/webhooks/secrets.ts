@@ -7,6 +7,7 @@ import path from "node:path";
 import { parseEnv } from "node:util";
 import { WEBHOOK_SECRET } from "../../core/api/answers.ts";
 import {
+  type Clock,
   fail,
   HostformError,
   isObject,
@@ -17,7 +18,8 @@ import {
 import { learnValue } from "../../project/known-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import type { Log } from "../../project/source.ts";
+import type { Log, ProjectParts } from "../../project/source.ts";
+import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { fileFailure, readUpTo } from "../files.ts";
 import { refuseSecretAsName } from "../options.ts";
@@ -121,7 +123,7 @@ export async function openSecrets(project: Project, flags: SecretFlags): Promise
 
 /*
  * The places that hold signing secrets: a variable, a file, the state. Each is read again whenever it is asked, and
- * announces what it finds to the redaction before it hands it out.
+ * announces what it finds to the redaction before it returns it.
  */
 interface SigningSecret {
   readonly secret: string;
@@ -139,11 +141,11 @@ const STATE_MS = 2_000;
 const MOST_BYTES = 1024 * 1024;
 
 /** One secret, whole: what an environment holds does not change while we run. */
-function variableSource(project: Project, name: string): SecretSource {
+function variableSource({ source, redaction }: ProjectParts, name: string): SecretSource {
   const place = `the environment variable ${name}`;
   return async () => {
-    const secret = project.source.env[name]?.trim();
-    learnValue(project.redaction, project.source.env[name]);
+    const secret = source.env[name]?.trim();
+    learnValue(redaction, source.env[name]);
     if (!secret) {
       refuseSecretAsName("--secret-env", name);
       const state = secret === undefined ? "It is not set." : "It is empty.";
@@ -156,14 +158,14 @@ function variableSource(project: Project, name: string): SecretSource {
 }
 
 /** A file of secrets; its path is relative to the working folder. */
-function fileSource(project: Project, file: string): SecretSource {
+function fileSource({ source, redaction, log }: ProjectParts, file: string): SecretSource {
   let first = true;
   return async () => {
     const place = `the file ${escapeLine(file)}`;
-    const { text, readableByOthers } = await contentOf(path.resolve(project.source.cwd, file), place);
-    const secrets = secretsIn(project.redaction, text, place);
+    const { text, readableByOthers } = await contentOf(path.resolve(source.cwd, file), place);
+    const secrets = secretsIn(redaction, text, place);
     if (first && readableByOthers) {
-      project.log.say(`Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
+      log.say(`Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
     }
     first = false;
     return secrets;
@@ -185,7 +187,7 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
  * taken it out of the state, the file holds only the newest: what was read there before is remembered for so long.
  */
 function stateSource(project: Project, address: string): SecretSource {
-  const read = stateReader(project, address);
+  const read = stateReader(project.state, project.host.clock, address);
   const held: HeldSecrets = new Map();
   const look = async (resources: readonly ResourceState[]) =>
     Promise.all(resources.map((resource) => secretsOfWebhook(project, resource, held)));
@@ -198,13 +200,17 @@ function stateSource(project: Project, address: string): SecretSource {
 }
 
 /** Reads the webhooks of the state that an address names; reads the state again on `refresh`, or when the last read is too old. */
-function stateReader(project: Project, address: string): (refresh: boolean) => Promise<readonly ResourceState[]> {
+function stateReader(
+  state: ProjectState,
+  clock: Clock,
+  address: string,
+): (refresh: boolean) => Promise<readonly ResourceState[]> {
   let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
   return async (refresh) => {
-    const now = project.host.clock.now();
+    const now = clock.now();
     if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const selected = await project.state.select(address, first);
+      const selected = await state.select(address, first);
       first = false;
       known = { at: now, resources: webhooksOf(selected, address) };
     }
@@ -224,7 +230,7 @@ function webhooksOf(resources: readonly ResourceState[], address: string): reado
 type HeldSecrets = Map<string, { readonly now: readonly SigningSecret[]; readonly before: readonly SigningSecret[] }>;
 
 async function secretsOfWebhook(
-  project: Project,
+  parts: ProjectParts,
   { address, attributes, private: mark }: ResourceState,
   held: HeldSecrets,
 ): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
@@ -233,7 +239,7 @@ async function secretsOfWebhook(
   const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
   const secret = textAt(attributes, "secret");
   if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
-  const now = await secretsOfOutput(project, address, attributes.secret_output);
+  const now = await secretsOfOutput(parts, address, attributes.secret_output);
   const last = held.get(address);
   const changed = last !== undefined && !sameSecrets(last.now, now);
   const earlier = changed ? last.now : (last?.before ?? []);
@@ -247,21 +253,20 @@ const sameSecrets = (a: readonly SigningSecret[], b: readonly SigningSecret[]) =
 
 /** The secret where `secret_output` has put it, as far as it can be read back from there. */
 async function secretsOfOutput(
-  project: Project,
+  { source: { dir }, redaction }: ProjectParts,
   address: string,
   output: Json | undefined,
 ): Promise<readonly SigningSecret[]> {
-  const { dir } = project.source;
   if (isObject(output) && typeof output.file === "string") {
     const place = `the file ${escapeLine(output.file)}`;
-    return secretsIn(project.redaction, (await contentOf(path.resolve(dir, output.file), place)).text, place);
+    return secretsIn(redaction, (await contentOf(path.resolve(dir, output.file), place)).text, place);
   }
   if (isObject(output) && isObject(output.env_file)) {
     const { path: file, name } = output.env_file;
     if (typeof file === "string" && typeof name === "string") {
       const place = `${name} in ${escapeLine(file)}`;
       const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
-      learnValue(project.redaction, secret);
+      learnValue(redaction, secret);
       if (!secret) unreadable(place, "The line is missing, or empty.", `Restore it, or give ${OTHERS}.`);
       return [{ secret, place }];
     }
@@ -321,7 +326,7 @@ const SHORTEST = 8;
 const ALONE = "Give a file that holds only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
-/** Forms of lines that no secret has. Each is said of "it". */
+/** Forms of lines that no secret has. Each detail is about the file. */
 const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string])[] = [
   [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
   [
