@@ -23,6 +23,8 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   };
   return {
     ...io,
+    // A terminal of unknown size says 0.
+    columns: io.columns || undefined,
     redaction,
     out: out.write,
     err: err.write,

@@ -83,6 +83,13 @@ describe("usage", () => {
     expect(json.json().diagnostics[0]).toMatchObject({ code: "usage" });
   });
 
+  it("wraps no line for a terminal of unknown size", async () => {
+    const [known, unknown] = await Promise.all(
+      [500, 0].map((columns) => runIn(temporaryFolder(), ["plan"], { terminal: true, columns })),
+    );
+    expect(unknown?.stderr).toBe(known?.stderr);
+  });
+
   it("without a command prints the help, and ends with 0", async () => {
     const bare = await runIn(temporaryFolder(), []);
     expect(bare).toMatchObject({ code: 0, stderr: "" });
