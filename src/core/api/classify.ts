@@ -236,15 +236,20 @@ export function htmlPage(text: string, contentType = ""): string | undefined {
   return title === "" ? "an HTML page" : `an HTML page titled "${title}"`;
 }
 
+/** More than anyone reads. An answer may have millions. */
+const MOST_FIELD_ERRORS = 20;
+
 /**
  * §7, 422: `errors` as dotted field path -> messages. Strings, lists and nested objects are accepted, and lists of
- * `{field, message}`; every text and every path passes through `redact`.
+ * `{field, message}`, 20 messages at most; every text and every path passes through `redact`.
  */
 export function fieldErrorsOf(json: unknown, redact: (text: string) => string): Record<string, readonly string[]> {
   const errors = isObject(json) ? json.errors : undefined;
   const found = new Map<string, string[]>();
+  let count = 0;
   const add = (field: string, text: unknown) => {
-    if (typeof text !== "string" && typeof text !== "number") return;
+    if ((typeof text !== "string" && typeof text !== "number") || count === MOST_FIELD_ERRORS) return;
+    count += 1;
     const path = redact(field);
     found.set(path, [...(found.get(path) ?? []), redact(String(text))]);
   };

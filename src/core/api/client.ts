@@ -1,4 +1,4 @@
-/** The client: an object with a method for each endpoint, whose reading half is a type of its own. */
+/** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
 import type { JsonObject } from "../model/index.ts";
 import { webAddress } from "./address.ts";

@@ -116,13 +116,15 @@ function itemsOf(
 ): readonly unknown[] | undefined {
   const names = ["data", ...decoder.many, ...ITEM_NAMES];
   const known = (name: string) => names.includes(name);
-  const found = holders.flatMap((holder) =>
-    Object.entries(holder).flatMap(([name, value]) => {
+  const found = holders.flatMap((holder) => {
+    const entries = Object.entries(holder);
+    const speaking = entries.filter(([name, value]) => !isHarmless(name, value));
+    return entries.flatMap(([name, value]) => {
       if (NOT_ITEMS.has(name) || META_NAMES.includes(name)) return [];
-      const alone = Object.entries(holder).every(([other, said]) => other === name || isHarmless(other, said));
+      const alone = speaking.every(([other]) => other === name);
       return [{ name, value: byId(decoder, value) ?? value, alone }];
-    }),
-  );
+    });
+  });
   const lists = found.filter(({ value }) => Array.isArray(value) && value.length > 0) as {
     name: string;
     value: unknown[];

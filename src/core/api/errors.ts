@@ -11,7 +11,7 @@ const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
 };
 
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
-  /** Whether the same request may well succeed a little later. Whether it may be sent again is another question. */
+  /** Whether the same request may succeed a little later. Whether it may be sent again is another question. */
   readonly transient?: boolean | undefined;
   /** How long the server asked to wait, in ms. */
   readonly waitMs?: number | undefined;

@@ -46,7 +46,7 @@ const GRACE_MS = 1_000;
 /** How soon to ask again while another has the turn. */
 const TURN_MS = 100;
 /** No pause is kept for longer, whatever was asked for: after that the server is asked again. */
-const LONGEST_PAUSE_MS = 3_600_000;
+export const LONGEST_PAUSE_MS = 3_600_000;
 /** Clocks are often corrected by less than this. */
 const SET_BACK_MS = 1_000;
 

@@ -3,7 +3,7 @@ import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { type Ledger, WINDOW_MS } from "./ledger.ts";
+import { type Ledger, LONGEST_PAUSE_MS, WINDOW_MS } from "./ledger.ts";
 
 /** A longer pause than this is reported, not waited for. */
 export const LONGEST_WAIT_MS = 120_000;
@@ -91,7 +91,8 @@ export class Limiter {
       const asked = retryAfterMs ?? resetMs;
       // After repeated refusals the pause grows from 5 s to a whole window: what the server asked for did not suffice.
       const grown = Math.min(WINDOW_MS, 5_000 * 2 ** Math.max(0, this.#refusals - 1));
-      const pause = asked === undefined ? grown : Math.max(asked, this.#refusals > 1 ? grown / 2 : 1_000);
+      const least = this.#refusals > 1 ? grown / 2 : 1_000;
+      const pause = asked === undefined ? grown : Math.max(Math.min(asked, LONGEST_PAUSE_MS), least);
       // Servers round to seconds: arrive a little late rather than a little early.
       const until = now + Math.ceil(pause + 250 + this.#random() * 500);
       if (again) this.#refusedUntil = until;

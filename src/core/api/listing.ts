@@ -85,7 +85,7 @@ class Reading {
   /** Pages that came. */
   #pages = 0;
   #first: ListPage | undefined;
-  #firstRows: readonly string[] = [];
+  #firstRows: ReadonlySet<string> = new Set();
   /** The first page was refused as one that does not exist. */
   #refusal: ApiError | undefined;
   /** The number that was asked for last. */
@@ -145,7 +145,7 @@ class Reading {
       const isFirst = this.#pages === 1;
       if (isFirst) {
         this.#first = page;
-        this.#firstRows = records.map((record) => rowOf(endpoint, record));
+        this.#firstRows = new Set(records.map((record) => rowOf(endpoint, record)));
       }
       const promised = isPromised(signs);
       signs = nextSigns(page, { asked, pages: this.#pages, rows: this.#rows.size });
@@ -197,7 +197,7 @@ class Reading {
       return [];
     }
     const { records, fresh } = this.#take(page);
-    const apart = !records.some((record) => this.#firstRows.includes(rowOf(endpoint, record)));
+    const apart = !records.some((record) => this.#firstRows.has(rowOf(endpoint, record)));
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#numbering.learn(0);
       // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.

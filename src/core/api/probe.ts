@@ -123,7 +123,7 @@ export class Prober {
     // Callers without types are held to the list as well.
     if (!PROBE_ENDPOINTS.includes(endpoint)) refuseArgument(endpoint, "A probe cannot use this endpoint");
     const answer = await this.#chains[as](buildRequest(endpoint, parts));
-    // A removal that was done by an attempt whose answer was lost has no answer of its own.
+    // A removal that an attempt with a lost answer carried out has no reply.
     return isSeen(answer)
       ? this.#probed(answer.reply, answer.refusal)
       : this.#probed({ status: answer.status, headers: {}, text: "" }, undefined);

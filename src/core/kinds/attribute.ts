@@ -119,19 +119,14 @@ export function foldedDomain(value: unknown): string | undefined {
   return text === undefined ? undefined : domainToASCII(text) || text;
 }
 
-export function sameDomain(a: Json, b: Json): boolean {
-  return foldedDomain(a) !== undefined && foldedDomain(a) === foldedDomain(b);
-}
+export const sameDomain = sameBy(foldedDomain);
 
 /** The form in which addresses are compared: as every URL parser writes it (`https://a.example` has the path `/`). */
 export function normalUrl(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  return URL.canParse(value) ? new URL(value).href : value;
+  return typeof value === "string" ? (URL.parse(value)?.href ?? value) : undefined;
 }
 
-export function sameUrl(a: Json, b: Json): boolean {
-  return normalUrl(a) !== undefined && normalUrl(a) === normalUrl(b);
-}
+export const sameUrl = sameBy(normalUrl);
 
 /** The form in which e-mail addresses are compared; undefined for anything but a string. */
 export function folded(value: unknown): string | undefined {
@@ -139,8 +134,11 @@ export function folded(value: unknown): string | undefined {
 }
 
 /** Equality without regard to case and surrounding blanks (e-mail addresses, words of a fixed set). */
-export function sameFolded(a: Json, b: Json): boolean {
-  return folded(a) !== undefined && folded(a) === folded(b);
+export const sameFolded = sameBy(folded);
+
+/** Equality of two values that have the same form, if they have one. */
+function sameBy(formOf: (value: unknown) => string | undefined): (a: Json, b: Json) => boolean {
+  return (a, b) => formOf(a) !== undefined && formOf(a) === formOf(b);
 }
 
 /** Equality of two lists as sets. */

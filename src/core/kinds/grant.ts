@@ -70,12 +70,12 @@ export const grant: Kind<"createGrant"> = {
   description: `Shares a service with another user, to view or to manage it. Written inside the service's block, keyed by
 e-mail address; a single word is short for the permission.
 
-The API cannot change a grant: a different permission or end revokes it and grants anew. A grant whose \`expires_at\` has
+The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose \`expires_at\` has
 passed is left alone, not created in a loop. Removing it revokes it.`,
   hcl: `Shares a service with another user, to view or to manage it. \`for_each\` over a map of e-mail addresses keeps a team in
 one block.
 
-The API cannot change a grant: a different permission or end revokes it and grants anew. A grant whose \`expires_at\` has
+The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose \`expires_at\` has
 passed is left alone, not created in a loop. Destroying revokes it.`,
   example: `services:
   acme-www:

@@ -41,16 +41,10 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
 });
 
-const remote = (record: MigrationRequestRecord): Remote => ({
+const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord): Remote => ({
   id: record.id,
   phase: "live",
-  attributes: {
-    id: record.id,
-    domain: record.domain,
-    ...(record.order_id !== null && { order_id: record.order_id }),
-    status: record.status,
-    created_at: record.created_at,
-  },
+  attributes: { ...record, ...(order_id !== null && { order_id }) },
 });
 
 /** A service id as the body wants it: the specification gives integers for services (§2). */

@@ -64,17 +64,15 @@ export type ProviderSettings = z.infer<typeof providerSettings>;
 
 /** Settings that are each valid alone, as the rest of the program takes them. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
-  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale } = settings;
-  const { idempotency_key_retention, list_lag } = settings;
   return {
-    ...(base_url !== undefined && { baseUrl: base_url }),
-    ...(token_env !== undefined && { tokenEnv: token_env }),
-    ...(token_file !== undefined && { tokenFile: token_file }),
-    ...(requests_per_minute !== undefined && { requestsPerMinute: requests_per_minute }),
-    ...(status_words !== undefined && { statusWords: status_words }),
-    ...(money_scale !== undefined && { moneyScale: money_scale }),
-    ...(idempotency_key_retention !== undefined && { keyLifetimeMs: milliseconds(idempotency_key_retention) }),
-    ...(list_lag !== undefined && { listLagMs: milliseconds(list_lag) }),
+    baseUrl: settings.base_url,
+    tokenEnv: settings.token_env,
+    tokenFile: settings.token_file,
+    requestsPerMinute: settings.requests_per_minute,
+    statusWords: settings.status_words,
+    moneyScale: settings.money_scale,
+    keyLifetimeMs: milliseconds(settings.idempotency_key_retention),
+    listLagMs: milliseconds(settings.list_lag),
   };
 }
 
@@ -104,7 +102,7 @@ export function readingSettings({
   const words = Object.entries(statusWords).map(([word, phase]) => [word.trim().toLowerCase(), phase] as const);
   return {
     statusWords: Object.fromEntries(words),
-    ...(keyLifetimeMs !== undefined && { keyLifetimeMs }),
-    ...(listLagMs !== undefined && { listLagMs }),
+    keyLifetimeMs,
+    listLagMs,
   };
 }

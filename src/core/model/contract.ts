@@ -1,10 +1,10 @@
 /**
  * `pass`: seen as specified. `differs`: seen otherwise, and hostform copes. `stops`: hostform cannot work with it.
- * `not_seen`: nothing was there to look at, or the token may not look.
+ * `not_seen`: there was nothing to look at, or the token may not read it.
  */
 export type Verdict = "pass" | "differs" | "stops" | "not_seen";
 
-/** One statement of the specification, held against what a server does. */
+/** One statement of the specification, compared with what a server does. */
 export interface ContractCheck {
   /** `service.fields`: stable, for programs. */
   readonly id: string;
@@ -15,13 +15,13 @@ export interface ContractCheck {
   readonly verdict: Verdict;
   /** What was seen, or why nothing was. No data of customers. */
   readonly detail?: string;
-  /** What to do, where something is to be done. */
+  /** What to do about it. */
   readonly fix?: string;
 }
 
 /**
- * How a switch of the sandbox's profile came out. `seen`: a value fits. `other`: something was seen that no value is
- * like. `nothing`: there was nothing to look at. `untold`: reading cannot find it out.
+ * The result for a switch of the sandbox's profile. `seen`: a value fits. `other`: no value fits. `nothing`: there was
+ * nothing to look at. `untold`: reading does not show it.
  */
 type Finding = "seen" | "other" | "nothing" | "untold";
 
@@ -37,7 +37,7 @@ export interface ContractRow {
   readonly evidence: string;
 }
 
-/** What `hostform contract` found out about a server. */
+/** The result of a contract check. */
 export interface ContractReport {
   readonly base_url: string;
   /** Whether the harmless writes were sent. */
@@ -51,7 +51,7 @@ export interface ContractReport {
   readonly profile: string;
 }
 
-/** Whether anything could be read at all: a token that may read nothing shows nothing about a server. */
+/** Whether anything could be read: a token that may read nothing shows nothing about a server. */
 export function isJudged({ checks }: Pick<ContractReport, "checks">): boolean {
   return checks.some(({ id, verdict }) => id.startsWith("read.") && verdict !== "not_seen");
 }

@@ -1,6 +1,6 @@
 /**
- * The one walk through a graph of dependencies: resources by their references, names of a stack, stacks, data sources. It goes
- * with a stack of its own, since a chain may be as long as a declaration.
+ * The one walk through a graph of dependencies: resources by their references, names of a stack, stacks, data sources. It is not
+ * recursive, since a chain may be as long as a declaration.
  */
 
 /** A directed graph: for each node the nodes it depends on, in their order. */
@@ -12,14 +12,14 @@ export interface Circle {
   readonly skipped: number;
 }
 
-/** More nodes of one circle than anybody reads. */
+/** A longer circle is shortened. */
 const SHOWN = 12;
 
 /**
  * Walks from some nodes to all that they depend on.
  * @param next what a node depends on, in its order; undefined for a node that is not of the graph, which is left out.
  * @returns `order`: each node after those it depends on, otherwise as given; of a circle in any order. `circles`: one for each
- *   edge that leads back to a node on the way to it, so that the graph without these edges has none.
+ *   edge back to a node on the way to it; without these edges the graph has none.
  */
 export function walk(
   starts: Iterable<string>,

@@ -27,7 +27,7 @@ export const systemClock: Clock = {
 };
 
 /** `90`, `90s`, `5m`, `1h`, `7d` -> milliseconds; undefined for anything else. */
-export function milliseconds(text: string): number | undefined {
+export function milliseconds(text = ""): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
   const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? "s"] ?? 1000;
   return match === null ? undefined : Math.round(Number(match[1]) * unit);

@@ -32,10 +32,10 @@ export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
 
-/** Of a list or map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
+/** Of a list or map that is secret as a whole, shorter texts are common words (`cpanel`), which are not hidden. */
 export const SHORTEST_SECRET_PART = 12;
 
-/** The attribute of a resource that a secret is. */
+/** The attribute that holds a secret. */
 export interface SecretName {
   readonly address: string;
   readonly attribute: string;
@@ -63,13 +63,12 @@ export function looksLikeToken(text: string, name = false): boolean {
   return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 }
 
-/** So many characters of a word that a cut goes through stay: fewer than of the shortest secret that is hidden. */
+/** How many characters of a cut word stay: fewer than the shortest secret has. */
 const MOST_OF_A_WORD = 5;
 
 /**
- * A text of at most `most` characters and `…`, which stands for the rest. Secrets are hidden in texts where they stand whole, and no
- * part of one is looked for: anyone who could have a text of theirs compared with the beginnings of secrets would guess these one
- * character after the other. So what may be a secret stays whole, or goes.
+ * A text of at most `most` characters and `…` for the rest. Only whole secrets are hidden in texts: if the beginning of one were
+ * hidden too, an attacker could guess it character by character. So a word, which may be a secret, stays whole or is left out.
  */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;

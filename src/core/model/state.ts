@@ -2,8 +2,8 @@
 import type { Json, JsonObject } from "./value.ts";
 
 /**
- * A request that was begun. It is durable before the request leaves, and leaves the state with the answer, so whatever
- * is found of it later belongs to a run that did not come to its end.
+ * A request that was begun. It is durable before the request leaves, and is removed with the answer: one that is found later
+ * belongs to a run that was interrupted.
  */
 export interface Intent {
   /** When it first left (ISO 8601, by the host's clock). */
@@ -17,9 +17,9 @@ export interface Intent {
   readonly body?: JsonObject;
   /** §4: of an order. */
   readonly idempotencyKey?: string;
-  /** The API accepted it and did not say what it made: it is looked for, and never sent again automatically. */
+  /** The API accepted it and did not say what it made: hostform looks for that, and never sends it again automatically. */
   readonly accepted?: true;
-  /** Of a create that the collection shows: the ids of what was there before and is managed under no other address. */
+  /** Of a create that the list shows: the ids that existed before and are managed under no other address. */
   readonly known?: readonly string[];
   /** `known` is all of them. Absent: only those that are like it; there were too many, or an earlier version wrote it. */
   readonly knowsAll?: true;
@@ -47,28 +47,28 @@ export interface PrivateMark {
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
   /**
-   * What the API shows of attributes that were sent otherwise, when it made the object: it has a form of its own for them (a name
-   * in capitals, a domain without "www."). As long as it shows that, they are as they were sent.
+   * What the API shows of attributes that it changed when it created the object (a name in capitals, a domain without "www.").
+   * As long as it shows that, they count as they were sent.
    */
   readonly shown?: JsonObject;
-  /** A create that was begun and whose outcome is not known. */
+  /** A create that was begun and whose result is unknown. */
   readonly pending?: Intent;
-  /** The request whose answer, which alone shows a secret, was empty: it is sent once more for that, and not a third time. */
+  /** A request whose answer, which alone shows a secret, was empty: it is sent once more, and not a third time. */
   readonly emptied?: string;
-  /** Any other request that was begun. Nothing depends on it: what the account shows next is what became of it. */
+  /** Any other request that was begun. Nothing depends on it: the account shows its result. */
   readonly attempt?: Intent;
-  /** Nothing is done because of it: it says what a status word that is not understood should mean. */
+  /** Only shows what a status word that is not understood should mean. */
   readonly job?: QueuedJob;
   /**
    * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
-   * declared is recorded. Written by the Terraform provider alone; anyone who reads the state takes them for not done.
+   * declared is recorded. Written by the Terraform provider alone; readers of the state take them for not done.
    */
   readonly waiting?: readonly string[];
 }
 
 /**
- * What Terraform's provider writes for the id of an object whose creation has no known outcome (`pending`), so that whatever
- * refers to it fails. For everybody else it has none.
+ * The id that the Terraform provider writes for an object whose create is `pending`, so that every reference to it fails. Elsewhere
+ * such an object has no id.
  */
 export const PENDING_CREATE = "(not known whether it was made)";
 

@@ -1,8 +1,8 @@
-// Texts: made safe to print, numbers in words, the nearest word.
 /**
- * This is the one place where text that hostform did not write itself becomes safe to print. Names, messages and values come
- * from the API and from files of others: a service name may hold an escape sequence that clears the terminal, a domain
- * a bidirectional control that makes it read as another. Everything invisible or acting is shown as `\u001b`.
+ * Texts: made safe to print, formatted numbers, the nearest word. This is the one place where text from elsewhere becomes safe to
+ * print. Names, messages and values come from the API and from files of others: a service name may hold an escape sequence that
+ * clears the terminal, a domain a bidirectional control that makes it read as another. Invisible characters and controls are
+ * shown as `\u001b`.
  */
 
 // Controls (C0, DEL, C1), formats (bidirectional, zero-width, tags), lone surrogates, line and paragraph separators and

@@ -185,7 +185,7 @@ export class GrantTimeoutsOutputReference extends cdktf.ComplexObject {
 * Shares a service with another user, to view or to manage it. `for_each` over a map of e-mail addresses keeps a team in
 * one block.
 *
-* The API cannot change a grant: a different permission or end revokes it and grants anew. A grant whose `expires_at` has
+* The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose `expires_at` has
 * passed is left alone, not created in a loop. Destroying revokes it.
 */
 export class Grant extends cdktf.TerraformResource {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
-import { CURRENCIES, type Diagnostic, type JsonObject, type ValueObject } from "../../model/index.ts";
+import { CURRENCIES, type Diagnostic, type ValueObject } from "../../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
@@ -109,25 +109,28 @@ const attributes = z.strictObject({
 
 function remote(record: ServiceRecord, settings: ReadSettings): Remote {
   const phase = phaseOf(record.status, record.provisioning_status, settings);
-  const observed: Record<string, JsonObject[string]> = {
-    id: record.id,
-    plan: record.plan,
-    product_type: record.product_type,
-    status: record.status,
-    provisioning_status: record.provisioning_status,
-    domain: record.domain,
-    billing_cycle: record.billing_cycle,
-    currency: record.currency,
-    price: record.price,
-    next_due_date: record.next_due_date,
-    created_at: record.created_at,
-  };
-  // §2 shows no plan_id on a service and leaves the billing cycle's words open: set only when the API returns them.
-  if (record.plan_id !== null) observed.plan_id = record.plan_id;
   const term = monthsOf(record.billing_cycle);
-  if (term !== undefined) observed.term = term;
-  if (phase !== "unknown") observed.suspended = phase === "suspended";
-  return { id: record.id, attributes: observed, phase };
+  return {
+    id: record.id,
+    phase,
+    attributes: {
+      id: record.id,
+      plan: record.plan,
+      product_type: record.product_type,
+      status: record.status,
+      provisioning_status: record.provisioning_status,
+      domain: record.domain,
+      billing_cycle: record.billing_cycle,
+      currency: record.currency,
+      price: record.price,
+      next_due_date: record.next_due_date,
+      created_at: record.created_at,
+      // §2 shows no plan_id on a service and leaves the billing cycle's words open: set only when the API returns them.
+      ...(record.plan_id !== null && { plan_id: record.plan_id }),
+      ...(term !== undefined && { term }),
+      ...(phase !== "unknown" && { suspended: phase === "suspended" }),
+    },
+  };
 }
 
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);

@@ -168,6 +168,15 @@ describe("the pause after a refusal", () => {
     expect((pauses.at(-1) ?? 0) - 40_250).toBe(20_250);
   });
 
+  it("is an hour at most, whatever the server asks for, and does not come back after that", async () => {
+    const { limiter, clock, pauses } = limiterOf();
+    await limiter.learn(answer(429, asks(30 * 86_400)), clock.now());
+    expect(pauses).toEqual([3_600_250]);
+    clock.advance(3_600_250);
+    await limiter.learn(answer(429, asks(1)), clock.now());
+    expect((pauses.at(-1) ?? 0) - 3_600_250, "the second refusal").toBe(5_250);
+  });
+
   it("starts short again after a success of a request that was sent later, not of one from before", async () => {
     const { limiter, clock, pauses } = limiterOf();
     await limiter.learn(answer(429), clock.now());

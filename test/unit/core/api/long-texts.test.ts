@@ -3,8 +3,10 @@ import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 import { refusal } from "../../../../src/core/api/classify.ts";
 import { readRecord } from "../../../../src/core/api/decoder.ts";
+import { readPage } from "../../../../src/core/api/envelope.ts";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { decoders } from "../../../../src/core/api/records.ts";
+import { ApiError } from "../../../../src/core/model/index.ts";
 import { testClock } from "../../../support/clock.ts";
 
 const request = { endpoint: "createService", method: "POST", path: "/services" } as ApiRequest;
@@ -20,4 +22,24 @@ it.each<[string, string, (text: string) => unknown]>([
   ["the title of a page", "<title", (text) => refused(`<html>${text}`)],
 ])("%s is sought in one pass: a lot of %j", (_, piece, read) => {
   expect(() => read(piece.repeat(Math.ceil(300_000 / piece.length)))).not.toThrow();
+});
+
+it.each<[string, (count: number) => unknown]>([
+  ["field errors in a list", (count) => refused(JSON.stringify({ errors: Array(count).fill("no") }))],
+  [
+    "fields with errors",
+    (count) =>
+      refused(JSON.stringify({ errors: Object.fromEntries(Array.from({ length: count }, (_, i) => [i, "no"])) })),
+  ],
+  [
+    "fields beside an empty list",
+    (count) =>
+      readPage("listServices", {
+        ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, "ok"])),
+        data: [],
+      }),
+  ],
+])("a lot of %s takes no more than one pass, and little of it is shown", (_, read) => {
+  const shown = read(60_000);
+  expect(shown instanceof ApiError ? JSON.stringify(shown.diagnostics).length : 0).toBeLessThan(10_000);
 });
