@@ -44,7 +44,7 @@ export function checkGuards(
   ];
 }
 
-/** What leaves the account or the state because somebody says so; not what is gone already, nor half a replacement. */
+/** What leaves the account or the state on purpose; not what is gone already, nor half a replacement. */
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
@@ -152,7 +152,7 @@ export interface Limits extends Guards {
   readonly allowRemovals?: boolean;
   /** Orders whose amount cannot be known beforehand are let through. */
   readonly allowUnknownPrices?: boolean;
-  /** Nobody looks at the plan before it is applied. */
+  /** No one reviews the plan before it is applied. */
   readonly unattended?: boolean;
 }
 

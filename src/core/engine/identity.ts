@@ -79,7 +79,7 @@ export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: S
 
 const isAdoption = ({ importing }: Change) => importing !== undefined;
 
-/** It leaves the state and nothing is sent: nobody's object is touched. */
+/** It leaves the state; no request is sent, and no object changes. */
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
 function shared({ address, before }: Change, other: string, noun: string): Diagnostic {

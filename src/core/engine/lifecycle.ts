@@ -13,7 +13,8 @@ import {
 } from "../model/index.ts";
 
 /**
- * The declared attributes of an object that exists, X * creation alone, and what the object has counts as declared.
+ * The declared attributes of an object that exists. Those under `ignore_changes` count at its creation only: what the object
+ * has by now counts as declared.
  * @param live what the object has; null while it is to be made.
  */
 export function applyIgnoreChanges(
@@ -73,7 +74,7 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
   return [located(diagnostic, resource.locate([]))];
 }
 
-/** What `removed` says: which of the recorded resources are only to be forgotten; what is declared still is a mistake. */
+/** The `removed` blocks: which recorded resources are only forgotten; one that is still declared is an error. */
 export function removedBlocks({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): {
   isForgotten(address: string): boolean;
   readonly diagnostics: readonly Diagnostic[];

@@ -25,9 +25,9 @@ interface MovedState {
 
 /**
  * Gives recorded resources the addresses that a declaration says they have now, as Terraform does: what `moved` names,
- * and without a word what was one and has become the first of several (`count`), or the other way round. Nothing is
+ * and automatically what was one and has become the first of several (`count`), or the other way round. Nothing is
  * written. An order is thus never mistaken for a new one because its block was renamed.
- * @throws HostformError `config.reference` when what is said to have moved is declared still, or moves go in a circle.
+ * @throws HostformError `config.reference` when what has moved is still declared, or moves go in a circle.
  */
 export function moved(desired: Pick<Desired, "resources" | "moved">, state: State): MovedState {
   const declared = new Set(desired.resources.map(({ address }) => address));
@@ -122,7 +122,7 @@ function checkBlocks(blocks: readonly MovedBlock[], declared: ReadonlySet<string
       const summary = `${from} has moved to ${to}, but is still declared`;
       return [{ severity: "error", code: "config.reference", summary, remedies: ["Remove one of the two."], ...place }];
     }
-    // As in Terraform: nobody knows which of the two is meant, and the other one would be ordered or removed.
+    // As in Terraform: it is unknown which of the two is meant, and the other one would be ordered or removed.
     const other = blocks.find((one) => one !== block && (one.from === from || one.to === to));
     if (other !== undefined) {
       const twice = other.from === from ? `${from} has moved to two places` : `Two resources have moved to ${to}`;

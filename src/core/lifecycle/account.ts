@@ -54,7 +54,7 @@ export class Account {
     return this.#shared(this.#collections, kind, parent);
   }
 
-  /** The collection as it was listed already; undefined when nobody has asked for it. Sends nothing. */
+  /** The collection as it was listed already; undefined when it was never asked for. Sends no request. */
   listed(kind: Kind): Listing | undefined {
     return this.#collections.get(keyOf(kind, undefined));
   }
@@ -175,7 +175,7 @@ export class Account {
     return this.plans();
   }
 
-  /** What was read may be old by now: somebody took their time to decide. Each collection is read again when it is needed. */
+  /** What was read may be outdated, such as after a long confirmation. Each collection is read again when it is needed. */
   refresh(): void {
     // Before anything is read: what is made while a list is read may be missing in it.
     this.#counted = this.turns?.count() ?? 0;
@@ -369,7 +369,7 @@ export class JobWatch {
       try {
         await this.#look(queue);
       } catch (error) {
-        // Whatever became of the look: the job goes on, and the next run sees it.
+        // The job continues without this poll, and the next run sees it.
         if (stop.aborted) break;
         for (const waiter of queue.waiters) waiter.reject(error);
         queue.waiters.clear();

@@ -1,6 +1,6 @@
 /**
  * The attributes of a kind: which there are, when two values mean the same, what is recorded of a live object, and what a
- * change aims at.
+ * change is to reach.
  */
 import type { z } from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
@@ -158,15 +158,15 @@ export function plannedAttributes(kind: Kind, change: Change, config: JsonObject
   });
 }
 
-/** What the in-place changes of an update aim at: as planned, so that what the plan leaves alone is left alone. */
+/** The attributes that the in-place changes of an update are to reach: as planned, so that what the plan does not change stays. */
 export function targetAttributes(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const after = plannedValues(change);
-  const aims = select(kind, (name, meta) => {
+  const targets = select(kind, (name, meta) => {
     if (meta.change !== "in-place" || meta.writeOnly) return undefined;
     const planned = after[name] ?? null;
     return hasUnknown(planned) ? (config[name] ?? null) : planned;
   });
-  return { ...current, ...aims };
+  return { ...current, ...targets };
 }
 
 /** The planned values of the attributes that only the state knows. */

@@ -23,7 +23,7 @@ export interface SecretOutputs {
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }
 
-/** What applying one change needs of its surroundings. */
+/** What applying one change needs. */
 export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
@@ -36,7 +36,7 @@ export interface ApplyContext {
   owner?(): string | undefined;
   /** The other address under which a live object is recorded. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** Whether a live object is certainly another resource's, where nobody knows under which address that is recorded. */
+  /** Whether a live object certainly belongs to another resource, where the address of that one is unknown. */
   isOthers?(kind: Kind, remote: Remote): boolean;
   /** Claims an object for this address, before it is recorded. @returns the other address that owns it already. */
   claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;

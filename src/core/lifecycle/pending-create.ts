@@ -154,7 +154,7 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
   return same && madeThen(sent.private.pending, only, now) ? only : undefined;
 }
 
-/** What the account shows that the create may have made: alike, not there before, nobody else's. */
+/** What the account shows that the create may have made: alike, not there before, and owned by no other resource. */
 export function newlyMade(
   { kind, ownerOf }: { readonly kind: Kind; ownerOf?(remote: Remote): string | undefined },
   { private: { pending: intent } }: Sent,

@@ -196,7 +196,7 @@ function planPresent(
 
   // What was never recorded is here because an id names it.
   const importing = prior === undefined;
-  // What the API does not show and nobody recorded (after an import) is believed as it is declared.
+  // What the API does not show and the state does not have (after an import) is believed as it is declared.
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
   const secrets = secretNames(input);
   for (const { name } of refused) {

@@ -268,7 +268,7 @@ export interface Others {
 }
 
 /**
- * Live objects that may be the declared one although no natural key says so: those that nobody holds, or no longer.
+ * Live objects that may be the declared one although no natural key says so: those that have no owner, or whose owner is leaving.
  * What siblings' creates may have made is theirs, as long as there are no more objects than siblings.
  */
 export function lookalikesOf(

@@ -11,7 +11,7 @@ import {
 import { ownForms, unreadableOf } from "./attributes.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
 
-/** Why a resource is left alone, in words that name the ways out. One function per reason. */
+/** Why a resource is not changed, with remedies. One function per reason. */
 interface Subject {
   readonly kind: Kind;
   readonly address: string;

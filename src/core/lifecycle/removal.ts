@@ -105,13 +105,13 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
 
 const actable = (phase: Phase) => phase === "live" || phase === "suspended";
 
-/** What is recorded of how an object without a DELETE may be let go of; `prevent` unless it says otherwise. */
+/** What is recorded of how an object without a DELETE may leave the state; `prevent` unless it says otherwise. */
 export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }
 
-/** The policies that let go of an object without ending it. */
+/** The policies by which an object leaves the state and goes on. */
 const policiesOf = ({ suspendSteps }: Kind) => (suspendSteps === undefined ? ["forget"] : ["forget", "suspend"]);
 
 function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {

@@ -47,8 +47,8 @@ export const oneTimeSecretName = (kind: Kind | undefined): string | undefined =>
 
 /**
  * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to distinguish two secrets, and too
- * few to find one by. Of all guesses one in 2^32 fits, so that anyone who guesses a password that people or servers make
- * gets many that fit and no hint which is right.
+ * few to find one by. Of all guesses one in 2^32 fits, so that guessing a password gives
+ * many that fit and no hint which is right.
  */
 export function fingerprintOf(secret: string): string {
   return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;

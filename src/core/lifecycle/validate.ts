@@ -105,7 +105,7 @@ function size(
   return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
 }
 
-/** Terraform writes null for whatever is not given inside a nested attribute: nobody has written that. */
+/** Terraform writes null for whatever is not given inside a nested attribute: the user has not written it. */
 const withoutNulls = (_: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 

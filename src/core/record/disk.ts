@@ -21,7 +21,7 @@ export interface Disk {
   list(folder: string): Promise<string[]>;
   /** Makes creations, renames and removals in a folder durable. */
   syncFolder(folder: string): Promise<void>;
-  /** A text that differs once another file stands at the path, or its content was rewritten; undefined without a file, {@link NOT_A_FILE} for anything else. */
+  /** A text that differs once another file is at the path, or its content was rewritten; undefined without a file, {@link NOT_A_FILE} for anything else. */
   identity(path: string): Promise<string | undefined>;
 }
 

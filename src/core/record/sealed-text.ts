@@ -9,7 +9,7 @@ import { once } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
 export interface Acceptance {
-  /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for who is about to replace it. */
+  /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for a caller that replaces it. */
   readonly damage?: boolean;
   /** A state or a journal in the clear although there is a key. */
   readonly clear?: boolean;
@@ -87,7 +87,7 @@ export class SealedText implements StateText {
   }
 
   /**
-   * Refuses a journal in the clear where nobody proves that it is ours: beside an encrypted state, or with a key. The
+   * Refuses a journal in the clear where nothing proves that it is ours: beside an encrypted state, or with a key. The
    * state was read before.
    * @param journal where it is. @param held what it holds, for the message.
    * @throws HostformError `state.unencrypted`.

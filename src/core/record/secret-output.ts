@@ -206,7 +206,7 @@ class SecretTarget {
       // Such as /proc: what is missing is not the folder.
       const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
-      // The file beside it that is written first is nobody's business.
+      // The temporary file beside it is not shown.
       return this.#refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
     }
   }

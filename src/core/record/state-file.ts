@@ -108,7 +108,7 @@ export class StateFile implements StateText {
 
   async sweep(): Promise<void> {
     const folder = dirname(this.name);
-    // What cannot be removed is left: it harms nobody, and a disk that is broken says so when something is written.
+    // What cannot be removed is left: it is harmless, and a broken disk shows at the next write.
     const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));

@@ -111,7 +111,7 @@ export class HttpStateLock implements StateLock {
     const holder = decodeHolder(text);
     if (holder === undefined || this.#life === undefined) return false;
     const freed = await this.#life.ifEnded(holder.id, () =>
-      // Somebody may have freed it meanwhile; then the next attempt shows who has it.
+      // Another process may have freed it meanwhile; then the next attempt shows who has it.
       this.#unlock(text).then(
         () => true,
         () => false,
@@ -253,7 +253,7 @@ function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
   });
 }
 
-/** A sign that nobody has asked about for so long stands for a lock that was freed otherwise. */
+/** A sign this old belongs to a lock that was freed otherwise. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */

@@ -11,7 +11,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Database {
   /** Throws the server's or the system's own error. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Why the session is over although nobody ended it; undefined while it lasts. */
+  /** Why the session ended unexpectedly; undefined while it lasts. */
   readonly lost: string | undefined;
   /** Ends the session. Never throws. */
   end(): Promise<void>;
@@ -65,7 +65,7 @@ export async function connectTo(
   const client = new Client(await configOf(server, applicationName, timeoutMs));
   let lost: string | undefined;
   let ended = false;
-  // Without a listener, a connection that breaks while nobody asks anything would end the process.
+  // Without a listener, a connection that breaks between two queries would end the process.
   client.on("error", (error) => {
     lost ??= reasonOf(error);
   });

@@ -241,7 +241,7 @@ function describeSession(holder: LockHolder, clock: Clock): string {
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
-/** Of an absent schema or table, for who only reads. */
+/** Of an absent schema or table, met by a reader. */
 const ABSENT = new Set(["3F000", "42P01"]);
 
 /** A name as it stands in SQL. */
@@ -255,8 +255,7 @@ export function statesIn(schema: string): string {
 }
 
 /**
- * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: who finds it whole needs no right to
- * make it. Throws the server's own error.
+ * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: where it is complete, no right to create it is needed. Throws the server's own error.
  */
 async function makeLayout(database: Database, schema: string): Promise<void> {
   const states = statesIn(schema);
