@@ -1,8 +1,9 @@
 import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
-import type { Project } from "../project/project.ts";
+import type { ProjectDeclaration } from "../project/declaration.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
-import { revealJson, type Terminal } from "./terminal.ts";
+import { type Action, revealJson, type Terminal } from "./terminal.ts";
 
 interface OutputFlags {
   /** One value as it is, without quotes and line break. */
@@ -13,12 +14,7 @@ interface OutputFlags {
  * `hostform output [NAME]`: the recorded outputs, as `terraform output` prints them. Takes no lock, sends nothing. Without
  * NAME sensitive ones are hidden; one that is asked for by name, or all of them as JSON, are shown as they are.
  */
-export async function runOutput(
-  terminal: Terminal,
-  project: Project,
-  { raw = false }: OutputFlags,
-  name?: string,
-): Promise<number> {
+export const runOutput: Action<OutputFlags, [name?: string]> = async (terminal, project, { raw = false }, name) => {
   if (raw && name === undefined) {
     fail("usage", "--raw needs the name of an output", {
       remedies: ["Name it: `hostform output --raw NAME`."],
@@ -26,33 +22,31 @@ export async function runOutput(
   }
   if (raw && terminal.json) fail("usage", "--raw and --json cannot be combined", { remedies: ["Pass one of them."] });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
-  if (name !== undefined) await show(terminal, project, raw, name, outputs);
+  const remedies = () => wayToOutputs(project.source, project.declaration);
+  if (name !== undefined) await show(terminal, remedies, raw, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
   else if (!terminal.quiet)
     terminal.err(
-      renderDiagnostics(
-        forStack(project.source, [{ ...NONE, remedies: await wayToOutputs(project) }]),
-        terminal.errLook,
-      ),
+      renderDiagnostics(forStack(project.source, [{ ...NONE, remedies: await remedies() }]), terminal.errLook),
     );
   return 0;
-}
+};
 
 const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
 
 /** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
-async function wayToOutputs(project: Project): Promise<readonly Remedy[]> {
-  if (project.source.stack !== undefined)
+async function wayToOutputs(source: ProjectSource, declaration: ProjectDeclaration): Promise<readonly Remedy[]> {
+  if (source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
-  const { diagnostics } = project.source.stateNamed === true ? { diagnostics: [] } : await project.declaration.check();
+  const { diagnostics } = source.stateNamed === true ? { diagnostics: [] } : await declaration.check();
   const missing = diagnostics.find(({ code }) => code === "config.missing")?.remedies;
   return missing ?? ["Declare them under `outputs`; `hostform apply` records them."];
 }
 
 async function show(
   terminal: Terminal,
-  project: Project,
+  whereNone: () => Promise<readonly Remedy[]>,
   raw: boolean,
   name: string,
   outputs: ReadonlyMap<string, OutputState>,
@@ -64,7 +58,7 @@ async function show(
       detail: known,
       remedies:
         outputs.size === 0
-          ? await wayToOutputs(project)
+          ? await whereNone()
           : ["Correct the name. An output that you have just declared is recorded by the next `hostform apply`."],
     });
   }
