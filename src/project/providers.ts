@@ -121,7 +121,8 @@ export class Providers {
 
   /** The smallest request budget among those in use. */
   get requestsPerMinute(): number {
-    return Math.min(60, ...[...this.#open.values()].map(({ config }) => config.requestsPerMinute ?? 60));
+    const budgets = [...this.#open.values()].map(({ config }) => config.requestsPerMinute ?? 60);
+    return budgets.length === 0 ? 60 : Math.min(...budgets);
   }
 
   /** Digits after the decimal point of the amounts of a provider, when the user said so. */

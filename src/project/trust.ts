@@ -179,13 +179,7 @@ async function refusalsIn(source: ProjectSource, { providers, resources }: Desir
 }
 
 /** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */
-const HARMLESS: readonly string[] = [
-  "alias",
-  "range",
-  "requestsPerMinute",
-  "keyLifetimeMs",
-  "listLagMs",
-] satisfies (keyof ProviderConfig)[];
+const HARMLESS: readonly string[] = ["alias", "range", "keyLifetimeMs", "listLagMs"] satisfies (keyof ProviderConfig)[];
 
 const SETTINGS: Readonly<Record<string, string>> = {
   baseUrl: "an address (base_url)",
@@ -195,12 +189,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 const SCALE =
   "Remove it, and set HOSTING_MONEY_SCALE beside HOSTING_BASE_URL: the plan shows amounts by that. The same number in both is accepted.";
+const BUDGET = "Ask for 60 at most: more only makes the host refuse requests of others that use the token.";
 const WORDS =
   "Keep the words that hostform does not know. If this host means something else by the others, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
 
 /** Decision 0031 has a reason for each setting. */
 function providerRefusals(
-  { alias, range, moneyScale, statusWords = {}, ...settings }: ProviderConfig,
+  { alias, range, moneyScale, statusWords = {}, requestsPerMinute = 60, ...settings }: ProviderConfig,
   source: ProjectSource,
 ): Diagnostic[] {
   const given = Object.entries(settings).filter(([name, value]) => {
@@ -213,6 +208,8 @@ function providerRefusals(
   );
   if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
     refused.push(refusal(`sets the scale of amounts (money_scale) for the provider ${alias}`, { range }, SCALE));
+  if (requestsPerMinute > 60)
+    refused.push(refusal(`asks for more than 60 requests a minute for the provider ${alias}`, { range }, BUDGET));
   const others = Object.entries(statusWords).filter(([word, phase]) => {
     const usual = phaseOfWord(word, { statusWords: {} });
     return usual !== "unknown" && usual !== phase;

@@ -96,7 +96,7 @@ export async function begin(
     numbers ? { ...document, providers: { default: { status_words: NUMBERS } } } : document;
   const project = await startProject({
     declare: worded(FIRST),
-    sandbox: { profile, rateLimit: 30, ...more },
+    sandbox: { profile, rateLimit: 60, ...more },
     env: { WWW_PASSWORD: "correct horse battery" },
   });
   const declare = project.declare.bind(project);

@@ -88,8 +88,8 @@ const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says
     /token/,
   ],
   "more requests than the API allows": [
-    'provider "hosting" {\n  requests_per_minute = 61\n}',
-    "requests_per_minute = 61",
+    'provider "hosting" {\n  requests_per_minute = 6001\n}',
+    "requests_per_minute = 6001",
     /60/,
   ],
   "a data source that is asked for two things": [

@@ -8,7 +8,7 @@ import { normalizeBaseUrl } from "./address.ts";
 import type { EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler } from "./exchange.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
-import { httpDate, Limiter, limit } from "./limiter.ts";
+import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
@@ -56,7 +56,7 @@ export interface ClientOptions {
   readonly dispatcher?: Dispatcher | undefined;
   /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** §8: at most and by default 60. */
+  /** §8: 60 by default. More only where the host allows more. */
   readonly requestsPerMinute?: number | undefined;
   /** Where the requests of the last minute are counted. Default: in memory. */
   readonly ledger?: Ledger | undefined;
@@ -95,7 +95,7 @@ export function resolveOptions(options: ClientOptions) {
   const { clock = systemClock, random = Math.random, ledger = new MemoryLedger(), env = process.env, onWait } = options;
   const baseUrl = normalizeBaseUrl(options.baseUrl, options.insecureHttp);
   const token = validToken(options.token);
-  const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, 60);
+  const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, MOST_REQUESTS_PER_MINUTE);
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
   const own =
     options.dispatcher === undefined

@@ -2,11 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { DatabaseFile, type FileLock, stateFolder, takeFileLock } from "../local/index.ts";
+import { DatabaseFile, type FileLock, takeFileLock } from "../local/index.ts";
 import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
-import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type LedgerOptions, removeUnused } from "./shared-ledger.ts";
-import { accountDigest } from "./token.ts";
+import { accountFile, type LedgerOptions, removeUnused } from "./shared-ledger.ts";
 
 /** A create that another process of this machine began. */
 export interface EarlierCreate {
@@ -79,7 +77,6 @@ const SAY_AFTER_MS = 5_000;
 const DAY_MS = 86_400_000;
 /** Nobody asks about a create that is older. */
 const KEPT_MS = 30 * DAY_MS;
-const KEPT_OF_SANDBOXES_MS = DAY_MS;
 
 /** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
 const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
@@ -310,19 +307,15 @@ interface CreateTurnsPlace extends LedgerOptions {
  * home folder is known, which the ledger reports. No file is touched before something is created.
  * @throws HostformError provider.base_url.
  */
-export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: CreateTurnsPlace): CreateTurns | undefined {
-  const url = normalizeBaseUrl(baseUrl, true);
-  const folder = stateFolder(env);
-  if (env.HOSTFORM_LEDGER === "memory" || folder === undefined) return undefined;
-  // A server on a loopback address is a sandbox, with a new token each time: no warning is needed.
-  const sandbox = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
-  const place = path.join(folder, ...(sandbox ? ["loopback"] : []), `${accountDigest(url.href, token)}.creates`);
+export function createTurnsFor({ clock, ...options }: CreateTurnsPlace): CreateTurns | undefined {
+  const { folder, place, isLoopback, isSandbox, unusedMs } = accountFile(options, "creates");
+  if (options.env.HOSTFORM_LEDGER === "memory" || folder === undefined || place === undefined) return undefined;
   return new SharedCreateTurns(place, {
     clock: clock ?? systemClock,
-    isResettable: isLoopback(url),
-    unusedMs: sandbox ? KEPT_OF_SANDBOXES_MS : undefined,
-    onAlone: (reason) => (sandbox ? undefined : onWarning?.(alone(folder, reason))),
-    onWaiting: () => onWarning?.(WAITING),
+    isResettable: isLoopback,
+    unusedMs: isSandbox ? unusedMs : undefined,
+    onAlone: (reason) => (isSandbox ? undefined : options.onWarning?.(alone(folder, reason))),
+    onWaiting: () => options.onWarning?.(WAITING),
   });
 }
 

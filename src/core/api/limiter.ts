@@ -1,10 +1,12 @@
-/** The rate limit (§8): each request waits for its turn, and each answer may say something about the budget. */
+/** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { type Ledger, LONGEST_PAUSE_MS, WINDOW_MS } from "./ledger.ts";
+import { type Ledger, WINDOW_MS } from "./ledger.ts";
 
+/** No host is known that allows more for one token. */
+export const MOST_REQUESTS_PER_MINUTE = 6_000;
 /** A longer pause than this is reported, not waited for. */
 export const LONGEST_WAIT_MS = 120_000;
 
@@ -18,22 +20,25 @@ export class PauseTooLong extends Error {
 }
 
 /**
- * Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without
- * disturbing the others. The kind of the server's window is not specified: a rolling one satisfies fixed windows,
- * sliding windows and token buckets alike.
+ * So many requests are under way side by side where the host does not say how many remain: were it to refuse one, it
+ * would refuse all that are under way. Further ones leave as far apart as the limit allows in the long run anyway.
  */
+const SIDE_BY_SIDE = 3;
+
+/** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
 export class Limiter {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #ledger: Ledger;
   readonly #most: number;
   #limit: number;
-  /** Refusals in a row: those of requests that left after the pause of the one before. */
-  #refusals = 0;
-  /** The end of the pause that the last of them caused. */
-  #refusedUntil = 0;
-  /** The end of the longest pause that any refusal caused. */
-  #pauseEnd = 0;
+  /** How many requests remain, if the host says so with its answers. */
+  #remaining: number | undefined;
+  /** Requests under way, and when the last one left. */
+  #underWay = 0;
+  #lastSent = 0;
+  /** Called when one of them is answered. */
+  #onAnswer = () => {};
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -54,7 +59,10 @@ export class Limiter {
     this.#limit = options.requestsPerMinute;
   }
 
-  /** Waits until a request may be sent, and books it. Rejects with the signal's reason, or {@link PauseTooLong}. */
+  /**
+   * Waits until a request may be sent, and books it. {@link answered} is to be called when it is over.
+   * Rejects with the signal's reason, or {@link PauseTooLong}.
+   */
   async acquire(signal?: AbortSignal): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
     const started = this.#clock.now();
     const before = this.#tail;
@@ -62,11 +70,16 @@ export class Limiter {
     this.#tail = before.then(() => mine.promise);
     try {
       await orAborted(before, signal);
+      await this.#room(signal);
       for (;;) {
         signal?.throwIfAborted();
         const now = this.#clock.now();
         const { waitMs, left } = await this.#ledger.reserve(now, this.#limit);
-        if (waitMs <= 0) return { waitedMs: now - started, left };
+        if (waitMs <= 0) {
+          this.#underWay += 1;
+          this.#lastSent = now;
+          return { waitedMs: now - started, left };
+        }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs);
         this.#onWait?.(waitMs);
         await this.#clock.sleep(waitMs, signal);
@@ -76,35 +89,55 @@ export class Limiter {
     }
   }
 
-  /**
-   * Learns from the answer to a request sent at `sentAt`. A 429 pauses everyone who shares the ledger, not only the
-   * request that got it.
-   */
+  /** A request that was let through is over: it was answered, or never will be. */
+  answered(): void {
+    this.#underWay -= 1;
+    this.#onAnswer();
+  }
+
+  /** Learns from the answer to a request sent at `sentAt`. A 429 pauses everyone who shares the ledger, not only the request that got it. */
   async learn(reply: Pick<ApiReply, "status" | "headers">, sentAt: number): Promise<void> {
     const now = this.#clock.now();
     const { limit, remaining, resetMs, retryAfterMs } = rateHints(reply.headers, now);
     if (limit !== undefined) this.#limit = Math.min(this.#most, limit);
+    if (remaining !== undefined) this.#remaining = remaining;
+    const answer = { now, sentAt, limit: this.#limit };
     if (reply.status === 429) {
-      // Requests that were under way together are refused together: that is one refusal, not many.
-      const again = sentAt >= this.#refusedUntil;
-      if (again) this.#refusals += 1;
-      const asked = retryAfterMs ?? resetMs;
-      // After repeated refusals the pause grows from 5 s to a whole window: what the server asked for did not suffice.
-      const grown = Math.min(WINDOW_MS, 5_000 * 2 ** Math.max(0, this.#refusals - 1));
-      const least = this.#refusals > 1 ? grown / 2 : 1_000;
-      const pause = asked === undefined ? grown : Math.max(Math.min(asked, LONGEST_PAUSE_MS), least);
       // Servers round to seconds: arrive a little late rather than a little early.
-      const until = now + Math.ceil(pause + 250 + this.#random() * 500);
-      if (again) this.#refusedUntil = until;
-      this.#pauseEnd = Math.max(this.#pauseEnd, until);
-      await this.#ledger.pause(this.#pauseEnd);
+      const marginMs = 250 + this.#random() * 500;
+      await this.#ledger.refuse({
+        ...answer,
+        askedMs: retryAfterMs ?? resetMs,
+        marginMs,
+        isCounted: this.#remaining !== undefined,
+      });
       return;
     }
-    // The answer to a request that left before the refusal says nothing of the time after it.
-    if (sentAt >= this.#refusedUntil) this.#refusals = 0;
-    if (remaining !== undefined) {
-      const until = now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS);
-      await this.#ledger.lower(now, this.#limit, remaining, until);
+    const budget =
+      remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
+    await this.#ledger.accept({ ...answer, ...budget });
+  }
+
+  /** How many may be under way: others may see what remains, too, so half of it at most. */
+  #sideBySide(): number {
+    return Math.max(SIDE_BY_SIDE, Math.floor((this.#remaining ?? 0) / 2));
+  }
+
+  /** Waits until fewer are under way, or the last one is long enough ago. */
+  async #room(signal: AbortSignal | undefined): Promise<void> {
+    while (this.#underWay >= this.#sideBySide()) {
+      const waitMs = this.#lastSent + WINDOW_MS / this.#limit - this.#clock.now();
+      if (waitMs <= 0) return;
+      const over = new AbortController();
+      const answer = new Promise<void>((resolve) => {
+        this.#onAnswer = resolve;
+      });
+      const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+      try {
+        await Promise.race([answer, this.#clock.sleep(waitMs, ends)]);
+      } finally {
+        over.abort();
+      }
     }
   }
 }
@@ -129,7 +162,7 @@ export function limit(
   next: ChainHandler<ApiReply>,
 ): ChainHandler<ApiReply> {
   return async (request) => {
-    let turn: Pick<ApiRequest, "waitedMs" | "left">;
+    let turn: { waitedMs: number; left: number };
     try {
       turn = await limiter.acquire(beforeLeaving(request));
     } catch (error) {
@@ -146,38 +179,72 @@ export function limit(
     }
     const sentAt = clock.now();
     // The wait for the turn counts, and so do the pauses between attempts.
-    if (request.notAfter !== undefined && sentAt > request.notAfter) throw tooLate(request.endpoint);
+    if (request.notAfter !== undefined && sentAt > request.notAfter) {
+      limiter.answered();
+      throw tooLate(request.endpoint);
+    }
     request.onLeave?.();
-    const reply = await next({ ...request, ...turn });
-    // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
-    await limiter.learn(reply, sentAt).catch(() => {});
-    return reply;
+    try {
+      const reply = await next({ ...request, ...turn });
+      // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
+      await limiter.learn(reply, sentAt).catch(() => {});
+      return reply;
+    } finally {
+      // Only now: the next request must know what this answer says.
+      limiter.answered();
+    }
   };
 }
 
 /** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
 interface RateHints {
   /** Requests per minute that the server allows. */
-  readonly limit: number | undefined;
+  readonly limit?: number;
   /** Requests left in the server's window. */
-  readonly remaining: number | undefined;
+  readonly remaining?: number;
   /** How long until the server's window starts again, in ms. */
-  readonly resetMs: number | undefined;
+  readonly resetMs?: number;
   /** How long the server asks to wait, in ms. */
-  readonly retryAfterMs: number | undefined;
+  readonly retryAfterMs?: number;
 }
 
 /** A reset further away than this is not that of a one-minute window: ignored. */
 const LONGEST_RESET_MS = 3_600_000;
 
-/** Reads Retry-After (seconds or HTTP date) and the X-RateLimit headers; what makes no sense is left out. */
+/**
+ * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
+ * -Remaining and -Reset, or RateLimit and RateLimit-Policy. What makes no sense is left out.
+ */
 export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
+  const field = (name: string) => headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`];
+  const policy = parameters(headers["ratelimit-policy"]);
+  const state = parameters(headers.ratelimit);
+  const window = count(policy.w) ?? WINDOW_MS / 1000;
+  const quota = count(policy.q);
+  const perMinute = quota === undefined ? undefined : Math.floor((quota * WINDOW_MS) / 1000 / Math.max(1, window));
+  const limit = count(field("limit")?.split(/[,;]/)[0]) ?? count(state.limit) ?? perMinute;
+  const remaining = count(field("remaining")) ?? count(state.r) ?? count(state.remaining);
+  const resetMs = reset(field("reset") ?? state.t ?? state.reset, serverNow(headers, now));
+  const retryAfterMs = retryAfter(headers, now);
   return {
-    limit: count(headers["x-ratelimit-limit"]) || undefined,
-    remaining: count(headers["x-ratelimit-remaining"]),
-    resetMs: reset(headers["x-ratelimit-reset"], serverNow(headers, now)),
-    retryAfterMs: retryAfter(headers, now),
+    ...(limit !== undefined && limit > 0 && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(resetMs !== undefined && { resetMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+/** `"default";r=10;t=5`, or `limit=60, remaining=10, reset=5` as older drafts have it; of several policies the first. */
+function parameters(value: string | undefined): Readonly<Record<string, string>> {
+  if (value === undefined || value.length > 1_000) return {};
+  const isList = /^\s*[a-z]+=/.test(value);
+  const [first = ""] = isList ? [value.replaceAll(",", ";")] : value.split(",");
+  return Object.fromEntries(
+    first
+      .split(";")
+      .map((part) => part.split("=").map((word) => word.trim()))
+      .filter(([name, given]) => name !== undefined && given !== undefined) as [string, string][],
+  );
 }
 
 /** How long Retry-After asks to wait, in ms; undefined when it is absent, unreadable or a date gone by. */

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import type { Diagnostic } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type Ledger, MemoryLedger, type Reservation, RollingWindow } from "./ledger.ts";
+import { type Acceptance, type Ledger, MemoryLedger, type Refusal, type Reservation, RollingWindow } from "./ledger.ts";
 import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
@@ -49,13 +49,14 @@ export class SharedLedger implements Ledger {
    * @param place gives the file. What it throws makes the file unusable.
    * @param who this process, as none of the others is called.
    * @param onWarning called once, with what went wrong, when requests have to be counted in this process alone.
-   * @param open how databases are opened.
+   * @param options.unusedMs how old those files beside it are that are removed.
+   * @param options.open how databases are opened.
    */
   constructor(
     place: () => string,
     who: string,
     onWarning: (reason: unknown) => void = () => {},
-    open?: (path: string) => DatabaseSync,
+    { unusedMs, open }: { readonly unusedMs?: number; readonly open?: (path: string) => DatabaseSync } = {},
   ) {
     this.#who = who;
     this.#onWarning = onWarning;
@@ -65,7 +66,7 @@ export class SharedLedger implements Ledger {
       pragmas: PRAGMAS,
       prepare,
       onOpen: (_, isNew) => {
-        if (isNew) removeUnused(path.dirname(place()));
+        if (isNew) removeUnused(path.dirname(place()), unusedMs);
       },
       open,
     });
@@ -75,12 +76,12 @@ export class SharedLedger implements Ledger {
     return this.#change((window) => window.reserve(now, limit, this.#who)) ?? { waitMs: ASK_AGAIN_MS, left: 0 };
   }
 
-  async pause(until: number): Promise<void> {
-    this.#owe((window) => window.pause(until));
+  async refuse(refusal: Refusal): Promise<void> {
+    this.#owe((window) => window.refuse(refusal));
   }
 
-  async lower(now: number, limit: number, left: number, until: number): Promise<void> {
-    this.#owe((window) => window.lower(now, limit, left, until));
+  async accept(acceptance: Acceptance): Promise<void> {
+    this.#owe((window) => window.accept(acceptance));
   }
 
   close(): void {
@@ -140,21 +141,44 @@ export interface LedgerOptions {
 
 /**
  * The ledger that all processes of this user on this machine share for this token at this address (§8: the limit is
- * one of the token), in the user's state folder. With `HOSTFORM_LEDGER=memory`, or for a server on this very machine
- * unless `HOSTFORM_STATE_HOME` is set, one for this process: what is on a loopback address is a sandbox, with a new token
- * each time. No file is touched before the first request.
+ * one of the token), in the user's state folder; with `HOSTFORM_LEDGER=memory` one for this process. No file is touched
+ * before the first request.
  * @throws HostformError provider.base_url.
  */
-export function ledgerFor({ baseUrl, token, env, onWarning }: LedgerOptions): Ledger {
-  const url = normalizeBaseUrl(baseUrl, true);
-  const local = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
-  if (env.HOSTFORM_LEDGER === "memory" || local) return new MemoryLedger();
-  const folder = stateFolder(env);
-  const place = () => {
-    if (folder === undefined) throw new Error("no home folder is known");
-    return path.join(folder, `${accountDigest(url.href, token)}.requests`);
+export function ledgerFor(options: LedgerOptions): Ledger {
+  const { folder, place, isSandbox, unusedMs } = accountFile(options, "requests");
+  if (options.env.HOSTFORM_LEDGER === "memory" || (isSandbox && place === undefined)) return new MemoryLedger();
+  const placeOrThrow = () => {
+    if (place === undefined) throw new Error("no home folder is known");
+    return place;
   };
-  return new SharedLedger(place, crypto.randomUUID(), (reason) => onWarning?.(aloneWarning(folder, reason)));
+  const warn = (reason: unknown) => (isSandbox ? undefined : options.onWarning?.(aloneWarning(folder, reason)));
+  return new SharedLedger(placeOrThrow, crypto.randomUUID(), warn, { unusedMs });
+}
+
+/** A file about a token that nobody has used for this long holds nothing any more: tokens come and go. */
+const UNUSED_MS = 30 * 24 * 3_600_000;
+/** What is on a loopback address is a sandbox, with a new token each time. */
+const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
+
+/**
+ * Where something about this token at this address is kept for all processes of this user. A sandbox's is in a folder of
+ * its own unless `HOSTFORM_STATE_HOME` is set, and nobody needs to be warned when it cannot be used.
+ * @returns no `place` when no home folder is known.
+ * @throws HostformError provider.base_url.
+ */
+export function accountFile({ baseUrl, token, env }: LedgerOptions, extension: string) {
+  const url = normalizeBaseUrl(baseUrl, true);
+  const isSandbox = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
+  const folder = stateFolder(env);
+  const name = `${accountDigest(url.href, token)}.${extension}`;
+  return {
+    folder,
+    place: folder === undefined ? undefined : path.join(folder, ...(isSandbox ? ["loopback"] : []), name),
+    isLoopback: isLoopback(url),
+    isSandbox,
+    unusedMs: isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS,
+  };
 }
 
 function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
@@ -171,9 +195,6 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
     ],
   };
 }
-
-/** A file that nobody has used for this long holds nothing any more: tokens come and go. */
-const UNUSED_MS = 30 * 24 * 3_600_000;
 
 /** A process that still has such a file open notices, and makes it again. Ages are by the clock that files are dated by. */
 export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {

@@ -156,7 +156,7 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly identity?: readonly string[];
   /**
    * For paid kinds: whether a live object may be the declared one where no natural key decides (a server without a domain).
-   * True when in doubt.
+   * True when that is not known.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
   /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */

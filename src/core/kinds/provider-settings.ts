@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MOST_REQUESTS_PER_MINUTE } from "../api/index.ts";
 import { fail, milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";
 
@@ -28,9 +29,11 @@ export const providerSettings = z.strictObject({
   requests_per_minute: z
     .int("expected a whole number of requests")
     .min(1, "at least 1")
-    .max(60, "the API allows 60 requests a minute")
+    .max(MOST_REQUESTS_PER_MINUTE, `at most ${MOST_REQUESTS_PER_MINUTE}`)
     .optional()
-    .describe("Request budget, at most 60 a minute (the API's limit for a token)."),
+    .describe(
+      "Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more.",
+    ),
   status_words: z
     .record(
       z.string().min(1),

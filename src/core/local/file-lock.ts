@@ -29,7 +29,7 @@ export class NotALockFile extends Error {}
  *
  * The lock is SQLite's exclusive lock: the system frees it when the process dies, `kill -9` included. The file is
  * removed by the process that frees it, so a contender may have opened a file that is removed before it gets the lock. That
- * is found by comparing what stands at the path with a descriptor of our own, opened first: while that is open the inode
+ * is found by comparing what is at the path with a descriptor of our own, opened first: while that is open the inode
  * cannot be given to another file, so equality proves that the very file we locked is still the one at the path.
  *
  * A lock file is empty, and has no companions. Anything else comes from elsewhere, for example from a stranger's commit: SQLite

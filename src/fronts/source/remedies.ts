@@ -90,7 +90,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       const policy = `${language.assign("deletion_policy", first)}${or}`;
       return action.to === "remove"
         ? `Put the block back with ${policy}, apply, then remove it.`
-        : `To let go of it, declare ${policy}, apply, then destroy.`;
+        : `To stop managing it, declare ${policy}, apply, then destroy.`;
     }
     case "map_status":
       return statusSentence(action, language);

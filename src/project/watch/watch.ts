@@ -103,7 +103,7 @@ export class Watch {
     this.#reporter = reporter;
     this.#stop = stop;
     this.#schedule = new Schedule(options.intervalMs, this.#now);
-    this.#declaration = new SettledDeclaration(() => readAgain(project), project.host.clock);
+    this.#declaration = new SettledDeclaration(() => this.#readAgain(), project.host.clock);
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
@@ -168,7 +168,7 @@ export class Watch {
     const { autoApprove, guards } = this.#options;
     const own = autoApprove
       ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
-      : await readAgain(this.#project);
+      : await this.#readAgain();
     this.#reporter.began(report);
     let news = false;
     const look = await reconcileOnce(own, {
@@ -243,8 +243,21 @@ export class Watch {
 
   /** The state as it is now: another process may have recorded what an event names. */
   async #state(): Promise<State> {
-    const own = await readAgain(this.#project);
+    const own = await this.#readAgain();
     return own.state.read(false);
+  }
+
+  /** The declaration as it is now: a project of its own, as each reads its declaration once. */
+  async #readAgain(): Promise<Project> {
+    const project = this.#project;
+    const { stack } = project.source;
+    if (stack === undefined) return project.on(project.source);
+    const { purpose, options, source: at } = stack.run;
+    // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
+    const source = { ...project.source, dir: stack.run.project };
+    const { stacks, run } = await chooseStacks(source, at, { only: [stack.name], variables: options }, purpose);
+    const [only] = stacks;
+    return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }
 
   /** Milliseconds; undefined when this was the last look. */
@@ -263,18 +276,6 @@ export class Watch {
 const SETTLE_MS = 3_000;
 /** A declaration that changes this often in succession is written by something that does not stop. */
 const MOST_READINGS = 12;
-
-/** The declaration as it is now: a project of its own, as each reads its declaration once. */
-async function readAgain(project: Project): Promise<Project> {
-  const { stack } = project.source;
-  if (stack === undefined) return project.on(project.source);
-  const { purpose, options, source: at } = stack.run;
-  // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
-  const source = { ...project.source, dir: stack.run.project };
-  const { stacks, run } = await chooseStacks(source, at, { only: [stack.name], variables: options }, purpose);
-  const [only] = stacks;
-  return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
-}
 
 /** Reads the declaration, look after look, and holds back what is being written just now. */
 class SettledDeclaration {
@@ -310,7 +311,7 @@ class SettledDeclaration {
     return own;
   }
 
-  async #read(): Promise<{ own: Project; digest: string }> {
+  async #read() {
     const own = await this.#readAgain();
     const { desired } = await own.declaration.load();
     // What a stack's expressions mean stands in its files and variables, not in what is shown of them.

@@ -147,7 +147,7 @@ export function facts(pairs: readonly (readonly [string, Cell])[], broad: readon
   return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) ? "broad" : ""}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A part of a page with its heading. `aside` stands at the end of the heading's line. */
+/** A part of a page with its heading. `aside` is at the end of the heading's line. */
 export function section(heading: string, body: Html | Html[], { aside = html`` }: { aside?: Html } = {}): Html {
   const id = `h-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<section class="card" aria-labelledby="${id}">

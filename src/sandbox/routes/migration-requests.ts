@@ -51,7 +51,7 @@ function view(call: Call): Reply {
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
 /**
- * Fields that the server sets, that are stored by themselves, or that belong to the dashboard (§1: credentials): no answers
+ * Fields that the server sets, that are stored separately, or that belong to the dashboard (§1: credentials): no answers
  * to questions.
  */
 const NOT_ANSWERS = new Set("id domain order_id status created_at customer_id credentials password".split(" "));

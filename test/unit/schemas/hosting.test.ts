@@ -95,8 +95,8 @@ describe("the editor's schema", () => {
     ["an unknown section", "project: p\nservice: {}\n", " must NOT have additional properties"],
     [
       "too many requests",
-      "project: p\nproviders:\n  beta: {requests_per_minute: 90}\n",
-      "/providers/beta/requests_per_minute must be <= 60",
+      "project: p\nproviders:\n  beta: {requests_per_minute: 9000}\n",
+      "/providers/beta/requests_per_minute must be <= 6000",
     ],
     [
       "a guard in a currency that does not exist",

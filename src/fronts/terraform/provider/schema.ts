@@ -40,7 +40,7 @@ export const providerSchema: Schema = {
       type: "number",
       optional: true,
       description:
-        "Request budget, 1 to 60 a minute. Default: 60, the API's limit for a token. All processes on the machine that use the token count together.",
+        "Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.",
     },
     status_words: {
       type: { map: "string" },

@@ -1,7 +1,7 @@
 /** What every ledger keeps to, asked of the ledger itself; `limiter.test.ts` asks the same of a limiter that has one. */
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../../../src/core/api/index.ts";
-import { RollingWindow } from "../../../../src/core/api/ledger.ts";
+import { type Acceptance, type Refusal, RollingWindow } from "../../../../src/core/api/ledger.ts";
 import fc from "../../../support/fc.ts";
 import { LEDGERS, type Token } from "../../../support/ledgers.ts";
 
@@ -33,6 +33,24 @@ async function runAll(token: Token, limit: number, wanted: readonly { count: num
   }
 }
 
+/** A refusal that asks for a pause until a moment. */
+const refusal = (now: number, until: number): Refusal => ({
+  now,
+  sentAt: now,
+  limit: 60,
+  askedMs: until - now,
+  marginMs: 0,
+  isCounted: true,
+});
+
+/** What the host says it has left. */
+const remains = (now: number, limit: number, remaining: number, until: number): Acceptance => ({
+  now,
+  sentAt: now,
+  limit,
+  budget: { remaining, until },
+});
+
 /** The most that were sent in any 61 s. */
 function busiest(sent: readonly { readonly at: number }[]): number {
   return Math.max(
@@ -58,9 +76,9 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
 
   it("makes a pause one for all of them", async () => {
     const token = newToken();
-    await token("a").pause(START + 30_000);
+    await token("a").refuse(refusal(START, START + 30_000));
     expect(await token("b").reserve(START, 60)).toEqual({ waitMs: 30_000, left: 0 });
-    await token("b").pause(START + 10_000);
+    await token("b").refuse(refusal(START, START + 10_000));
     expect((await token("a").reserve(START, 60)).waitMs, "a shorter one does not end it").toBe(30_000);
     expect((await token("a").reserve(START + 30_000, 60)).waitMs).toBe(0);
   });
@@ -68,26 +86,26 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
   it("counts what the server says that others have sent, until it forgets it", async () => {
     const token = newToken();
     await token("a").reserve(START, 10);
-    await token("a").lower(START, 10, 2, START + 20_000);
+    await token("a").accept(remains(START, 10, 2, START + 20_000));
     expect(await bookAll(token("b"), START, 10)).toBe(2);
-    await token("a").lower(START, 10, 9, START + 20_000);
+    await token("a").accept(remains(START, 10, 9, START + 20_000));
     expect(await bookAll(token("b"), START + 20_000, 10)).toBe(7);
   });
 
   it("forgets what the clock, set back, has put into the future", async () => {
     const token = newToken();
     await bookAll(token("a"), START, 5);
-    await token("a").pause(START + 50_000);
+    await token("a").refuse(refusal(START, START + 50_000));
     const yesterday = START - 86_400_000;
     expect((await token("b").reserve(yesterday, 5)).waitMs).toBeLessThanOrEqual(FULL_WINDOW_MS);
-    expect(await bookAll(token("b"), yesterday + FULL_WINDOW_MS, 5)).toBe(5);
+    expect((await token("b").reserve(yesterday + FULL_WINDOW_MS, 5)).waitMs).toBe(0);
   });
 
   it("keeps a pause of an hour that the server asked for, but none that is longer", async () => {
     const ledger = newToken()("a");
-    await ledger.pause(START + 3_600_000);
+    await ledger.refuse(refusal(START, START + 3_600_000));
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
-    await ledger.pause(Number.MAX_SAFE_INTEGER);
+    await ledger.refuse(refusal(START, Number.MAX_SAFE_INTEGER));
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
   });
 
@@ -110,8 +128,8 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     const who = fc.nat({ max: 2 });
     const step = fc.oneof(
       fc.record({ what: fc.constant("reserve" as const), who, after: fc.nat({ max: 20_000 }) }),
-      fc.record({ what: fc.constant("pause" as const), who, after: fc.nat({ max: 100_000 }) }),
-      fc.record({ what: fc.constant("lower" as const), who, after: fc.nat({ max: 60 }) }),
+      fc.record({ what: fc.constant("refuse" as const), who, after: fc.nat({ max: 100_000 }) }),
+      fc.record({ what: fc.constant("accept" as const), who, after: fc.nat({ max: 60 }) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120 }), fc.integer({ min: 1, max: 20 }), async (steps, limit) => {
@@ -121,8 +139,8 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
         let now = START;
         for (const { what, who: at, after } of steps) {
           const ledger = ledgers[at] as Ledger;
-          if (what === "pause") await ledger.pause(now + after);
-          else if (what === "lower") await ledger.lower(now, limit, after, now + 60_000);
+          if (what === "refuse") await ledger.refuse({ ...refusal(now, now + after), isCounted: after % 2 === 0 });
+          else if (what === "accept") await ledger.accept(remains(now, limit, after, now + 60_000));
           else {
             now += after;
             const { waitMs } = await ledger.reserve(now, limit);
@@ -166,7 +184,7 @@ describe("a window that was written down", () => {
   it("is the same when it is read", async () => {
     const window = new RollingWindow();
     for (let i = 0; i < 5; i++) window.reserve(START + i, 4, "a");
-    window.pause(START + 5_000);
+    window.refuse(refusal(START, START + 5_000));
     const text = JSON.stringify(window);
     expect(JSON.stringify(RollingWindow.parse(text))).toBe(text);
     expect(RollingWindow.parse(text).reserve(START + 6_000, 5, "b")).toEqual(window.reserve(START + 6_000, 5, "b"));
@@ -189,5 +207,157 @@ describe("a window that was written down", () => {
       waitMs: 0,
       left: 0,
     });
+  });
+});
+
+describe("the pause after a refusal", () => {
+  type Asked = Pick<Refusal, "askedMs">;
+  const refused = (window: RollingWindow, now: number, asked: Asked = {}, sentAt = now) =>
+    window.refuse({ now, sentAt, limit: 60, marginMs: 250, isCounted: true, ...asked });
+  /** Until when nobody may send, in ms from the start. */
+  const pausedUntil = (window: RollingWindow) => window.toJSON().pausedUntil - START;
+
+  const asks = (seconds: number): Asked => ({ askedMs: seconds * 1_000 });
+  it.each<[string, readonly Asked[], readonly number[]]>([
+    [
+      "that says nothing grows from 5 s to a minute",
+      [{}, {}, {}, {}, {}, {}],
+      [5_250, 10_250, 20_250, 40_250, 60_250, 60_250],
+    ],
+    ["that asks for nothing is a second", [asks(0)], [1_250]],
+    ["that asks for a second is a second", [asks(1)], [1_250]],
+    ["that asks for more is that", [asks(2)], [2_250]],
+    [
+      "that asks for too little again and again is half of what it would grow to",
+      [asks(1), asks(1), asks(1), asks(1)],
+      [1_250, 5_250, 10_250, 20_250],
+    ],
+    [
+      "that asks for days is an hour, and does not come back after that",
+      [asks(30 * 86_400), asks(1)],
+      [3_600_250, 5_250],
+    ],
+    ["that asks for enough is that, however often", [asks(30), asks(30), asks(30)], [30_250, 30_250, 30_250]],
+  ])("%s", (_, asked, expected) => {
+    const window = new RollingWindow();
+    const found: number[] = [];
+    let now = START;
+    for (const one of asked) {
+      refused(window, now, one);
+      found.push(START + pausedUntil(window) - now);
+      now += found.at(-1) ?? 0;
+    }
+    expect(found).toEqual(expected);
+  });
+
+  it("lasts, the second time, until the first request that the host took is a minute ago", () => {
+    const window = new RollingWindow();
+    for (let i = 0; i < 3; i++) window.reserve(START + i * 1_000, 60, "a");
+    refused(window, START + 2_100, {}, START + 2_000);
+    expect(pausedUntil(window)).toBe(2_100 + 5_250);
+    refused(window, START + 7_500);
+    expect(pausedUntil(window)).toBe(FULL_WINDOW_MS + 250);
+  });
+
+  it("is that of the longest that was asked for by several that were under way, and counts once", () => {
+    const window = new RollingWindow();
+    const found = [30, 10, 40, 1].map((seconds) => {
+      refused(window, START, asks(seconds));
+      return pausedUntil(window);
+    });
+    expect(found).toEqual([30_250, 30_250, 40_250, 40_250]);
+    // One refusal so far, which ended at its own time: the next is the second.
+    refused(window, START + 30_250, asks(1));
+    expect(pausedUntil(window)).toBe(40_250);
+    refused(window, START + 40_250);
+    expect(pausedUntil(window) - 40_250).toBe(20_250);
+  });
+
+  it.each<[string, number, number]>([
+    ["starts short again after a success of a request that was sent later", 5_250, 5_250],
+    ["grows after a success of a request from before: it says nothing of the time after", 5_249, 10_250],
+  ])("%s", (_, sentAt, pause) => {
+    const window = new RollingWindow();
+    refused(window, START);
+    window.accept({ now: START + 6_000, sentAt: START + sentAt, limit: 60 });
+    refused(window, START + 6_000);
+    expect(pausedUntil(window) - 6_000).toBe(pause);
+  });
+
+  it("is short for a late refusal of an early request, when all is well again", () => {
+    const window = new RollingWindow();
+    refused(window, START);
+    window.accept({ now: START + 6_000, sentAt: START + 6_000, limit: 60 });
+    refused(window, START + 6_000, {}, START);
+    expect(pausedUntil(window) - 6_000).toBe(5_250);
+  });
+});
+
+describe("what refusals teach", () => {
+  const MINUTE = 60_000;
+  /** So many requests are sent in a burst; all but the last are taken. */
+  function refusedAfter(taken: number, refusal: Partial<Refusal> = {}) {
+    const window = new RollingWindow();
+    // Of the minute before the first request nothing is known.
+    window.reserve(START - 61_000, 60, "a");
+    for (let i = 0; i <= taken; i++) window.reserve(START + i, 60, "a");
+    const sentAt = START + taken;
+    window.refuse({ now: sentAt + 1, sentAt, limit: 60, marginMs: 0, isCounted: false, ...refusal });
+    return window;
+  }
+  /** When requests leave in so many minutes from a moment, in ms from the start. */
+  function sentIn(window: RollingWindow, from: number, minutes: number): number[] {
+    const sent: number[] = [];
+    for (let now = from; now < from + minutes * MINUTE; ) {
+      const { waitMs } = window.reserve(now, 60, "a");
+      if (waitMs === 0) {
+        sent.push(now - START);
+        window.accept({ now, sentAt: now, limit: 60 });
+      } else now += waitMs;
+    }
+    return sent;
+  }
+  const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0));
+
+  it("requests are spread over the minute after a refusal, whatever it asked for", () => {
+    const apart = gaps(sentIn(refusedAfter(10, { askedMs: 1_000 }), START + 2_000, 1));
+    expect(apart.slice(0, 40)).toEqual(Array.from({ length: 40 }, () => 1_030));
+  });
+
+  it.each<[string, number, number, number]>([
+    ["what it took in the last minute", 30, 30, 2_060],
+    ["a quarter of before at least: somebody else may have used the rest", 4, 15, 4_120],
+    ["one less at most", 60, 59, 1_047],
+  ])("a refusal that asks for a long pause is that of a lower limit: %s", (_, taken, perMinute, apart) => {
+    const window = refusedAfter(taken, { askedMs: 50_000 });
+    const sent = sentIn(window, START + 2 * MINUTE, 2);
+    expect(sent.length).toBeGreaterThanOrEqual(2 * Math.floor(MINUTE / apart));
+    expect(sent.length).toBeLessThanOrEqual(2 * perMinute);
+    expect(Math.floor(Math.min(...gaps(sent)))).toBe(apart);
+  });
+
+  it("a host that says what remains is not thought to have a lower limit", () => {
+    const window = refusedAfter(4, { askedMs: 50_000, isCounted: true });
+    expect(gaps(sentIn(window, START + 2 * MINUTE, 1))).toContain(1_030);
+  });
+
+  it("the limit grows after five minutes without a refusal, and is forgotten after ten", () => {
+    const window = refusedAfter(30, { askedMs: 50_000 });
+    const perMinute = Array.from({ length: 11 }, (_, minute) => {
+      const { length } = sentIn(window, START + (minute + 1) * MINUTE, 1);
+      return length;
+    });
+    for (const sent of perMinute.slice(0, 4)) expect([29, 30], "thirty, spread out").toContain(sent);
+    expect(perMinute[4], "a tenth more").toBeGreaterThan(30);
+    expect(perMinute[7], "twice as many and more").toBeGreaterThan(55);
+    expect(perMinute.at(-1), "as at first").toBeGreaterThan(58);
+  });
+
+  it("what is learned is written down, and the clock may be set back", () => {
+    const window = refusedAfter(30, { askedMs: 50_000 });
+    const read = RollingWindow.parse(JSON.stringify(window));
+    expect(sentIn(read, START + 2 * MINUTE, 2)).toEqual(sentIn(window, START + 2 * MINUTE, 2));
+    const yesterday = START - 86_400_000;
+    expect(sentIn(window, yesterday, 3).length).toBeGreaterThan(50);
   });
 });

@@ -1,6 +1,7 @@
-// The limiter against a ledger that only writes down: what exactly it books, and for how long it pauses everyone.
+// The limiter against a ledger that only writes down: what exactly it books, and what it passes on of each answer.
 import { describe, expect, it, vi } from "vitest";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
+import type { Acceptance, Refusal } from "../../../../src/core/api/ledger.ts";
 import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
 import { FakeClock } from "./support.ts";
 
@@ -9,8 +10,8 @@ const START = new FakeClock().now();
 /** A limiter whose ledger answers with these waits, one after the other, and then lets everything through. */
 function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerMinute = 60) {
   const queue = [...waits];
-  const pauses: number[] = [];
-  const lowered: number[][] = [];
+  const refusals: Refusal[] = [];
+  const acceptances: Acceptance[] = [];
   const booked: number[][] = [];
   const clock = new FakeClock();
   const onWait = vi.fn();
@@ -19,15 +20,14 @@ function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerM
       booked.push([now - START, limit]);
       return { waitMs: queue.shift() ?? 0, left: 7 };
     },
-    pause: async (until: number) => void pauses.push(until - START),
-    lower: async (now: number, limit: number, left: number, until: number) =>
-      void lowered.push([now - START, limit, left, until - START]),
+    refuse: async (refusal: Refusal) => void refusals.push(refusal),
+    accept: async (acceptance: Acceptance) => void acceptances.push(acceptance),
   };
   return {
     limiter: new Limiter({ clock, random, ledger, requestsPerMinute, onWait }),
     clock,
-    pauses,
-    lowered,
+    refusals,
+    acceptances,
     booked,
     onWait,
   };
@@ -116,137 +116,98 @@ describe("a turn", () => {
   });
 });
 
-describe("the pause after a refusal", () => {
-  /** Refusals in a row, each of a request sent after the pause before; the pauses in ms from each. */
-  async function pausesOf(headers: readonly Record<string, string>[], random = () => 0): Promise<number[]> {
-    const { limiter, clock, pauses } = limiterOf([], random);
-    const found: number[] = [];
-    for (const one of headers) {
-      const before = clock.now() - START;
-      await limiter.learn(answer(429, one), clock.now());
-      found.push((pauses.at(-1) ?? 0) - before);
-      clock.advance(found.at(-1) ?? 0);
+describe("a refusal", () => {
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ["that asks for nothing", {}, undefined],
+    ["that asks for a pause", { "retry-after": "9" }, 9_000],
+    ["that only says when the window starts again", { "x-ratelimit-reset": "12" }, 12_000],
+    ["that says both", { "retry-after": "9", "x-ratelimit-reset": "12" }, 9_000],
+  ])("%s is passed on, with a margin so that not all come back at once", async (_, headers, askedMs) => {
+    for (const [random, marginMs] of [
+      [0, 250],
+      [0.5, 500],
+      [1, 750],
+    ] as const) {
+      const { limiter, clock, refusals, acceptances } = limiterOf([], () => random);
+      await limiter.learn(answer(429, headers), clock.now() - 100);
+      expect(refusals).toEqual([{ now: START, sentAt: START - 100, limit: 60, askedMs, marginMs, isCounted: false }]);
+      expect(acceptances).toEqual([]);
     }
-    return found;
+  });
+
+  it("says nothing new about the limit of a host that says how many requests remain", async () => {
+    const { limiter, clock, refusals } = limiterOf();
+    await limiter.learn(answer(200, { "x-ratelimit-remaining": "3" }), clock.now());
+    await limiter.learn(answer(429), clock.now());
+    expect(refusals).toMatchObject([{ isCounted: true }]);
+  });
+});
+
+describe("how many requests are under way", () => {
+  /** How many leave at once of so many that are asked for, when none is answered. */
+  async function atOnce(headers: Record<string, string>, wanted = 40): Promise<number> {
+    const { limiter, clock, booked } = limiterOf();
+    await limiter.acquire();
+    await limiter.learn(answer(200, headers), clock.now());
+    limiter.answered();
+    for (let i = 0; i < wanted; i++) void limiter.acquire();
+    // Everything that needs no time is over after one turn of the event loop; the clock's own sleeps come later.
+    for (let i = 0; i < 500; i++) await Promise.resolve();
+    return booked.filter(([at]) => at === 0).length - 1;
   }
-  const asks = (seconds: number) => ({ "retry-after": String(seconds) });
 
-  it.each<[string, readonly Record<string, string>[], readonly number[]]>([
-    [
-      "that says nothing grows from 5 s to a minute",
-      [{}, {}, {}, {}, {}, {}],
-      [5_250, 10_250, 20_250, 40_250, 60_250, 60_250],
-    ],
-    ["that asks for nothing is a second", [asks(0)], [1_250]],
-    ["that asks for a second is a second", [asks(1)], [1_250]],
-    ["that asks for more is that", [asks(2)], [2_250]],
-    [
-      "that asks for too little again and again is half of what it would grow to",
-      [asks(1), asks(1), asks(1), asks(1)],
-      [1_250, 5_250, 10_250, 20_250],
-    ],
-    ["that asks for enough is that, however often", [asks(30), asks(30), asks(30)], [30_250, 30_250, 30_250]],
-  ])("%s", async (_, headers, expected) => expect(await pausesOf(headers)).toEqual(expected));
+  it.each<[string, Record<string, string>, number]>([
+    ["three at a host that does not say what remains", {}, 3],
+    ["half of what remains: others may see it, too", { "x-ratelimit-remaining": "59" }, 29],
+    ["three when little remains: the ledger keeps the rest back", { "x-ratelimit-remaining": "1" }, 3],
+  ])("%s", async (_, headers, expected) => expect(await atOnce(headers)).toBe(expected));
 
-  it("is longer by up to half a second by chance, so that not all come back at once", async () => {
-    expect(await pausesOf([asks(2)], () => 1)).toEqual([2_750]);
-    expect(await pausesOf([asks(2)], () => 0.5)).toEqual([2_500]);
-    expect(await pausesOf([asks(2)], () => 0.0001)).toEqual([2_251]);
+  it("grows as far apart as the limit allows, and at once when one is answered", async () => {
+    const { limiter, clock, booked } = limiterOf();
+    for (let i = 0; i < 3; i++) await limiter.acquire();
+    await limiter.acquire();
+    expect(clock.waits).toEqual([1_000]);
+    const next = limiter.acquire();
+    limiter.answered();
+    limiter.answered();
+    await next;
+    expect(booked.map(([at]) => at)).toEqual([0, 0, 0, 1_000, 1_000]);
   });
 
-  it("is that of the longest word of several that were under way, and counts once", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    const sentAt = clock.now();
-    for (const seconds of [30, 10, 40, 1]) await limiter.learn(answer(429, asks(seconds)), sentAt);
-    expect(pauses).toEqual([30_250, 30_250, 40_250, 40_250]);
-    // One refusal so far, which ended at its own time: the next is the second.
-    clock.advance(30_250);
-    await limiter.learn(answer(429, asks(1)), clock.now());
-    expect(pauses.at(-1)).toBe(40_250);
-    clock.advance(10_000);
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 40_250).toBe(20_250);
-  });
-
-  it("is an hour at most, whatever the server asks for, and does not come back after that", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    await limiter.learn(answer(429, asks(30 * 86_400)), clock.now());
-    expect(pauses).toEqual([3_600_250]);
-    clock.advance(3_600_250);
-    await limiter.learn(answer(429, asks(1)), clock.now());
-    expect((pauses.at(-1) ?? 0) - 3_600_250, "the second refusal").toBe(5_250);
-  });
-
-  it("starts short again after a success of a request that was sent later, not of one from before", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    await limiter.learn(answer(429), clock.now());
-    const [early, late] = [START + 5_249, START + 5_250];
-    clock.advance(6_000);
-    await limiter.learn(answer(200), early);
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 6_000, "still the second").toBe(10_250);
-    clock.advance(20_000);
-    await limiter.learn(answer(200), clock.now());
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 26_000, "the first again").toBe(5_250);
-    expect(late).toBeGreaterThan(early);
-  });
-
-  it("counts from the first refusal of a group: the end of a longer word is not the end of theirs", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    for (const seconds of [10, 40]) await limiter.learn(answer(429, asks(seconds)), START);
-    clock.advance(10_250);
-    await limiter.learn(answer(429), clock.now());
-    clock.advance(31_000);
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 41_250, "the third").toBe(20_250);
-  });
-
-  it("starts short again, and grows again, after a success that left exactly when it was over", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    await limiter.learn(answer(429), clock.now());
-    clock.advance(5_250);
-    await limiter.learn(answer(200), clock.now());
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 5_250).toBe(5_250);
-    clock.advance(5_250);
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 10_500).toBe(10_250);
-  });
-
-  it("is short for a late refusal of an early request, when all is well again", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    await limiter.learn(answer(429), clock.now());
-    clock.advance(6_000);
-    await limiter.learn(answer(200), clock.now());
-    await limiter.learn(answer(429), START);
-    expect((pauses.at(-1) ?? 0) - 6_000).toBe(5_250);
-  });
-
-  it("ends for a request that leaves exactly when it is over", async () => {
-    const { limiter, clock, pauses } = limiterOf();
-    await limiter.learn(answer(429), clock.now());
-    clock.advance(5_250);
-    await limiter.learn(answer(429), clock.now());
-    expect((pauses.at(-1) ?? 0) - 5_250).toBe(10_250);
+  it("does not keep one who gives up", async () => {
+    const { limiter } = limiterOf();
+    for (let i = 0; i < 3; i++) await limiter.acquire();
+    const gate = new AbortController();
+    const fourth = limiter.acquire(gate.signal);
+    gate.abort(new Error("stop"));
+    await expect(fourth).rejects.toThrow("stop");
   });
 });
 
 describe("what an answer says of the budget", () => {
-  it.each<[string, Record<string, string>, readonly number[][]]>([
-    ["nothing", {}, []],
+  it.each<[string, Record<string, string>, Acceptance["budget"]]>([
+    ["nothing", {}, undefined],
     [
       "what is left, until the reset",
       { "x-ratelimit-remaining": "3", "x-ratelimit-reset": "12" },
-      [[0, 60, 3, 12_000]],
+      { remaining: 3, until: START + 12_000 },
     ],
-    ["for a window when it says no time", { "x-ratelimit-remaining": "3" }, [[0, 60, 3, 60_000]]],
-    ["for no longer than a window", { "x-ratelimit-remaining": "3", "x-ratelimit-reset": "900" }, [[0, 60, 3, 60_000]]],
-    ["with a lower limit", { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "3" }, [[0, 10, 3, 60_000]]],
-  ])("is believed: %s", async (_, headers, expected) => {
-    const { limiter, clock, lowered } = limiterOf();
+    ["for a window when it says no time", { "x-ratelimit-remaining": "3" }, { remaining: 3, until: START + 60_000 }],
+    [
+      "for no longer than a window",
+      { "x-ratelimit-remaining": "3", "x-ratelimit-reset": "900" },
+      { remaining: 3, until: START + 60_000 },
+    ],
+    [
+      "with a lower limit",
+      { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "3" },
+      { remaining: 3, until: START + 60_000 },
+    ],
+  ])("is believed: %s", async (_, headers, budget) => {
+    const { limiter, clock, acceptances } = limiterOf();
     await limiter.learn(answer(200, headers), clock.now());
-    expect(lowered).toEqual(expected);
+    const limit = Number(headers["x-ratelimit-limit"] ?? 60);
+    expect(acceptances).toEqual([{ now: START, sentAt: START, limit, ...(budget && { budget }) }]);
   });
 
   it("lowers what is booked from then on, and never raises it above the own limit", async () => {
@@ -259,9 +220,9 @@ describe("what an answer says of the budget", () => {
   });
 
   it("is only what it says: a refusal books nothing as left", async () => {
-    const { limiter, clock, lowered } = limiterOf();
+    const { limiter, clock, acceptances } = limiterOf();
     await limiter.learn(answer(429, { "x-ratelimit-remaining": "0" }), clock.now());
-    expect(lowered).toEqual([]);
+    expect(acceptances).toEqual([]);
   });
 });
 
@@ -303,9 +264,9 @@ describe("a request that passes the limit", () => {
   });
 
   it("teaches the limiter what the answer says", async () => {
-    const { limiter, clock, pauses } = limiterOf();
+    const { limiter, clock, refusals } = limiterOf();
     await pass(limiter, clock, {}, { status: 429, headers: { "retry-after": "9" }, text: "" });
-    expect(pauses).toEqual([9_250]);
+    expect(refusals).toMatchObject([{ askedMs: 9_000 }]);
   });
 
   it("loses no answer to a failure of the book-keeping", async () => {

@@ -185,8 +185,8 @@ describe("bounds", () => {
     const ledger = {
       // The second turn comes in a minute.
       reserve: async () => ({ waitMs: turns++ === 1 ? 60_000 : 0, left: 1 }),
-      pause: async () => {},
-      lower: async () => {},
+      refuse: async () => {},
+      accept: async () => {},
     };
     calls.keyed.endpoint().reply(502);
     const { client } = setUp({ ledger });
@@ -230,8 +230,8 @@ describe("an answer that came", () => {
     calls.keyed.endpoint().reply(201, calls.keyed.success, { "x-ratelimit-remaining": "1" });
     const ledger = {
       reserve: async () => ({ waitMs: 0, left: 1 }),
-      pause: async () => {},
-      lower: () => Promise.reject(new Error("disk full")),
+      refuse: async () => {},
+      accept: () => Promise.reject(new Error("disk full")),
     };
     const { client } = setUp({ ledger });
     expect((await client.services.create(order, { idempotencyKey: "key-1" })).service.id).toBe("7");

@@ -72,7 +72,8 @@ describe("several processes", () => {
     const holder = start(file, "hold");
     expect(await holder.next()).toBe("holding");
     expect(await ledger.reserve(START, 60)).toEqual({ waitMs: 50, left: 0 });
-    await ledger.pause(START + 10_000);
+    const refused = { now: START, sentAt: START, limit: 60, isCounted: true };
+    await ledger.refuse({ ...refused, askedMs: 10_000, marginMs: 0 });
     await holder.kill();
     expect(
       existsSync(`${file}-journal`) && statSync(`${file}-journal`).size,
@@ -120,12 +121,14 @@ describe("when the file cannot be used, requests are counted in this process, wi
       () => file,
       "this process",
       (reason) => warnings.push(reason),
-      (place) => {
-        const database = openDatabase(place);
-        // The pragmas that follow set another timeout; this one cannot be waited for.
-        const { exec } = database;
-        database.exec = (sql) => exec.call(database, sql.replace("busy_timeout = 100", "busy_timeout = 0"));
-        return database;
+      {
+        open: (place) => {
+          const database = openDatabase(place);
+          // The pragmas that follow set another timeout; this one cannot be waited for.
+          const { exec } = database;
+          database.exec = (sql) => exec.call(database, sql.replace("busy_timeout = 100", "busy_timeout = 0"));
+          return database;
+        },
       },
     );
     await impatient.reserve(START, 2);
@@ -155,7 +158,7 @@ describe("when the file cannot be used, requests are counted in this process, wi
       () => file,
       "this process",
       (reason) => warnings.push(reason),
-      small,
+      { open: small },
     );
     let booked = 0;
     while ((await ledger.reserve(START, 60)).waitMs === 0) booked += 1;
@@ -198,7 +201,7 @@ describe("when the file cannot be used, requests are counted in this process, wi
     });
     expect(warnings, "nothing is tried before the first request").toEqual([]);
     expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 1 });
-    await ledger.lower(START, 2, 1, START + 1);
+    await ledger.accept({ now: START, sentAt: START, limit: 2, budget: { remaining: 1, until: START + 1 } });
     expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 0 });
     expect(warnings).toMatchObject([
       { severity: "warning", code: "provider.ledger", detail: expect.stringMatching(words) },
@@ -251,20 +254,33 @@ describe("the ledger of an account", () => {
     if (process.platform !== "win32") expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
-  it("is in memory when that is wanted, or the server is on this machine, and nothing is written", async () => {
+  it.each<[string, string, Record<string, string>]>([
+    ["it is wanted", ORIGIN, { HOSTFORM_LEDGER: "memory" }],
+    ["it is wanted for a server on this machine", "http://127.0.0.1:4711", { HOSTFORM_LEDGER: "memory" }],
+    ["the server is on this machine and no home is known", "http://127.0.0.1:4711", { HOME: "", LOCALAPPDATA: "" }],
+  ])("is in memory when %s, and nothing is written", async (_, baseUrl, env) => {
     const folder = temporaryFolder();
-    const off = ledgerFor({
-      baseUrl: ORIGIN,
-      token: TOKEN,
-      env: { HOSTFORM_STATE_HOME: folder, HOSTFORM_LEDGER: "memory" },
-    });
-    const home = { HOME: folder, LOCALAPPDATA: folder };
-    const sandbox = ledgerFor({ baseUrl: "http://127.0.0.1:4711", token: TOKEN, env: home });
-    for (const ledger of [off, sandbox]) {
-      expect(ledger).toBeInstanceOf(MemoryLedger);
-      await ledger.reserve(START, 60);
-    }
+    const ledger = ledgerFor({ baseUrl, token: TOKEN, env: { HOME: folder, LOCALAPPDATA: folder, ...env } });
+    expect(ledger).toBeInstanceOf(MemoryLedger);
+    await ledger.reserve(START, 60);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("is shared for a server on this machine in a folder of its own, and nobody is warned when that cannot be used", async () => {
+    const home = temporaryFolder();
+    const warnings: Diagnostic[] = [];
+    const shared = (env: Record<string, string>) => {
+      const onWarning = (warning: Diagnostic) => warnings.push(warning);
+      const ledger = ledgerFor({ baseUrl: "http://127.0.0.1:4711", token: TOKEN, env, onWarning });
+      onTestFinished(() => ledger.close?.());
+      return ledger;
+    };
+    for (let i = 0; i < 2; i++) await shared({ XDG_STATE_HOME: home, LOCALAPPDATA: home }).reserve(START, 60);
+    expect(files(path.join(home, "hostform", "loopback"))).toHaveLength(1);
+    const file = path.join(home, "file");
+    writeFileSync(file, "");
+    expect(await shared({ XDG_STATE_HOME: file, LOCALAPPDATA: file }).reserve(START, 60)).toMatchObject({ waitMs: 0 });
+    expect(warnings).toEqual([]);
   });
 
   it("is shared for a server on this machine, too, when the folder is named", async () => {

@@ -153,7 +153,7 @@ describe("what is refused before anything is sent", () => {
 
 describe("options", () => {
   const refused: [string, object][] = [
-    ["requestsPerMinute", { requestsPerMinute: 61 }],
+    ["requestsPerMinute", { requestsPerMinute: 6_001 }],
     ["requestsPerMinute", { requestsPerMinute: 0 }],
     ["pageSize", { pageSize: 101 }],
     ["maxAttempts", { maxAttempts: 1.5 }],

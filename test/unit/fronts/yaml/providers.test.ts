@@ -73,8 +73,8 @@ describe("providers", () => {
     ],
     [
       "more requests than the API allows",
-      "providers: {b: {requests_per_minute: 61}}",
-      "2:38 config.invalid_value: requests_per_minute: the API allows 60 requests a minute",
+      "providers: {b: {requests_per_minute: 6001}}",
+      "2:38 config.invalid_value: requests_per_minute: at most 6000",
     ],
     [
       "no requests",

@@ -65,8 +65,8 @@ describe("the configuration of the provider", () => {
     [{ project: "a b" }, "config.invalid_value at project: project: expected the name of a project"],
     [{ requests_per_minute: 0 }, "config.invalid_value at requests_per_minute: requests_per_minute: at least 1"],
     [
-      { requests_per_minute: 61 },
-      "config.invalid_value at requests_per_minute: requests_per_minute: the API allows 60 requests a minute",
+      { requests_per_minute: 6001 },
+      "config.invalid_value at requests_per_minute: requests_per_minute: at most 6000",
     ],
     [
       { requests_per_minute: 1.5 },

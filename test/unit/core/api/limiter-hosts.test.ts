@@ -1,0 +1,38 @@
+// The client at hosts that count the minute in ways of their own (§8 does not say which), in simulated time.
+import { describe, expect, it } from "vitest";
+import { COUNTERS, type Hints, type Load, sendAll } from "../../../support/limited-hosts.ts";
+
+const COUNTER_NAMES = Object.keys(COUNTERS) as (keyof typeof COUNTERS)[];
+const HINTS: readonly Hints[] = ["none", "retry-after", "x-ratelimit", "ietf"];
+const CASES = COUNTER_NAMES.flatMap((counter) => HINTS.map((hints) => ({ counter, hints })));
+
+/** The first request is sent as the host's minute begins: a client cannot know that a second one begins sooner. */
+const send = (load: Omit<Load, "requests"> & { requests?: number }) => sendAll({ startMs: 0, requests: 300, ...load });
+
+describe.each(CASES)("a host with a $counter, hints: $hints", ({ counter, hints }) => {
+  it("of 60 a minute gets 300 requests in a tenth more than the least time, and refuses three at most", async () => {
+    const { wallMs, boundMs, refused } = await send({ counter, hints, perMinute: 60 });
+    expect(refused).toBeLessThanOrEqual(3);
+    expect(wallMs / boundMs).toBeLessThanOrEqual(1.1);
+  });
+
+  it("of 30 a minute refuses one request in twenty at most", async () => {
+    const { refused, sent } = await send({ counter, hints, perMinute: 30 });
+    expect(refused / sent).toBeLessThanOrEqual(0.05);
+  });
+});
+
+describe.each(HINTS)("four processes that know nothing of each other, hints: %s", (hints) => {
+  it.each<[keyof typeof COUNTERS, number]>([
+    ["fixed window", 0.05],
+    ["token bucket", 0.07],
+  ])("of a host with a %s at most %d of the requests are refused", async (counter, most) => {
+    const { refused, sent } = await send({ counter, hints, perMinute: 60, processes: 4, requests: 404 });
+    expect(refused / sent).toBeLessThanOrEqual(most);
+  });
+});
+
+it.each(COUNTER_NAMES)("answers that take five seconds do not slow down the rest: %s", async (counter) => {
+  const { wallMs } = await send({ counter, hints: "none", perMinute: 60, latencyMs: 5_000 });
+  expect(wallMs).toBeLessThanOrEqual(300_000 * 1.1);
+});
