@@ -64,10 +64,7 @@ describe("the configuration of the provider", () => {
     [{ project: "" }, "config.invalid_value at project: project: expected the name of a project"],
     [{ project: "a b" }, "config.invalid_value at project: project: expected the name of a project"],
     [{ requests_per_minute: 0 }, "config.invalid_value at requests_per_minute: requests_per_minute: at least 1"],
-    [
-      { requests_per_minute: 6001 },
-      "config.invalid_value at requests_per_minute: requests_per_minute: at most 6000",
-    ],
+    [{ requests_per_minute: 6001 }, "config.invalid_value at requests_per_minute: requests_per_minute: at most 6000"],
     [
       { requests_per_minute: 1.5 },
       "config.invalid_value at requests_per_minute: requests_per_minute: expected a whole number of requests",
