@@ -17,6 +17,8 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\bafter \d+m?s\b/g, () => "after 0s"],
   [/\b\d+ requests? in (?:under 1|\d+) s\b/g, () => "N requests in N s"],
   [/\b\d+ ms\b/g, () => "N ms"],
+  // Depends on what else was sent in the minute before.
+  [/\b\d+ of 60 left\b/g, () => "N of 60 left"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
   [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
 ];
