@@ -133,7 +133,7 @@ describe("a backend that hangs", () => {
     expect(ended.code, ended.text).toBe(1);
     expect(ended.err).toContain("no answer within 1 s");
     project.env.HOSTFORM_STATE_TIMEOUT = "soon";
-    expect((await project.hostform("plan")).err).toContain('HOSTFORM_STATE_TIMEOUT is "soon", which is no time');
+    expect((await project.hostform("plan")).err).toContain('HOSTFORM_STATE_TIMEOUT is "soon", which is not a duration');
   });
 });
 
@@ -170,7 +170,7 @@ describe("an order", () => {
     const slow = project.start("hostform", ...APPLY);
     await arrived;
     const freed = await project.hostform("force-unlock", "--yes");
-    expect(freed.err).toContain("If its holder still runs: hostform does not write over a state");
+    expect(freed.err).toContain("If the holder is still running: hostform does not overwrite a state");
     // Another run reads and writes, and has ended by the time that the answer comes.
     const state = JSON.parse(backend.server.state ?? "");
     const others = JSON.stringify({ ...state, serial: state.serial + 1, resources: [] });

@@ -15,7 +15,7 @@ const WATCHDOG_MS = 30_000;
  * those under way to be answered. A back-off may by chance be as short as these, so they are known by where they come from, too.
  */
 const isWatchdog = (ms: number) =>
-  ms === WATCHDOG_MS ||
+  (ms === WATCHDOG_MS && !isFrom(/[\\/]limiter\.ts/)) ||
   ([RECORDING_MS, SUMMARY_MS].includes(ms) && isFrom(/[\\/]interrupt\.ts/)) ||
   (ms <= 60_000 && isFrom(/Limiter\.#room/));
 

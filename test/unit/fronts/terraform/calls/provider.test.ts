@@ -122,7 +122,7 @@ describe("ValidateProviderConfig", () => {
   });
 
   it("says at which attribute something is wrong", async () => {
-    const { diagnostics } = await validate({ requests_per_minute: 600 });
+    const { diagnostics } = await validate({ requests_per_minute: 6_001 });
     expect(diagnostics).toMatchObject([
       {
         severity: Diagnostic_Severity.ERROR,
