@@ -11,13 +11,12 @@ export const START = Date.parse("2026-11-21T10:00:00Z");
 const WATCHDOG_MS = 30_000;
 
 /**
- * Sleeps that end only by their signals: watchdogs of the client, of a run that is stopped twice, and the wait for one of
- * those under way to be answered. A back-off may by chance be as short as these, so they are known by where they come from, too.
+ * Sleeps that end only by their signals: watchdogs of the client, and of a run that is stopped twice. A back-off may
+ * by chance be as short as the latter, so these are known by where they come from, too.
  */
 const isWatchdog = (ms: number) =>
   (ms === WATCHDOG_MS && !isFrom(/[\\/]limiter\.ts/)) ||
-  ([RECORDING_MS, SUMMARY_MS].includes(ms) && isFrom(/[\\/]interrupt\.ts/)) ||
-  (ms <= 60_000 && isFrom(/Limiter\.#room/));
+  ([RECORDING_MS, SUMMARY_MS].includes(ms) && isFrom(/[\\/]interrupt\.ts/));
 
 const isFrom = (place: RegExp) => place.test(new Error("here").stack ?? "");
 
