@@ -201,7 +201,14 @@ export class SharedCreateTurns implements CreateTurns {
   #leave(): void {
     this.#inside -= 1;
     if (this.#inside > 0) return;
-    this.#shared(undefined, () => this.#lock?.free());
+    try {
+      // Also when the file can no longer be used: the lock of the last turn would keep all others waiting.
+      this.#lock?.free();
+    } catch (error) {
+      this.#shared(undefined, () => {
+        throw error;
+      });
+    }
     if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
     this.#entered = 0;
   }
