@@ -1,4 +1,5 @@
-// What the structure of `src` measures, against its goals. A figure beyond its bound fails; a bound only ever moves toward the goal.
+// What the structure of `src` measures, against its goals. A figure beyond its bound fails; a bound only ever moves toward the goal,
+// but for what a new feature adds (docs/decisions/0037-what-a-feature-adds.md).
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -88,9 +89,21 @@ const across = new Set(
   imports.flatMap(({ from, to }) => (roomOf(from) === roomOf(to) ? [] : [`${roomOf(from)} -> ${roomOf(to)}`])),
 );
 
+/** What each new feature may add to the lines and files that the goals were set for. */
+const FEATURES: readonly [feature: string, lines: number, files: number][] = [
+  ["effects, the plan page, reports in files", 3_000, 12],
+  ["adoption of an account, templates, includes, moved, removed and import blocks", 4_500, 20],
+  ["the root export, single executables, the language of stacks, completion", 1_500, 8],
+];
+const added = { lines: 0, files: 0 };
+for (const [, lines, files] of FEATURES) {
+  added.lines += lines;
+  added.files += files;
+}
+
 const figures: readonly Figure[] = [
-  { what: "hand-written lines", now: sum(written), goal: 60_000, bound: 72_900 },
-  { what: "hand-written files", now: written.length, goal: 420, bound: 420 },
+  { what: "hand-written lines", now: sum(written), goal: 60_000 + added.lines, bound: 72_900 + added.lines },
+  { what: "hand-written files", now: written.length, goal: 420 + added.files, bound: 420 + added.files },
   { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 130, atLeast: true },
   { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 40, which: shards },
   { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 9 },

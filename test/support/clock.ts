@@ -41,7 +41,8 @@ export function testClock(start = START): TestClock {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        const until = now + ms;
+        // A clock has whole milliseconds, as Date.now() has; a sleep need not.
+        const until = Math.ceil(now + ms);
         const stop = () => reject(signal?.reason);
         signal?.addEventListener("abort", stop, { once: true });
         if (isWatchdog(ms)) return;
