@@ -1,8 +1,8 @@
 /** `export`: the declaration for Terraform, as a file or on standard output. */
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { fail, HostformError } from "../core/model/index.ts";
 import { type ExportFormat, exportConfiguration } from "../project/export.ts";
+import { makeParent } from "../project/own-files.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
 import { fileFailure, readIfPresent, writeWhole } from "./files.ts";
@@ -72,7 +72,7 @@ function target(
 async function put(source: ProjectSource, file: string, text: string, force: boolean): Promise<"changed" | "same"> {
   const shown = path.relative(source.cwd, file);
   try {
-    await mkdir(path.dirname(file), { recursive: true });
+    makeParent(file);
     const before = await readIfPresent(file);
     if (before === text) return "same";
     if (before !== undefined && !force) {

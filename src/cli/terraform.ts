@@ -15,8 +15,10 @@ import {
   packageFiles,
   platformOf,
 } from "../fronts/terraform/package.ts";
+import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
+import { fileFailure } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
@@ -101,9 +103,7 @@ async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === undefined) throw error;
-    return fail("terraform.install", `The provider cannot be installed into ${mirror}: ${errno}`, {
+    return fail("terraform.install", `The provider cannot be installed into ${mirror}: ${fileFailure(error)}`, {
       remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
     });
   }
@@ -208,7 +208,7 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
 export async function placePackage(mirror: string, folder: string, files: readonly PackageFile[]): Promise<void> {
   const mark = randomUUID();
   const [fresh, former] = [path.join(mirror, `.hostform-${mark}`), path.join(mirror, `.hostform-${mark}.old`)];
-  await mkdir(path.dirname(folder), { recursive: true });
+  makeParent(folder);
   try {
     await mkdir(fresh);
     for (const { name, content, mode } of files) {

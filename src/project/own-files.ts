@@ -1,6 +1,7 @@
 /** Files that a project brings along: they lie inside of it, and are what they seem to be. */
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { makeFolder } from "../core/local/index.ts";
 import { errnoOf, fail } from "../core/model/index.ts";
 import { isInside } from "../core/record/index.ts";
 
@@ -10,6 +11,11 @@ export async function refuseDetour(cwd: string, named: string): Promise<void> {
   fail("trust.file", `${path.relative(cwd, named)} leads outside the project through a link`, {
     remedies: ["Name the target of the link on the command line."],
   });
+}
+
+/** Makes the folder that a file is to be in, which others may read as far as the umask lets them. @throws the system's error. */
+export function makeParent(file: string): void {
+  makeFolder(path.dirname(file), 0o777);
 }
 
 /** Whether a place, which need not be there yet, lies in one of these folders, links followed. */

@@ -122,6 +122,11 @@ describe("the house", () => {
     expect(circles(imports)).toEqual([]);
   });
 
+  it("makes folders with makeFolder: `mkdir` with `recursive` never returns where one cannot be made below /proc", () => {
+    const recursive = files.filter((file) => /\bmkdir(?:Sync)?\([^;]*recursive: true/.test(textOf(file)));
+    expect(recursive).toEqual([]);
+  });
+
   it("keeps files small enough to read", () => {
     const long = files
       .map((file) => [file, textOf(file).split("\n").length] as const)

@@ -236,16 +236,17 @@ export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.p
 }
 
 /**
- * Makes a folder and those above it that are missing, for their owner alone. Unlike `mkdir` with `recursive` it fails where
+ * Makes a folder and those above it that are missing. Unlike `mkdir` with `recursive` it fails where
  * a folder cannot be made although the one above it exists: below `/proc`, Node tries without end.
+ * @param mode of each folder that is made. Default: for its owner alone.
  * @throws the system's own error, which names the folder that could not be made.
  */
-export function makeFolder(folder: string): void {
+export function makeFolder(folder: string, mode = 0o700): void {
   const missing: string[] = [];
   for (let at = path.resolve(folder); !exists(at); at = path.dirname(at)) missing.push(at);
   for (const each of missing.toReversed()) {
     try {
-      mkdirSync(each, { mode: 0o700 });
+      mkdirSync(each, { mode });
     } catch (error) {
       // Another process may have made it meanwhile.
       if (errnoOf(error) !== "EEXIST") throw error;

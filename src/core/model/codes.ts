@@ -38,7 +38,7 @@ export const codes = {
   "provider.token": "No API token is available",
   "provider.base_url": "The base URL is missing or not usable",
   "provider.ledger": "Requests are counted in this process alone",
-  "provider.journal": "The Terraform provider cannot keep its journal of creates",
+  "provider.journal": "The Terraform provider cannot write its journal",
   "provider.proxy": "The proxy setting is not usable",
   "api.argument": "A request has an invalid argument",
   "api.unauthenticated": "The API did not accept the token (401)",

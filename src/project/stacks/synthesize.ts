@@ -1,11 +1,11 @@
 /** Runs an app that synthesizes stacks. */
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../core/model/index.ts";
 import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
-import { found } from "../own-files.ts";
+import { found, makeParent } from "../own-files.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
 /** How much of what an app wrote last is shown when it fails. */
@@ -23,7 +23,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
   const output = path.resolve(source.dir, settings.output ?? "cdktf.out");
   const manifest = path.join(output, "manifest.json");
   const before = await writtenAt(manifest);
-  await mkdir(path.dirname(output), { recursive: true });
+  makeParent(output);
   let last = "";
   const failure = await interruptible(host, (signal) =>
     host.shell(app, {

@@ -13,7 +13,7 @@ interface GivenVariables {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-interface Surroundings {
+interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as people know it. */
   near(file: string): string;
@@ -32,7 +32,7 @@ const PREFIX = "TF_VAR_";
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
   options: readonly VariableOption[],
-  { env, near, refuses, named }: Surroundings,
+  { env, near, refuses, named }: VariableSources,
 ): Promise<GivenVariables> {
   const given: Given[] = [];
   const diagnostics: Diagnostic[] = [];
