@@ -90,6 +90,11 @@ function block(kind: Kind, kinds: Kinds): Schema {
       ...Object.fromEntries(inner.map((other) => [other.nested?.section ?? "", nested(other, kinds)])),
       ...(kind.nested === undefined && {
         provider: { type: "string", description: "Provider (account) that it belongs to." },
+        client: {
+          type: ["string", "integer"],
+          maxLength: 100,
+          description: "Whose it is: for reports, filters and targets. Never sent.",
+        },
       }),
       depends_on: {
         type: "array",

@@ -137,6 +137,7 @@ describe("YAML in remedies", () => {
       "import",
       "sensitive",
       "depends_on",
+      "client",
     ],
   ]);
 

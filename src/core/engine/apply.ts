@@ -40,7 +40,7 @@ import type { Limits } from "./guards.ts";
 import { applyIgnoreChanges } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
-import { type Recorder, Records } from "./records.ts";
+import { type Recorder, Records, withClient } from "./records.ts";
 
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
@@ -181,8 +181,12 @@ class Run {
       const { attempt, job, ...mark } = prior.private;
       const { job: open } = change.private;
       const same =
-        attempt === undefined && equal(prior.attributes, change.before) && (job === undefined) === (open === undefined);
-      return same ? [] : [{ ...prior, attributes: change.before, private: { ...mark, ...(open && { job: open }) } }];
+        attempt === undefined &&
+        equal(prior.attributes, change.before) &&
+        (job === undefined) === (open === undefined) &&
+        mark.client === change.client;
+      const seen = { ...prior, attributes: change.before, private: { ...mark, ...(open && { job: open }) } };
+      return same ? [] : [withClient(seen, change)];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
   }
@@ -277,7 +281,7 @@ class Run {
         prior: this.#records.get(change.address),
         save: async (resource) => {
           const { pending, attempt } = resource.private;
-          const write = () => this.#records.put(resource);
+          const write = () => this.#records.put(withClient(resource, change));
           await ((pending ?? attempt) === undefined ? sent.recording(write) : write());
           this.#attributes.set(resource.address, resource.attributes);
         },

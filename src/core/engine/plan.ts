@@ -63,12 +63,18 @@ export function plan(options: PlanOptions): Plan {
     diagnostics.push(...planned.diagnostics);
   }
 
+  const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const clientOf = (address: string): Pick<Change, "client"> => {
+    const client = (places.get(address) ?? state.resources.get(address)?.private)?.client;
+    return client === undefined ? {} : { client };
+  };
   const sorted = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
     .map(
       (change): Change => ({
         ...change,
         ...previousAddressOf(change.address, options.moves ?? []),
+        ...clientOf(change.address),
         ...unseenIn(observed.observations.get(change.address)),
       }),
     );
@@ -77,7 +83,6 @@ export function plan(options: PlanOptions): Plan {
   // What its policy keeps need not be said of what may not be destroyed at all.
   const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
   const found = [...own, ...refused];
-  const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const twice = [
     ...sharedObjects(sorted, kinds, recordedAll),
     ...doubles(sorted, kinds, recordedAll),

@@ -93,3 +93,9 @@ export class Records {
     else this.#pending.delete(address);
   }
 }
+
+/** The record with the client of its change: the lifecycle does not know whose a resource is. */
+export function withClient(resource: ResourceState, { client }: Change): ResourceState {
+  const { client: _, ...mark } = resource.private;
+  return { ...resource, private: { ...mark, ...(client !== undefined && { client }) } };
+}

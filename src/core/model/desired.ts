@@ -23,6 +23,8 @@ export interface DesiredResource extends Declared {
   /** Adopt the existing object with this id (`import:`). */
   readonly importId?: string;
   readonly lifecycle?: Lifecycle;
+  /** Whose it is (`client:`): for reports, filters and targets. Never sent; the API does not know it. */
+  readonly client?: string;
 }
 
 /** Terraform's meta-argument of the same name, as far as it applies here. */

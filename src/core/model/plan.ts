@@ -233,6 +233,8 @@ export interface Change {
   readonly unlisted?: string;
   /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
   readonly waitsFor?: string;
+  /** Whose it is: as declared, else as recorded. */
+  readonly client?: string;
   /** Where its secret is written: a path in the project, links followed, or in full outside of it. */
   readonly secretTo?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */

@@ -57,6 +57,8 @@ export interface PrivateMark {
   readonly emptied?: string;
   /** Any other request that was begun. Nothing depends on it: the account shows its result. */
   readonly attempt?: Intent;
+  /** Whose it is, as last declared. */
+  readonly client?: string;
   /** Only shows what a status word that is not understood should mean. */
   readonly job?: QueuedJob;
   /**

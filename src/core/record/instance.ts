@@ -166,6 +166,7 @@ const markFields = {
   attempt: intent.optional(),
   job: job.optional(),
   waiting: z.array(z.string()).optional(),
+  client: z.string().optional(),
   emptied: z.string().optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 

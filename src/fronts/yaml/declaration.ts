@@ -158,7 +158,7 @@ function mergeDrafts(
 }
 
 function desiredResource(
-  { address, kind, keySpan, attributes, sources: places, provider, importId }: ResourceDraft,
+  { address, kind, keySpan, attributes, sources: places, provider, importId, client }: ResourceDraft,
   dependsOn: readonly string[],
   context: ReadContext,
 ): DesiredResource {
@@ -178,6 +178,7 @@ function desiredResource(
     dependsOn,
     ...(sources.size > 0 && { sources }),
     ...(importId !== undefined && { importId }),
+    ...(client !== undefined && { client }),
     locate: (path) => rangeOf(locate(tree, path)),
   };
 }

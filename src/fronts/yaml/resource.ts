@@ -22,6 +22,8 @@ export interface ResourceDraft {
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
   readonly importId: string | undefined;
+  /** Whose it is; of a nested resource as of the one around it. */
+  readonly client: string | undefined;
   /** False when only the address could be read. */
   readonly readable: boolean;
 }
@@ -35,9 +37,9 @@ interface DocumentContext {
 }
 
 /** Keys of a block that are not attributes. */
-const RESERVED: readonly string[] = ["provider", "depends_on", "import"];
+const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import"];
 
-/** Keys of a nested block that are not attributes; its provider is that of the block around it. */
+/** Keys of a nested block that are not attributes; its provider and its client are those of the block around it. */
 const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
 /** Reads `NAME: {…}` of a section: the resource and those nested in it. Checks names and structure, not values. */
@@ -77,6 +79,7 @@ function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: Spanne
     provider,
     dependsOn: [],
     importId: undefined,
+    client: undefined,
     readable: false,
   };
 }
@@ -119,6 +122,7 @@ function readBody(
     provider: named ?? empty.provider,
     dependsOn: readDependsOn(body.entries.get("depends_on"), address, diags),
     importId: readImport(body.entries.get("import"), address, diags),
+    client: reserved.includes("client") ? readClient(body.entries.get("client"), address, diags) : empty.client,
     readable: true,
   };
 }
@@ -166,6 +170,19 @@ function readImport(entry: Entry | undefined, address: string, diags: Diagnostic
   return undefined;
 }
 
+const LONGEST_CLIENT = 100;
+
+function readClient(entry: Entry | undefined, address: string, diags: DiagnosticCollector): string | undefined {
+  if (entry === undefined) return undefined;
+  const { value } = entry;
+  const name = value.form === "leaf" && Number.isInteger(value.value) ? String(value.value) : stringOf(value);
+  if (name !== undefined && name !== "" && name.length <= LONGEST_CLIENT && !hasReferences(name)) return name;
+  const fix = "Write `client: acme`; expressions are not evaluated here.";
+  const summary = `\`client\` must be a name of at most ${LONGEST_CLIENT} characters`;
+  diags.add(valueSpan(entry), "config.structure", summary, { address, fix });
+  return undefined;
+}
+
 /**
  * Reads a nested section (`grants:` of a service). Each entry becomes an instance of the inner kind,
  * `hosting_grant.acme["dev@acme.example"]`, with the entry's key and a reference to the parent among its attributes.
@@ -206,7 +223,7 @@ function readInstance(
   }
   const name = parseAddress(parent.address)?.name ?? "";
   const address = formatAddress({ type: kind.type, name, key: entry.key });
-  const empty = emptyDraft(address, kind, keySpan, parent.provider);
+  const empty = { ...emptyDraft(address, kind, keySpan, parent.provider), client: parent.client };
   const body = blockOf(entry, shorthand);
   if (body === undefined) {
     const word = shorthand === undefined ? "" : ` or a single word, the ${shorthand}`;

@@ -46,13 +46,13 @@ const YAML = answers({
     providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
     guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent
     outputs.*: value description sensitive
-    client_accounts.*: name company_name company_number vat_number currency deletion_policy provider depends_on import
-    domains.*: domain years currency nameserver_mode registrant_contact.* deletion_policy provider depends_on import
-    migration_requests.*: domain order_id questions.* deletion_policy provider depends_on import
-    services.*: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider depends_on import
+    client_accounts.*: name company_name company_number vat_number currency deletion_policy provider client depends_on import
+    domains.*: domain years currency nameserver_mode registrant_contact.* deletion_policy provider client depends_on import
+    migration_requests.*: domain order_id questions.* deletion_policy provider client depends_on import
+    services.*: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider client depends_on import
     services.*.grants.*: permission expires_at depends_on import
     services.*.secret_output.env_file: name
-    webhooks.*: url events provider depends_on import
+    webhooks.*: url events provider client depends_on import
     webhooks.*.secret_output.env_file: name`,
   refused: `
     providers.*: base_url token_env token_file money_scale

@@ -56,6 +56,17 @@ webhooks:
     ]);
   });
 
+  it("has clients: of a block and of what is nested in it, as text and without expressions", () => {
+    const clients = (text: string) => {
+      const { desired, diagnostics } = declare(`services:\n  a:\n    ${text}\n    grants: {b@a.example: view}\n`);
+      return desired?.resources.map(({ client }) => client) ?? diagnostics.map(({ range }) => range?.column);
+    };
+    expect(clients("client: acme")).toEqual(["acme", "acme"]);
+    expect(clients("client: 4711")).toEqual(["4711", "4711"]);
+    for (const wrong of ['""', "[acme]", "${env.WHO}", "a".repeat(101)])
+      expect(clients(`client: ${wrong}`)).toEqual([13]);
+  });
+
   it("is merged from files and from documents of a file", () => {
     const { desired } = declareFiles({
       "hosting.yaml": "project: p\nservices:\n  a: {term: 1}\n---\nservices:\n  b: {term: 1}\n---\n# nothing\n",
