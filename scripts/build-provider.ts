@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
-import { noticesOf } from "./provider-notices.ts";
+import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -11,9 +11,10 @@ const root = path.resolve(import.meta.dirname, "..");
  * since that is what a registry's archive and a mirror's folder hold. The licences of what is bundled are written beside
  * it, in a file named like it: `provider.mjs` has `provider.NOTICES.txt`.
  *
+ * @returns the files that are in the bundle, relative to the project.
  * @throws Error with esbuild's messages when the sources cannot be bundled; when a bundled package has no licence.
  */
-export async function buildProvider(outfile: string): Promise<void> {
+export async function buildProvider(outfile: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ["src/fronts/terraform/main.ts"],
@@ -27,6 +28,8 @@ export async function buildProvider(outfile: string): Promise<void> {
     keepNames: true,
     legalComments: "none",
     metafile: true,
+    // The same bytes wherever the packages lie.
+    preserveSymlinks: true,
     plugins: [englishOnly],
     // CommonJS dependencies in an ES module need a `require`.
     banner: {
@@ -34,12 +37,11 @@ export async function buildProvider(outfile: string): Promise<void> {
     },
     logLevel: "warning",
   });
-  // Without files that were read and then dropped as unused.
-  const parts = Object.values(metafile.outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
-  );
-  const place = path.resolve(root, outfile);
-  await writeFile(place.replace(/\.mjs$/, ".NOTICES.txt"), await noticesOf(parts, root));
+  const files = embeddedFiles(metafile);
+  const head = "The Terraform provider of hostform is one file, and these packages are parts of it. Their licences:";
+  const notices = await noticesOf(await packagesOf(files, root), head);
+  await writeFile(path.resolve(root, outfile).replace(/\.mjs$/, ".NOTICES.txt"), notices);
+  return files;
 }
 
 /** Leaves out zod's other fifty languages: a sixth of the file, which is read at every start. */

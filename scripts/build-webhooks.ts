@@ -1,12 +1,13 @@
 // Makes `hostform/webhooks` and `hostform/webhooks/fetch` in a folder. Separately, as their shared part must not need Node.
 import path from "node:path";
 import { build } from "esbuild";
+import { embeddedFiles } from "./notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
-/** @param outdir absolute; receives `index.js`, `fetch.js`, and what both share. */
-export async function buildWebhooks(outdir: string): Promise<void> {
-  await build({
+/** @param outdir absolute; receives `index.js`, `fetch.js`, and what both share. @returns the files that are in them. */
+export async function buildWebhooks(outdir: string): Promise<string[]> {
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { index: "src/webhooks/index.ts", fetch: "src/webhooks/fetch.ts" },
     outdir,
@@ -19,6 +20,10 @@ export async function buildWebhooks(outdir: string): Promise<void> {
     platform: "neutral",
     target: "es2022",
     legalComments: "none",
+    metafile: true,
+    // The same bytes wherever the packages lie.
+    preserveSymlinks: true,
     logLevel: "warning",
   });
+  return embeddedFiles(metafile);
 }

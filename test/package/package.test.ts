@@ -1,6 +1,6 @@
 /** What is published: built, packed, installed in an empty project, used by its public names. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -40,6 +40,30 @@ describe("the package", () => {
     expect(files).toContain("./LICENSE");
     expect(files).toContain("./README.md");
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
+  });
+
+  it("brings along the licence of every package of which it embeds a file, and a bill of materials with the same names", () => {
+    const dist = path.join(installed(), "dist");
+    // The bundles of the command line and of the libraries say of each file where it is from.
+    const scripts = globSync("{*.js,chunks/*.js,webhooks/*.js}", { cwd: dist }).map((file) =>
+      readFileSync(path.join(dist, file), "utf8"),
+    );
+    const [, ...sections] = readFileSync(path.join(dist, "NOTICES.txt"), "utf8").split(/\n={80}\n\n/);
+    const provider = readFileSync(path.join(dist, "terraform/provider.NOTICES.txt"), "utf8").split(/\n={80}\n\n/);
+    const embedded = new Set(
+      scripts.flatMap((text) =>
+        [...text.matchAll(/^\/\/ node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//gm)].map(([, name]) => name),
+      ),
+    );
+    const names = sections.map((text) => text.split(" ")[0]);
+    expect(embedded).toContain("commander");
+    expect(names).toEqual(expect.arrayContaining([...embedded]));
+    for (const section of provider.slice(1)) expect(names).toContain(section.split(" ")[0]);
+    for (const section of sections) expect(section).toMatch(/permi(?:t|ssion)/i);
+    const { components } = JSON.parse(readFileSync(path.join(dist, "sbom.cdx.json"), "utf8"));
+    expect(components.map(({ group, name }: Record<string, string>) => (group ? `${group}/${name}` : name))).toEqual(
+      names,
+    );
   });
 
   it.each(["docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {

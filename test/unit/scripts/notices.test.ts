@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildProvider } from "../../../scripts/build-provider.ts";
-import { noticesIn, noticesOf } from "../../../scripts/provider-notices.ts";
+import { billOfMaterials, noticesIn, noticesOf, packagesOf } from "../../../scripts/notices.ts";
 
 let root = "";
 beforeAll(async () => {
@@ -19,6 +19,9 @@ async function install(name: string, files: Readonly<Record<string, string>>, at
   for (const [file, text] of Object.entries(described)) await writeFile(path.join(folder, file), text);
 }
 
+/** The notices of a bundle made from these files. */
+const notices = async (...inputs: string[]) => noticesOf(await packagesOf(inputs, root), "Licences:");
+
 describe("the notices of bundled packages", () => {
   it("have each package once, with all texts of its licence and what stands in its bundled files alone", async () => {
     await install("b", { LICENSE: "The licence of b.\r\n", "NOTICE.txt": "Made by b.", "README.md": "Read." });
@@ -30,25 +33,25 @@ describe("the notices of bundled packages", () => {
     });
     const inputs = ["node_modules/b/i.js", "src/main.ts", "node_modules/@a/one/x.js", "node_modules/@a/one/y.js"];
     await writeFile(path.join(root, "node_modules/b/i.js"), "export {};");
-    const text = await noticesOf(inputs, root);
+    const text = await notices(...inputs);
     expect(text.split(/\n={80}\n\n/).slice(1)).toEqual([
       "@a/one 1.2.3, MIT\n\nThe licence of one.\n\nCopyright 2008 Somebody\nAll rights.\n",
       "b 1.2.3, MIT\n\nThe licence of b.\n\nMade by b.\n",
     ]);
-    expect(await noticesOf(inputs.toReversed(), root), "in whatever order").toBe(text);
+    expect(await notices(...inputs.toReversed()), "in whatever order").toBe(text);
   });
 
   it("has one package that lies in two places once", async () => {
     for (const at of ["node_modules", "node_modules/b/node_modules"]) {
       await install("c", { LICENSE: "The licence of c.", "i.js": "" }, at);
     }
-    const text = await noticesOf(["node_modules/c/i.js", "node_modules/b/node_modules/c/i.js"], root);
+    const text = await notices("node_modules/c/i.js", "node_modules/b/node_modules/c/i.js");
     expect(text.split("The licence of c.")).toHaveLength(2);
   });
 
   it("are refused for a package without any licence", async () => {
     await install("bare", { "i.js": "" });
-    await expect(noticesOf(["node_modules/bare/i.js"], root)).rejects.toThrow(/bare .*scripts\/licenses/);
+    await expect(notices("node_modules/bare/i.js")).rejects.toThrow(/bare .*scripts\/licenses/);
   });
 
   it.each([
@@ -57,6 +60,42 @@ describe("the notices of bundled packages", () => {
     ["x; /*! ws. MIT License. E */ y;", ["ws. MIT License. E"]],
     ["/**\n * @license MIT License.\n *\n * Text\n */", ["@license MIT License.\n\nText"]],
   ])("in the source %j are %j", (source, found) => expect(noticesIn(source)).toEqual(found));
+});
+
+describe("the bill of materials", () => {
+  const product = { name: "hostform", version: "1.0.0", license: "MIT", description: "It." };
+  const integrity = `sha512-${Buffer.from("digest").toString("base64")}`;
+  const bill = async (lock: Readonly<Record<string, { version: string; integrity?: string }>>) => {
+    await install("@s/p", { LICENSE: "The licence of p.", "i.js": "" });
+    const packages = await packagesOf(["node_modules/@s/p/i.js"], root);
+    return JSON.parse(billOfMaterials(packages, product, { packages: lock }));
+  };
+
+  it("names each package by its address, with the digest that the lock file has, as a part of the product", async () => {
+    const { components, dependencies, metadata } = await bill({ "node_modules/@s/p": { version: "1.2.3", integrity } });
+    expect(components).toEqual([
+      {
+        type: "library",
+        "bom-ref": "pkg:npm/%40s/p@1.2.3",
+        group: "@s",
+        name: "p",
+        version: "1.2.3",
+        licenses: [{ license: { id: "MIT" } }],
+        purl: "pkg:npm/%40s/p@1.2.3",
+        hashes: [{ alg: "SHA-512", content: Buffer.from("digest").toString("hex") }],
+      },
+    ]);
+    expect(metadata.component.purl).toBe("pkg:npm/hostform@1.0.0");
+    expect(dependencies[0]).toEqual({ ref: "pkg:npm/hostform@1.0.0", dependsOn: ["pkg:npm/%40s/p@1.2.3"] });
+  });
+
+  it.each([
+    ["a lock file without it", {}],
+    ["another version there", { "node_modules/@s/p": { version: "9.0.0", integrity } }],
+    ["no digest there", { "node_modules/@s/p": { version: "1.2.3" } }],
+  ])("is refused for %s", async (_, lock) => {
+    await expect(bill(lock)).rejects.toThrow("no SHA-512 of @s/p 1.2.3");
+  });
 });
 
 it("the provider is built with those of all that it embeds, the same each time", { timeout: 30_000 }, async () => {
