@@ -58,6 +58,8 @@ export const runApply =
       return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
     }
     const agreed = flags.autoApprove === true || saved !== undefined;
+    // What is asked about is shown.
+    const body = !(terminal.quiet && agreed);
     if (json && !agreed) {
       fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
     }
@@ -76,7 +78,7 @@ export const runApply =
       };
       const now = () => terminal.clock.now();
       if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
-      else terminal.out(planText(terminal, run, saved));
+      else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
       if (run.plan.diagnostics.some(isError)) return 1;
       if (hasChanges(run.plan) && !agreed) {
         await approve(terminal, command, run.interrupts.stop);
@@ -87,7 +89,7 @@ export const runApply =
         ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
         : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
       if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
-      else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
+      else if (hasOutcome(run.plan)) {
         terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
       }
       const { outputs } = run.store.state;
@@ -103,10 +105,14 @@ export const runApply =
     });
   };
 
+/** Whether carrying out a plan ends with more to say than the plan itself. */
+const hasOutcome = (plan: Plan) =>
+  !plan.diagnostics.some(isError) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
+
 /** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
-function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined): string {
+function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined, body: boolean): string {
   const look = { ...terminal.outLook, moneyScale: providers.moneyScale };
-  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, look);
+  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, { ...look, body });
   return `Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
 }
 

@@ -79,7 +79,7 @@ function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat)
   if (format === "json") printJson(terminal, planJson(plan, { remedies }));
   else if (format === "markdown") terminal.out(renderPlanMarkdown(plan, { moneyScale, remedies }));
   else if (format === "html") terminal.out(renderPlanHtml(plan, { moneyScale, remedies }));
-  else terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale }));
+  else terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale, body: !terminal.quiet }));
 }
 
 /** `hostform validate`: checks the declaration without a token and without any request. */

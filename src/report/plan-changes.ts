@@ -13,6 +13,7 @@ import {
   type Plan,
   parseAddress,
   type ReasonKind,
+  UNKNOWN,
   type Value,
 } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
@@ -138,7 +139,10 @@ export function legendLines(changes: readonly Change[], paint: Paint): string[] 
   });
 }
 
-/** The attributes of a change, sorted into rows; what the account keeps (forget) shows only what identifies it. */
+/**
+ * The attributes of a change, sorted into rows; what the account keeps (forget) shows only what identifies it, and what is
+ * created what was declared.
+ */
 function rowsOf(change: Change): Row[] {
   const { before, after } = change;
   const kept = change.actions[0] === "forget";
@@ -148,12 +152,14 @@ function rowsOf(change: Change): Row[] {
   return [...names].map((label): Row => {
     const old = before?.[label];
     const now = kept ? old : planned?.[label];
+    const computed = before === null && now === UNKNOWN && (change.config?.[label] ?? null) === null;
     const changes = replaced && change.reasons.some((reason) => reason.attribute === label);
     const row: Row = {
       label,
       before: old,
       after: now,
       keep: change.importing !== undefined && change.actions[0] === "no-op",
+      computed,
       ...(changes && { note: "forces replacement" }),
     };
     if (!change.sensitive.includes(label)) return row;

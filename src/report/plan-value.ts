@@ -18,6 +18,8 @@ export interface Row {
   readonly instead?: string;
   /** Show the row although it is unchanged. */
   readonly keep?: boolean;
+  /** Counted instead of shown: nobody declared it, and the object is yet to be made. */
+  readonly computed?: boolean;
   /** A remark after the value: `forces replacement`. */
   readonly note?: string;
 }
@@ -31,19 +33,23 @@ const LINE_CONTEXT = 3;
 const MAX_EDITS = 2000;
 
 /**
- * The rows of a block in Terraform's layout: sorted and aligned, unchanged ones counted instead of shown.
+ * The rows of a block in Terraform's layout: sorted and aligned. Unchanged and computed ones are counted instead of shown.
  *
  * @param indent the column of the marks; text begins two columns further.
  */
 export function rowLines(rows: readonly Row[], indent: number, paint: Paint): string[] {
-  const present = rows.filter((row) => (row.before ?? null) !== null || (row.after ?? null) !== null);
+  const [known, computed] = [rows.filter((row) => !row.computed), rows.filter((row) => row.computed)];
+  const present = known.filter((row) => (row.before ?? null) !== null || (row.after ?? null) !== null);
   const shown = present.filter((row) => row.keep === true || IDENTIFYING.includes(row.label) || markOf(row) !== " ");
   shown.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
   const labels = shown.map((row) => labelText(row.label));
   const width = Math.max(0, ...labels.map(widthOf));
   const lines = shown.flatMap((row, i) => rowText(row, pad(labels[i] ?? "", width), indent, paint));
   const hidden = present.length - shown.length;
-  return hidden === 0 ? lines : [...lines, remark(`${plural(hidden, "unchanged attribute")} hidden`, indent, paint)];
+  if (hidden > 0) lines.push(remark(`${plural(hidden, "unchanged attribute")} hidden`, indent, paint));
+  if (computed.length > 0)
+    lines.push(remark(`${plural(computed.length, "attribute")} known after apply`, indent, paint));
+  return lines;
 }
 
 function markedLine(mark: Mark, text: string, indent: number, paint: Paint): string {

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { startProject } from "../support/project.ts";
+
+const ADDRESS = "hosting_service.www";
+const BLOCK = `# ${ADDRESS} will be created`;
+
+describe("--quiet", () => {
+  it.each([
+    ["plan shows its summary, not its changes", ["plan"], [/^Plan: 1 to add/, /Orders: 1 service/], [BLOCK]],
+    ["apply shows its end, not the plan", ["apply", "--auto-approve"], [/^Apply complete!/], [BLOCK, "Plan: 1 to add"]],
+    ["what needs approval is shown in full", ["apply"], [BLOCK, /^Plan: 1 to add/m], []],
+    ["a plan with errors shows them", ["apply", "--auto-approve", "--max-orders", "0"], [/guard\.orders/], [BLOCK]],
+  ] as const)("%s", async (_, args, shown, hidden) => {
+    const services = { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } };
+    const project = await startProject({ declare: { project: "acme", services } });
+    const { out } = await project.run("--quiet", ...args);
+    for (const text of shown) expect(out).toMatch(text);
+    for (const text of hidden) expect(out).not.toContain(text);
+  });
+
+  it("an apply without changes says that there are none", async () => {
+    const project = await startProject({ declare: { project: "acme" } });
+    expect(await project.run("--quiet", "apply")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^No changes\./),
+    });
+  });
+});
