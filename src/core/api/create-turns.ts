@@ -317,7 +317,7 @@ interface CreateTurnsPlace extends LedgerOptions {
 export function createTurnsFor({ clock, ...options }: CreateTurnsPlace): CreateTurns | undefined {
   const { folder, place, isLoopback, isSandbox, unusedMs } = accountFile(options, "creates");
   if (options.env.HOSTFORM_LEDGER === "memory" || folder === undefined || place === undefined) return undefined;
-  return new SharedCreateTurns(place, {
+  return new SharedCreateTurns(place(), {
     clock: clock ?? systemClock,
     isResettable: isLoopback,
     unusedMs: isSandbox ? unusedMs : undefined,

@@ -150,7 +150,7 @@ export function ledgerFor(options: LedgerOptions): Ledger {
   if (options.env.HOSTFORM_LEDGER === "memory" || (isSandbox && place === undefined)) return new MemoryLedger();
   const placeOrThrow = () => {
     if (place === undefined) throw new Error("no home folder is known");
-    return place;
+    return place();
   };
   const warn = (reason: unknown) => (isSandbox ? undefined : options.onWarning?.(aloneWarning(folder, reason)));
   return new SharedLedger(placeOrThrow, crypto.randomUUID(), warn, { unusedMs });
@@ -164,17 +164,18 @@ const UNUSED_OF_SANDBOX_MS = 24 * 3_600_000;
 /**
  * Where something about this token at this address is kept for all processes of this user. A sandbox's is in a folder of
  * its own unless `HOSTFORM_STATE_HOME` is set, and nobody needs to be warned when it cannot be used.
- * @returns no `place` when no home folder is known.
+ * @returns no `place` when no home folder is known. To compute it takes a millisecond.
  * @throws HostformError provider.base_url.
  */
 export function accountFile({ baseUrl, token, env }: LedgerOptions, extension: string) {
   const url = normalizeBaseUrl(baseUrl, true);
   const isSandbox = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
   const folder = stateFolder(env);
-  const name = `${accountDigest(url.href, token)}.${extension}`;
+  const placeIn = (home: string) =>
+    path.join(home, ...(isSandbox ? ["loopback"] : []), `${accountDigest(url.href, token)}.${extension}`);
   return {
     folder,
-    place: folder === undefined ? undefined : path.join(folder, ...(isSandbox ? ["loopback"] : []), name),
+    place: folder === undefined ? undefined : () => placeIn(folder),
     isLoopback: isLoopback(url),
     isSandbox,
     unusedMs: isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS,
