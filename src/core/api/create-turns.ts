@@ -83,10 +83,13 @@ const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRA
 /**
  * A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness.
  * Outcome `begun`: it left and has no answer yet; `made`: the object exists; `unknown`: the answer was lost.
+ * A run may create thousands: no question about one of them reads all of them.
  */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL, thing TEXT NOT NULL,
-  at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`;
+  at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT;
+  CREATE INDEX creates_of_thing ON creates (thing);
+  CREATE INDEX creates_by_outcome ON creates (outcome)`;
 
 function prepare(database: DatabaseSync) {
   return {

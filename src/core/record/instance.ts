@@ -64,7 +64,8 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
   const address = addressOf(resource, instance);
   const { waiting: notYet = [], ...mark } = decodePrivate(instance, address, source);
   const waiting = [...notYet];
-  const attributes = canonical(instance.attributes) as ResourceState["attributes"];
+  // Sorted below, with everything else.
+  const attributes = instance.attributes as ResourceState["attributes"];
   if (attributes.id === PENDING_CREATE) waiting.push("id");
   const notDone = Object.fromEntries(
     waiting.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null]),

@@ -137,12 +137,16 @@ const json = JSON as typeof JSON & {
   isRawJSON(value: unknown): value is RawJson;
 };
 
+/** Where a number may stand that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
+const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
+
 /**
  * Parses JSON so that {@link printJson} gives every number back digit by digit: other providers' resources may hold
  * integers beyond 2^53, and a state file that passes through hostform must not change them.
  * @throws SyntaxError as JSON.parse does.
  */
 export function parseJson(text: string): unknown {
+  if (!REFORMATTED.test(text)) return JSON.parse(text);
   const keepDigits = (_key: string, value: unknown, context: { source?: string }): unknown =>
     typeof value === "number" && context.source !== undefined && context.source !== String(value)
       ? json.rawJSON(context.source)
@@ -173,8 +177,8 @@ export function canonical(value: unknown): Json {
   if (json.isRawJSON(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value as Json;
-  const present = Object.entries(value).filter(([, item]) => item !== undefined);
-  const entries = present.map(([key, item]): [string, Json] => [key, canonical(item)]);
+  const entries: [string, Json][] = [];
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) entries.push([key, canonical(item)]);
   return Object.fromEntries(entries.sort(([a], [b]) => order(a, b)));
 }
 
