@@ -34,6 +34,7 @@ export async function carryOut(
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
+  let lineage = "";
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),
     plan,
@@ -48,7 +49,11 @@ export async function carryOut(
     },
     recorder: store,
     // A copy of a state in another folder is another state: neither sees what the other records.
-    owner: () => (store.state.lineage === "" ? undefined : jsonText([source.cwd, source.dir, store.state.lineage])),
+    owner: () => {
+      // It is chosen with the first write, and stays. To ask for the state puts all of it together.
+      if (lineage === "") ({ lineage } = store.state);
+      return lineage === "" ? undefined : jsonText([source.cwd, source.dir, lineage]);
+    },
     clock: host.clock,
     concurrency: parallelism,
     waitMs: wait ? waitTimeout : 0,

@@ -36,7 +36,7 @@ export { createPgBackend } from "./remote/pg.ts";
 export { nameOfServer, parsePgServer } from "./remote/pg-address.ts";
 export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
-export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
+export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
 export {
   type CaptureOptions,

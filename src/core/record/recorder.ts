@@ -3,7 +3,7 @@ import type { JournalFile } from "./journal-file.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StateBackend } from "./opening.ts";
-import { changesBetween, isEmpty } from "./revise.ts";
+import { changesBetween, isEmpty, Revision } from "./revise.ts";
 
 /**
  * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.
@@ -18,7 +18,8 @@ export class Recorder {
   readonly #lock: HeldLock;
   readonly #uuid: () => string;
   #base: StateDocument;
-  #durable: StateDocument;
+  /** What is durable. Its serial is that of the state. */
+  readonly durable: Revision;
   /** Of the journal that this run began; undefined while none can be added to. */
   #lines: JournalLines | undefined;
   /** What the journal on disk holds beyond the state, and whose it is. */
@@ -39,13 +40,8 @@ export class Recorder {
     this.#lock = lock;
     this.#uuid = uuid;
     this.#base = base;
-    this.#durable = durable;
+    this.durable = new Revision(durable);
     this.#unfolded = durable === base ? "nothing" : "recovered";
-  }
-
-  /** The last document that is durable. Its serial is that of the state. */
-  get durable(): StateDocument {
-    return this.#durable;
   }
 
   /** Whether something stands in the journal of an earlier run alone, which may have been killed before it was synced. */
@@ -60,25 +56,26 @@ export class Recorder {
 
   /**
    * Durable when it resolves. After a failure the next call tries the whole state.
+   * @param touched the addresses at which it may differ from what is durable.
    * @param whole for changes that the journal has no words for.
    * @throws HostformError `state.lost_lock`; else the system's own error.
    */
-  async record(document: StateDocument, whole: boolean): Promise<void> {
+  async record(revision: Revision, touched: Iterable<string>, whole: boolean): Promise<void> {
     await this.settle();
     const { journal, whole: always } = this.#backend;
-    if (journal === undefined || always || whole || this.#failed) await this.#fold(document);
-    else await this.#append(document, journal);
+    if (journal === undefined || always || whole || this.#failed) await this.#fold(revision.document);
+    else await this.#append(revision, touched, journal);
   }
 
   /** Writes the state with what this run recorded in the journal. An earlier run's journal stays if nothing came after. */
   async finish(): Promise<void> {
-    if (this.#unfolded === "ours") await this.#fold(this.#durable);
+    if (this.#unfolded === "ours") await this.#fold(this.durable.document);
   }
 
   /** Ends the run that was stopped: writes the state with what its journal holds. Its backup is the state before it. */
   async settle(): Promise<void> {
     if (this.#unfolded !== "recovered") return;
-    await this.#fold(this.#durable);
+    await this.#fold(this.durable.document);
     this.#backend.text.nextRun?.();
   }
 
@@ -91,8 +88,8 @@ export class Recorder {
     await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }
 
-  async #append(document: StateDocument, journal: JournalFile): Promise<void> {
-    const changes = changesBetween(this.#durable, document);
+  async #append(revision: Revision, touched: Iterable<string>, journal: JournalFile): Promise<void> {
+    const changes = changesBetween(this.durable, revision, touched);
     try {
       if (!isEmpty(changes)) {
         this.#lines ??= await this.#begin(journal);
@@ -104,7 +101,8 @@ export class Recorder {
       await this.#closeJournal();
       throw error;
     }
-    this.#durable = this.#placed(document, this.#base.state.serial);
+    this.durable.take(changes);
+    this.durable.place(this.#head());
   }
 
   async #begin(journal: JournalFile): Promise<JournalLines> {
@@ -120,7 +118,7 @@ export class Recorder {
     if (this.#unfolded !== "nothing") await this.#announce(digestOf(stateText));
     await text.write(stateText, this.#verify);
     this.#base = next;
-    this.#durable = next;
+    this.durable.document = next;
     if (this.#failed) await journal?.remove();
     this.#unfolded = "nothing";
     this.#failed = false;
@@ -140,7 +138,12 @@ export class Recorder {
       await this.#closeJournal();
     }
     const lines = await this.#newLines();
-    const changes = changesBetween(this.#base, this.#durable);
+    const [before, after] = [this.#base.state.resources, this.durable.document.state.resources];
+    const changes = changesBetween(
+      new Revision(this.#base),
+      this.durable,
+      new Set([...before.keys(), ...after.keys()]),
+    );
     await journal?.replace(lines.folding(changes, this.#announced), this.#verify);
   }
 

@@ -14,13 +14,80 @@ import { normalizedOutputs, type StateDocument, unmanagedAddresses } from "./for
 import { normalized } from "./instance.ts";
 import { order } from "./state-json.ts";
 
-/** The document with a resource added (as the last one) or replaced; the same document when nothing differs. */
-export function withResource(document: StateDocument, resource: ResourceState): StateDocument {
-  const next = normalized(resource);
-  if (parseAddress(next.address) === undefined) throw new TypeError(`not an address: ${next.address}`);
-  const { resources } = document.state;
-  if (equal(resources.get(next.address), next)) return document;
-  return { ...document, state: { ...document.state, resources: new Map(resources).set(next.address, next) } };
+/**
+ * A document and the changes since. A change costs its own size, not that of the document, which is put together when it is
+ * asked for; once given out, a document does not change.
+ */
+export class Revision {
+  #document: StateDocument;
+  /** Removals come first: an address in both holds another object now. */
+  readonly #removed = new Set<string>();
+  readonly #put = new Map<string, ResourceState>();
+
+  constructor(document: StateDocument) {
+    this.#document = document;
+  }
+
+  get document(): StateDocument {
+    if (this.#removed.size + this.#put.size > 0) {
+      this.document = withChanges(this.#document, [{ remove: [...this.#removed], put: [...this.#put.values()] }]);
+    }
+    return this.#document;
+  }
+
+  set document(document: StateDocument) {
+    this.#document = document;
+    this.#removed.clear();
+    this.#put.clear();
+  }
+
+  get lineage(): string {
+    return this.#document.state.lineage;
+  }
+
+  get serial(): number {
+    return this.#document.state.serial;
+  }
+
+  /** The same content as part of another state. */
+  place({ lineage, serial }: Pick<State, "lineage" | "serial">): void {
+    this.#document = { ...this.#document, state: { ...this.#document.state, lineage, serial } };
+  }
+
+  get(address: string): ResourceState | undefined {
+    const put = this.#put.get(address);
+    return put ?? (this.#removed.has(address) ? undefined : this.#document.state.resources.get(address));
+  }
+
+  /** Whether there is still what was read for the object at an address. */
+  hasOriginal(address: string): boolean {
+    return !this.#removed.has(address) && this.#document.remainder.originals.has(address);
+  }
+
+  /** Adds or replaces a resource. @returns whether anything differs now. */
+  put(resource: ResourceState): boolean {
+    const next = normalized(resource);
+    if (parseAddress(next.address) === undefined) throw new TypeError(`not an address: ${next.address}`);
+    if (equal(this.get(next.address), next)) return false;
+    this.#put.set(next.address, next);
+    return true;
+  }
+
+  /** @returns whether it was there. */
+  remove(address: string): boolean {
+    const isThere = this.get(address) !== undefined;
+    if (isThere) this.take({ remove: [address], put: [] });
+    return isThere;
+  }
+
+  /** Takes over what leads to a later revision. */
+  take({ remove, put }: Changes): void {
+    for (const address of remove) {
+      this.#put.delete(address);
+      this.#removed.add(address);
+    }
+    for (const resource of put) this.#put.set(resource.address, resource);
+  }
 }
 
 /** The document with these outputs, and no others; the same document when nothing differs. */
@@ -32,12 +99,6 @@ export function withOutputs(document: StateDocument, given: ReadonlyMap<string, 
 }
 
 const entriesOf = (outputs: State["outputs"]) => Object.fromEntries(outputs ?? []);
-
-/** The document without some resources; the same document when it has none of them. */
-export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {
-  const gone = addresses.filter((address) => document.state.resources.has(address));
-  return gone.length === 0 ? document : withChanges(document, [{ remove: gone, put: [] }]);
-}
 
 /**
  * The resources that an address names: the one with exactly this address, or all instances of the resource when the
@@ -139,23 +200,19 @@ export interface Changes {
 }
 
 /**
- * What leads from one document to a later one of the same session, moves left out: those write the whole state. Resources
- * are compared by identity; documents share those that did not change.
+ * What leads from one revision to a later one of the same session, of these addresses; moves left out: those write the whole
+ * state. Resources are compared by identity; revisions share those that did not change.
  */
-export function changesBetween(from: StateDocument, to: StateDocument): Changes {
-  const [before, after] = [from.state.resources, to.state.resources];
-  const put: ResourceState[] = [];
-  let kept = 0;
-  for (const [address, resource] of after) {
-    const earlier = before.get(address);
-    if (earlier !== undefined) kept++;
-    if (earlier !== resource) put.push(resource);
+export function changesBetween(from: Revision, to: Revision, addresses: Iterable<string>): Changes {
+  const [remove, put]: [string[], ResourceState[]] = [[], []];
+  for (const address of addresses) {
+    const [before, after] = [from.get(address), to.get(address)];
+    // Removed and recorded again: what Terraform keeps of the old object must go with it.
+    const isRenewed = from.hasOriginal(address) && !to.hasOriginal(address);
+    if (after === undefined ? before !== undefined : isRenewed) remove.push(address);
+    if (after !== undefined && after !== before) put.push(after);
   }
-  const remove = kept === before.size ? [] : [...before.keys()].filter((address) => !after.has(address));
-  const [originals, left] = [from.remainder.originals, to.remainder.originals];
-  // Removed and recorded again: what Terraform keeps of the old object must go with it.
-  const renewed = originals === left ? [] : [...originals.keys()].filter((one) => after.has(one) && !left.has(one));
-  return { remove: [...remove, ...renewed], put };
+  return { remove, put };
 }
 
 export function isEmpty({ remove, put }: Changes): boolean {

@@ -1,17 +1,9 @@
 import { type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
-import { type StateDocument, taintedAddresses, unmanagedAddresses } from "./format.ts";
+import { taintedAddresses, unmanagedAddresses } from "./format.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
-import {
-  changesBetween,
-  describeChanges,
-  type Move,
-  moveResources,
-  withOutputs,
-  withoutResources,
-  withResource,
-} from "./revise.ts";
+import { changesBetween, describeChanges, type Move, moveResources, Revision, withOutputs } from "./revise.ts";
 import { unwritable, withDetail } from "./state-file.ts";
 
 /** What a command sees of a session. Tests and wrappers have their own. */
@@ -55,7 +47,9 @@ export class StateSession {
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
-  #document: StateDocument;
+  readonly #revision: Revision;
+  /** The addresses at which it may differ from what is durable, those under way left out. */
+  #touched = new Set<string>();
   /** Grows with every change; `#written` is the version whose content is durable. */
   #version = 0;
   #written = 0;
@@ -66,7 +60,7 @@ export class StateSession {
 
   /** @param name where the state is, for messages. */
   constructor({ durable, recovered, warnings }: Opened, name: string, writing: Writing | undefined) {
-    this.#document = durable;
+    this.#revision = new Revision(durable);
     this.recovered = recovered;
     this.warnings = warnings;
     this.#name = name;
@@ -78,17 +72,17 @@ export class StateSession {
    * `serial` is that of the stored state: with a journal it grows when the session closes.
    */
   get state(): State {
-    return this.#document.state;
+    return this.#revision.document.state;
   }
 
   /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
   get tainted(): readonly string[] {
-    return taintedAddresses(this.#document);
+    return taintedAddresses(this.#revision.document);
   }
 
   /** Addresses in the file that hostform keeps but does not manage (modules, data sources, other providers). */
   get unmanaged(): readonly string[] {
-    return unmanagedAddresses(this.#document);
+    return unmanagedAddresses(this.#revision.document);
   }
 
   /**
@@ -97,18 +91,24 @@ export class StateSession {
    * memory and goes out with the next write that succeeds.
    */
   async put(resource: ResourceState): Promise<void> {
-    await this.#change(withResource(this.#document, resource));
+    await this.#change((revision) => (revision.put(resource) ? [resource.address] : undefined));
   }
 
   /** Removes resources by exact address; unknown ones are ignored. Throws as `put` does. */
   async remove(...addresses: string[]): Promise<void> {
-    await this.#change(withoutResources(this.#document, addresses));
+    await this.#change((revision) => {
+      const removed = addresses.filter((address) => revision.remove(address));
+      return removed.length > 0 ? removed : undefined;
+    });
   }
 
   /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
   async move(from: string, to: string): Promise<Move["moved"]> {
-    const { document, moved } = moveResources(this.#document, from, to);
-    await this.#change(document, true);
+    const { document, moved } = moveResources(this.#revision.document, from, to);
+    await this.#change((revision) => {
+      revision.document = document;
+      return moved.flatMap((step) => [step.from, step.to]);
+    }, true);
     return moved;
   }
 
@@ -117,12 +117,16 @@ export class StateSession {
    * has no word for them: the whole state is written, so this is for the end of a run. Throws as `put` does.
    */
   async setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void> {
-    await this.#change(withOutputs(this.#document, outputs), true);
+    await this.#change((revision) => {
+      const before = revision.document;
+      revision.document = withOutputs(before, outputs);
+      return revision.document === before ? undefined : [];
+    }, true);
   }
 
   /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
   async settle(): Promise<void> {
-    await this.#change(this.#document);
+    await this.#change(() => undefined);
   }
 
   /**
@@ -140,18 +144,20 @@ export class StateSession {
       this.#follow(recorder);
       await recorder.confirm();
     } catch (error) {
-      await recorder.keep(this.#document);
+      await recorder.keep(this.#revision.document);
       throw error;
     } finally {
       await lock.release();
     }
   }
 
-  async #change(document: StateDocument, whole = false): Promise<void> {
+  /** @param change returns the addresses that it touched; undefined when nothing differs. */
+  async #change(change: (revision: Revision) => readonly string[] | undefined, whole = false): Promise<void> {
     if (this.#closed) throw new TypeError("the state is closed");
     if (this.#writing === undefined) throw new TypeError("the state was opened for reading only");
-    if (document !== this.#document) {
-      this.#document = document;
+    const touched = change(this.#revision);
+    if (touched !== undefined) {
+      for (const address of touched) this.#touched.add(address);
       this.#version++;
       if (whole) this.#wholeOnly = this.#version;
     } else if (this.#writing.recorder.isUnsettled) {
@@ -178,9 +184,12 @@ export class StateSession {
 
   async #save(recorder: Recorder): Promise<void> {
     const version = this.#version;
+    const touched = this.#touched;
+    this.#touched = new Set();
     try {
-      await recorder.record(this.#document, this.#wholeOnly > this.#written);
+      await recorder.record(this.#revision, touched, this.#wholeOnly > this.#written);
     } catch (error) {
+      for (const address of touched) this.#touched.add(address);
       this.#explain(error, recorder);
     }
     this.#written = version;
@@ -188,15 +197,14 @@ export class StateSession {
   }
 
   #follow(recorder: Recorder): void {
-    const { lineage, serial } = recorder.durable.state;
-    this.#document = { ...this.#document, state: { ...this.#document.state, lineage, serial } };
+    this.#revision.place(recorder.durable);
   }
 
   #explain(error: unknown, recorder: Recorder): never {
     const { durable } = recorder;
-    const outputs = durable.state.outputs === this.#document.state.outputs ? [] : ["the outputs"];
-    const { remove, put } = changesBetween(durable, this.#document);
-    const made = put.filter((resource) => !isUnsent(resource, durable.state.resources.get(resource.address)));
+    const outputs = durable.document.state.outputs === this.#revision.document.state.outputs ? [] : ["the outputs"];
+    const { remove, put } = changesBetween(durable, this.#revision, this.#touched);
+    const made = put.filter((resource) => !isUnsent(resource, durable.get(resource.address)));
     const lost = [...describeChanges([{ remove, put: made }]), ...outputs];
     const left = recorder.journalName;
     // The new holder of the lock may have folded the journal into the state by now.

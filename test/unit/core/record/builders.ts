@@ -1,5 +1,7 @@
 import type { Clock, ResourceState } from "../../../../src/core/model/index.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
+import type { StateDocument } from "../../../../src/core/record/format.ts";
+import { Revision } from "../../../../src/core/record/index.ts";
 
 /** A resource with an id, and whatever a test is about. */
 export function resource(address: string, id: string | null, more: Partial<ResourceState> = {}): ResourceState {
@@ -14,6 +16,20 @@ export function resource(address: string, id: string | null, more: Partial<Resou
     dependencies: [],
     ...rest,
   };
+}
+
+/** The document with these resources added or replaced. */
+export function withResource(document: StateDocument, ...resources: readonly ResourceState[]): StateDocument {
+  const revision = new Revision(document);
+  for (const each of resources) revision.put(each);
+  return revision.document;
+}
+
+/** The document without these addresses. */
+export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {
+  const revision = new Revision(document);
+  for (const address of addresses) revision.remove(address);
+  return revision.document;
 }
 
 /** UUID-like texts in a fixed order. */

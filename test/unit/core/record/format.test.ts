@@ -7,11 +7,9 @@ import {
   encodeState,
   taintedAddresses,
   unmanagedAddresses,
-  withoutResources,
-  withResource,
 } from "../../../../src/core/record/index.ts";
 import fc from "../../../support/fc.ts";
-import { entry, file, instance, resource } from "./builders.ts";
+import { entry, file, instance, resource, withoutResources, withResource } from "./builders.ts";
 
 /** Written by Terraform 1.11, with our provider's resources added in the form that Terraform gives them. */
 const terraformText = readFileSync(new URL("fixtures/written-by-terraform.txt", import.meta.url), "utf8");
@@ -32,7 +30,7 @@ describe("encoding", () => {
         private: { generation: 2 },
       }),
     ];
-    const document = resources.reduce(withResource, emptyDocument());
+    const document = withResource(emptyDocument(), ...resources);
     expect(encodeState({ ...document, state: { ...document.state, lineage: "l-1", serial: 7 } })).toBe(`{
   "version": 4,
   "terraform_version": "1.5.0",
@@ -153,7 +151,7 @@ describe("encoding", () => {
       fc.property(states, fc.nat(), (state, turn) => {
         const list = [...state.resources.values()];
         const turned = [...list.slice(turn % (list.length + 1)), ...list.slice(0, turn % (list.length + 1))];
-        const bytes = (each: ResourceState[]) => encodeState(each.reduce(withResource, emptyDocument()));
+        const bytes = (each: ResourceState[]) => encodeState(withResource(emptyDocument(), ...each));
         expect(bytes(turned)).toBe(bytes(list));
       }),
     );

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { emptyDocument } from "../../../../src/core/record/index.ts";
 import { chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";
-import { changesBetween, describeChanges } from "../../../../src/core/record/revise.ts";
+import { changesBetween, describeChanges, Revision } from "../../../../src/core/record/revise.ts";
 import { resource } from "./builders.ts";
 
 const A = "hosting_service.a";
@@ -10,10 +10,10 @@ const A = "hosting_service.a";
 describe("from one document to the next", () => {
   const documentOf = (id: string | undefined, marked: boolean) => {
     const { state, remainder } = emptyDocument();
-    return {
+    return new Revision({
       state: { ...state, resources: new Map(id === undefined ? [] : [[A, resource(A, id)]]) },
       remainder: { ...remainder, originals: new Map(marked ? [[A, {} as never]] : []) },
-    };
+    });
   };
 
   it.each([
@@ -28,7 +28,7 @@ describe("from one document to the next", () => {
     ["what changed keeps what Terraform has of it", documentOf("1", true), documentOf("2", true), [], ["2"]],
     ["what is new is put", documentOf(undefined, false), documentOf("2", false), [], ["2"]],
   ])("%s", (_, from, to, removed, put) => {
-    const changes = changesBetween(from, to);
+    const changes = changesBetween(from, to, [A]);
     expect([changes.remove, changes.put.map(({ attributes }) => attributes.id)]).toEqual([removed, put]);
   });
 
