@@ -173,10 +173,10 @@ async function readImported(
       phase: "live",
     };
   }
-  const found = await one(account, kind, parsed.id, parent, alone);
-  // A grant may be named by its e-mail address instead of its id.
-  const named = found ?? (await findByName(account, kind, parsed.id, parent));
-  const seen = present(kind, undefined, named);
+  // A grant may be named by its e-mail address instead of its id. That first: the list that has no such id would be read again.
+  const named = await findByName(account, kind, parsed.id, parent);
+  const found = named ?? (await one(account, kind, parsed.id, parent, alone));
+  const seen = present(kind, undefined, found);
   return seen.status === "present"
     ? { ...seen, attributes: await withCatalogue(account, kind, seen.attributes) }
     : seen;

@@ -1,0 +1,125 @@
+/** One account on a simulated clock in which nothing goes wrong: what runs of the program cost there is counted. */
+import type { ApplyResult, Plan } from "../../src/core/model/index.ts";
+import type { Habits } from "./circumstances.ts";
+import { type Declaration, type DeclaredService, serviceAddress } from "./declaration.ts";
+import { Machine, type RunOptions } from "./machine.ts";
+import { CALM } from "./network.ts";
+import { PLANS, type Service } from "./records.ts";
+import { Server } from "./server.ts";
+import { World } from "./world.ts";
+
+/** What one run cost. */
+export interface Cost {
+  /** `GET /services` -> how many of them the host got. Ids are `:`. */
+  readonly requests: Readonly<Record<string, number>>;
+  readonly total: number;
+  readonly seconds: number;
+  readonly plan: Plan;
+  readonly result: ApplyResult;
+}
+
+const HABITS: Habits = {
+  keyMemoryMs: 86_400_000,
+  perMinute: 60,
+  pageSize: 100,
+  payMs: [0, 0],
+  provisionMs: [0, 0],
+  jobMs: [1_000, 1_000],
+  slowOrders: 0,
+  newestFirst: true,
+  terse: false,
+  aheadMs: 0,
+  lagMs: 0,
+  hidesTerminated: false,
+};
+
+const [SHARED] = PLANS as [(typeof PLANS)[number]];
+
+/** A service as it is declared: shared hosting. */
+export const declared = (name: string, domain = `${name}.example`): DeclaredService => ({
+  name,
+  plan: SHARED.plan_id,
+  domain,
+  policy: "prevent",
+  grants: {},
+});
+
+/** An account with so many services, which one machine manages. */
+export class CountedAccount {
+  readonly world = new World(1);
+  readonly server: Server;
+  readonly services: readonly Service[];
+  readonly #machine: Machine;
+  readonly #counts = new Map<string, number>();
+
+  constructor(services: number, habits: Partial<Habits> = {}) {
+    this.server = new Server(
+      this.world.chance,
+      () => this.world.now,
+      { ...HABITS, ...habits },
+      () => undefined,
+    );
+    this.services = Array.from({ length: services }, (_, at) =>
+      this.server.add({ plan: SHARED, domain: `site${at}.example`, term: 1, foreign: false, key: null }, 0),
+    );
+    this.#machine = new Machine(this.world, this.server, () => undefined, {}, new Map());
+    const handle = this.server.handle.bind(this.server);
+    this.server.handle = (arrival) => {
+      const what = `${arrival.method} ${arrival.path.replaceAll(/\d+/g, ":")}`;
+      this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+      return handle(arrival);
+    };
+  }
+
+  /** Runs an apply a day after the last one. @param imports of each service and grant, by address. */
+  async apply(
+    services: readonly DeclaredService[],
+    { imports = new Map(), ...options }: Partial<RunOptions> = {},
+  ): Promise<Cost> {
+    this.world.now += 86_400_000;
+    this.#counts.clear();
+    const started = this.world.now;
+    const declaration: Declaration = { services, webhooks: [], accounts: [], migrations: [], domains: [] };
+    const ended = await this.world.run(
+      this.#machine.run({
+        declaration,
+        imports,
+        reorder: new Set(),
+        orderAnyway: new Set(),
+        knowsNothing: false,
+        planOnly: false,
+        mishaps: CALM,
+        diskFaults: 0,
+        waitMs: 3_600_000,
+        concurrency: 10,
+        lockTimeoutMs: 0,
+        pageSize: 100,
+        ...options,
+      }),
+    );
+    if (ended?.value.end !== "applied") throw new Error(`not applied: ${JSON.stringify(ended?.value)}`);
+    const { plan, result } = ended.value;
+    const unfinished = result.outcomes.filter((one) => one.result !== "done" || one.awaiting !== undefined);
+    if (unfinished.length > 0) throw new Error(`not finished: ${JSON.stringify(unfinished)}`);
+    return {
+      requests: Object.fromEntries([...this.#counts].sort()),
+      total: [...this.#counts.values()].reduce((sum, count) => sum + count, 0),
+      seconds: (this.world.now - started) / 1000,
+      plan,
+      result,
+    };
+  }
+
+  /** Has the first so many services adopted. */
+  async adopt(count = this.services.length): Promise<void> {
+    const ids = this.services.slice(0, count).map(({ id }, at) => [serviceAddress(`site${at}`), String(id)] as const);
+    await this.apply(this.declared(count), { imports: new Map(ids) });
+  }
+
+  /** The first so many services as they are declared. */
+  declared(count = this.services.length, rest: Partial<DeclaredService> = {}): DeclaredService[] {
+    return this.services
+      .slice(0, count)
+      .map(({ domain }, at) => ({ ...declared(`site${at}`, String(domain)), ...rest }));
+  }
+}
