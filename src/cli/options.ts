@@ -4,7 +4,14 @@
  */
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";
+import {
+  budgetShare,
+  CURRENCIES,
+  didYouMean,
+  fail,
+  milliseconds,
+  untrustedByEnvironment,
+} from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
 import type { Scope } from "./stacks.ts";
@@ -28,6 +35,12 @@ export function duration(text: string): number {
   return ms;
 }
 
+function shareOfBudget(text: string): number {
+  const share = budgetShare(text);
+  if (share === undefined) throw new InvalidArgumentError("Expected a number above 0 and up to 1, such as 0.5.");
+  return share;
+}
+
 /** The heading of the options that work everywhere. */
 export const COMMON_OPTIONS = "Common options:";
 
@@ -49,6 +62,11 @@ export function addCommonOptions(command: Command): Command {
       "--lock-timeout <time>",
       "how long to wait for a locked state, such as 30s or 5m (default: do not wait)",
       duration,
+    )
+    .option(
+      "--budget-share <share>",
+      "use this part of the request budget, such as 0.5 where two machines share the token",
+      shareOfBudget,
     )
     .option(
       "--untrusted",
@@ -92,6 +110,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
       stateNamed: state !== undefined,
       insecureHttp: levels.some((level) => level.insecureHttp === true),
       untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(env),
+      budgetShare: first<number>("budgetShare"),
       lockTimeoutMs: first<number>("lockTimeout") ?? 0,
     },
     ...(stacks && { stacks }),

@@ -1,6 +1,7 @@
 /** What `contract` does: holds what hostform assumes against a real server, without a declaration. */
 import { checkContract, type Vocabulary } from "../contract/index.ts";
 import { ledgerFor } from "../core/api/index.ts";
+import { budgetShareIn } from "../core/api/limiter.ts";
 import { Prober } from "../core/api/probe.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
@@ -42,7 +43,7 @@ export function checkServer(
   { baseUrl, token, onWait, write }: ServerCheck,
 ): ReturnType<typeof checkContract> {
   return interruptible(host, async (signal) => {
-    const { env, insecureHttp } = source;
+    const { env, insecureHttp, budgetShare = budgetShareIn(env) } = source;
     const ledger = ledgerFor({ baseUrl, token, env, onWarning: (warning) => log.warn([warning]) });
     const prober = new Prober({
       baseUrl,
@@ -51,6 +52,7 @@ export function checkServer(
       clock: host.clock,
       env,
       insecureHttp,
+      budgetShare,
       onRequest: (event) => log.request(event, REQUESTS_PER_MINUTE),
       onWait,
     });

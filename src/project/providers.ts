@@ -6,6 +6,7 @@ import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
 import { HostingClient, ledgerFor } from "../core/api/index.ts";
+import { budgetShareIn } from "../core/api/limiter.ts";
 import { readToken } from "../core/api/token.ts";
 import type { ReadData } from "../core/engine/index.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
@@ -121,7 +122,7 @@ export class Providers {
 
   /** The smallest request budget among those in use. */
   get requestsPerMinute(): number {
-    const budgets = [...this.#open.values()].map(({ config }) => config.requestsPerMinute ?? 60);
+    const budgets = [...this.#open.values()].map(({ client }) => client.requestsPerMinute);
     return budgets.length === 0 ? 60 : Math.min(...budgets);
   }
 
@@ -177,17 +178,18 @@ export class Providers {
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
     const shared = this.#sharedOf(baseUrl, token);
-    const client = new HostingClient({
+    const client: HostingClient = new HostingClient({
       baseUrl,
       token,
       clock: host.clock,
       env: source.env,
       insecureHttp: source.insecureHttp,
       requestsPerMinute: config.requestsPerMinute,
+      budgetShare: source.budgetShare ?? budgetShareIn(source.env),
       ledger: shared.ledger,
       stop: this.#ends.stop,
       signal: this.#ends.now,
-      onRequest: (event) => log.request(event, config.requestsPerMinute ?? 60),
+      onRequest: (event) => log.request(event, client.requestsPerMinute),
     });
     this.#clients.set(key, client);
     this.#shared.set(client, shared);

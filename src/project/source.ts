@@ -30,6 +30,8 @@ export interface ProjectSource {
   readonly insecureHttp: boolean;
   /** The declaration may come from a stranger. */
   readonly untrusted?: boolean;
+  /** The part of each request budget that this run may use; absent: as HOSTFORM_BUDGET_SHARE says. */
+  readonly budgetShare?: number | undefined;
   /** How long a locked state is waited for, in milliseconds. */
   readonly lockTimeoutMs: number;
   /** The stack that takes the place of a declaration in YAML. */

@@ -58,6 +58,8 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** §8: 60 by default. More only where the host allows more. */
   readonly requestsPerMinute?: number | undefined;
+  /** The part of that, and of the limit that the host reports, that this client may use: above 0, at most and by default 1. */
+  readonly budgetShare?: number | undefined;
   /** Where the requests of the last minute are counted. Default: in memory. */
   readonly ledger?: Ledger | undefined;
   /** For one attempt, in ms. Default 30,000. */
@@ -96,6 +98,8 @@ export function resolveOptions(options: ClientOptions) {
   const baseUrl = normalizeBaseUrl(options.baseUrl, options.insecureHttp);
   const token = validToken(options.token);
   const requestsPerMinute = within("requestsPerMinute", options.requestsPerMinute ?? 60, 1, MOST_REQUESTS_PER_MINUTE);
+  const { budgetShare = 1 } = options;
+  if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
   const own =
     options.dispatcher === undefined
@@ -110,7 +114,7 @@ export function resolveOptions(options: ClientOptions) {
     close: async (): Promise<void> => {
       await own?.close();
     },
-    limiter: new Limiter({ clock, random, ledger, requestsPerMinute, onWait }),
+    limiter: new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait }),
     hostClock: new HostClock(clock),
     redact: createRedact(token),
     timeoutMs,

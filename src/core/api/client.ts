@@ -49,6 +49,11 @@ export class HostingClient {
     return this.#requests;
   }
 
+  /** Requests a minute that it keeps to: its own budget, or what the host reports if that is less. */
+  get requestsPerMinute(): number {
+    return this.#options.limiter.limit;
+  }
+
   /** The time at the host, in milliseconds since the epoch, by the `Date` of its answers; before the first, the local time. */
   hostNow(): number {
     return this.#options.hostClock.now();

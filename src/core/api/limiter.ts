@@ -1,5 +1,5 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
-import type { Clock } from "../model/index.ts";
+import { budgetShare, type Clock, type EnvVars, fail } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
@@ -9,6 +9,17 @@ import { type Ledger, WINDOW_MS } from "./ledger.ts";
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
 /** A longer pause than this is reported, not waited for. */
 export const LONGEST_WAIT_MS = 120_000;
+
+/**
+ * The part of the request budget that this machine may use, where others share the token: HOSTFORM_BUDGET_SHARE, or all of it.
+ * @throws HostformError `config.invalid_value`.
+ */
+export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
+  if (!text) return 1;
+  const summary = "The environment variable HOSTFORM_BUDGET_SHARE is not a share";
+  const fix = "Set it to a number above 0 and up to 1, such as 0.5, or unset it.";
+  return budgetShare(text) ?? fail("config.invalid_value", summary, { remedies: [fix] });
+}
 
 /** The server asks for a longer pause than {@link LONGEST_WAIT_MS}. */
 export class PauseTooLong extends Error {
@@ -31,6 +42,7 @@ export class Limiter {
   readonly #random: () => number;
   readonly #ledger: Ledger;
   readonly #most: number;
+  readonly #share: number;
   #limit: number;
   /** How many requests remain, if the host says so with its answers. */
   #remaining: number | undefined;
@@ -49,14 +61,22 @@ export class Limiter {
     random: () => number;
     ledger: Ledger;
     requestsPerMinute: number;
+    /** The part of them, and of the limit that the host reports, that may be used. Default: 1. */
+    budgetShare?: number | undefined;
     onWait?: ((ms: number) => void) | undefined;
   }) {
     this.#onWait = options.onWait;
     this.#clock = options.clock;
     this.#random = options.random;
     this.#ledger = options.ledger;
-    this.#most = options.requestsPerMinute;
-    this.#limit = options.requestsPerMinute;
+    this.#share = options.budgetShare ?? 1;
+    this.#most = this.#shareOf(options.requestsPerMinute);
+    this.#limit = this.#most;
+  }
+
+  /** Requests a minute that are kept to. */
+  get limit(): number {
+    return this.#limit;
   }
 
   /**
@@ -99,7 +119,7 @@ export class Limiter {
   async learn(reply: Pick<ApiReply, "status" | "headers">, sentAt: number): Promise<void> {
     const now = this.#clock.now();
     const { limit, remaining, resetMs, retryAfterMs } = rateHints(reply.headers, now);
-    if (limit !== undefined) this.#limit = Math.min(this.#most, limit);
+    if (limit !== undefined) this.#limit = Math.min(this.#most, this.#shareOf(limit));
     if (remaining !== undefined) this.#remaining = remaining;
     const answer = { now, sentAt, limit: this.#limit };
     if (reply.status === 429) {
@@ -116,6 +136,10 @@ export class Limiter {
     const budget =
       remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
     await this.#ledger.accept({ ...answer, ...budget });
+  }
+
+  #shareOf(perMinute: number): number {
+    return Math.max(1, Math.floor(perMinute * this.#share));
   }
 
   /** How many may be under way: others may see what remains, too, so half of it at most. */

@@ -33,6 +33,12 @@ export function milliseconds(text = ""): number | undefined {
   return match === null ? undefined : Math.round(Number(match[1]) * unit);
 }
 
+/** `0.5` -> 0.5; undefined for anything but a number above 0 and up to 1. */
+export function budgetShare(text: string): number | undefined {
+  const share = /^(?:0?\.\d{1,4}|1(?:\.0{1,4})?)$/.test(text.trim()) ? Number(text) : 0;
+  return share > 0 ? share : undefined;
+}
+
 export type EnvVars = Readonly<Record<string, string | undefined>>;
 
 /** Names the variables, separated by commas or spaces, that child processes inherit although they are hostform's own. */

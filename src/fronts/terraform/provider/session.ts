@@ -4,6 +4,7 @@ import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
 import { HostingClient, ledgerFor, VERSION } from "../../../core/api/index.ts";
+import { budgetShareIn } from "../../../core/api/limiter.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
 import { isRunning, processMark, stateFolder } from "../../../core/local/index.ts";
@@ -120,6 +121,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       ledger: counted,
       insecureHttp: config.insecure_http === true,
       requestsPerMinute: settings.requestsPerMinute,
+      budgetShare: budgetShareIn(env),
       onWait: options.onWait,
       stop,
       userAgent: userAgent(options.terraformVersion),

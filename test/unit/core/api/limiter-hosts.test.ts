@@ -32,6 +32,16 @@ describe.each(HINTS)("four processes that know nothing of each other, hints: %s"
   });
 });
 
+it.each(HINTS)(
+  "two machines with half of the budget each are refused nothing, and use all of it, hints: %s",
+  async (hints) => {
+    const half = { processes: 2, client: { budgetShare: 0.5 } };
+    const { wallMs, boundMs, refused } = await send({ counter: "sliding log", hints, perMinute: 60, ...half });
+    expect(refused).toBe(0);
+    expect(wallMs / boundMs).toBeLessThanOrEqual(1.1);
+  },
+);
+
 it.each(COUNTER_NAMES)("answers that take five seconds do not slow down the rest: %s", async (counter) => {
   const { wallMs } = await send({ counter, hints: "none", perMinute: 60, latencyMs: 5_000 });
   expect(wallMs).toBeLessThanOrEqual(300_000 * 1.1);

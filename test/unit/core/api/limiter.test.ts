@@ -188,6 +188,17 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
         why: "none left, and no word of when: a whole window",
       },
     ];
+    it("that name a limit lower it to the own share of that", async () => {
+      const ledger = newToken()("a");
+      const clock = new FakeClock();
+      const limiter = new Limiter({ clock, random: () => 0, ledger, requestsPerMinute: 60, budgetShare: 0.25 });
+      expect(limiter.limit).toBe(15);
+      await limiter.learn(answer(200, { "x-ratelimit-limit": "30" }), clock.now());
+      expect(limiter.limit).toBe(7);
+      await limiter.learn(answer(200, { "x-ratelimit-limit": "3" }), clock.now());
+      expect(limiter.limit).toBe(1);
+    });
+
     for (const { headers, left: expected, why } of table) {
       it(`${JSON.stringify(headers)}: ${why}`, async () => {
         expect(await left(headers)).toBe(expected);
