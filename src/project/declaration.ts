@@ -16,7 +16,7 @@ import {
   type ProviderConfig,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
+import { OWN_LIMITS, type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
 import { learnDeclared } from "./known-secrets.ts";
 import { requireOwnFile } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
@@ -168,6 +168,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     kinds,
     env: declaredEnvironment(source),
     refusesVariable: variableGate(source),
+    ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };
 }
 

@@ -68,7 +68,7 @@ export interface ClientOptions {
   readonly maxAttempts?: number | undefined;
   /** Size of one answer, in bytes. Default 10 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** Pages of one listing. Default 500. */
+  /** Pages of one listing. Default 5,000. */
   readonly maxPages?: number | undefined;
   /** §8: `per_page`, at most and by default 100. */
   readonly pageSize?: number | undefined;
@@ -120,7 +120,7 @@ export function resolveOptions(options: ClientOptions) {
     timeoutMs,
     maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
     maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1, 1024 * 1024 * 1024),
-    maxPages: within("maxPages", options.maxPages ?? 500, 1, 1_000_000),
+    maxPages: within("maxPages", options.maxPages ?? 5_000, 1, 1_000_000),
     pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
     stop: options.stop,

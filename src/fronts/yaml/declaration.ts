@@ -19,12 +19,9 @@ import { readOutputs } from "./outputs.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 import { readGuards, readProvider, readSecretSource } from "./settings.ts";
-import { readYaml } from "./yaml.ts";
+import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** Merges the documents of all files into the desired state and the backend. */
-
-/** More than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
-const MOST_RESOURCES = 20_000;
 
 export interface DeclarationOptions {
   readonly kinds: Kinds;
@@ -32,6 +29,8 @@ export interface DeclarationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the declaration may not read a variable: an untrusted one may read only some. Default: it may read all. */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
+  /** Default: {@link STRICT_LIMITS}. */
+  readonly limits?: DeclarationLimits;
   /** True when further files could not be read: they may declare what seems undeclared. */
   readonly incomplete?: boolean;
 }
@@ -39,11 +38,11 @@ export interface DeclarationOptions {
 /** Parses a declaration from the texts of its YAML files. Pure; never throws for their content. */
 export function parseDeclaration(
   given: readonly SourceFile[],
-  { kinds, env, refusesVariable, incomplete = false }: DeclarationOptions,
+  { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false }: DeclarationOptions,
 ): Declaration {
   const diags = new DiagnosticCollector();
   const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
-  const reads = files.map((file, index) => readYaml(file, index, diags));
+  const reads = files.map((file, index) => readYaml(file, index, diags, limits));
   const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, diags)));
   const complete = !incomplete && reads.every((read) => read.complete);
   const reader = {
@@ -53,7 +52,7 @@ export function parseDeclaration(
   const context = { env: reader, complete, diags };
   const sections = fragments.flatMap((fragment) => fragment.backends);
   const backend = mergeBackend(sections, complete, context);
-  const merged = merge(fragments, files, context);
+  const merged = merge(fragments, files, limits.resources, context);
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list() };
 }
@@ -64,13 +63,14 @@ type MergeContext = Omit<ReferenceContext, "drafts" | "instances">;
 function merge(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
+  mostResources: number,
   context: MergeContext,
 ): Desired | undefined {
   const { complete, diags } = context;
   const project = mergeProject(fragments, files, context);
   const providers = mergeProviders(fragments, context);
   const guards = mergeGuards(fragments, diags);
-  const drafts = mergeDrafts(fragments, diags);
+  const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
   const instances = Map.groupBy(drafts.keys(), resourceOf);
   const references: ReferenceContext = { ...context, drafts, instances };
@@ -143,12 +143,13 @@ function mergeGuards(fragments: readonly Fragment[], diags: DiagnosticCollector)
 
 function mergeDrafts(
   fragments: readonly Fragment[],
+  most: number,
   diags: DiagnosticCollector,
 ): Map<string, ResourceDraft> | undefined {
   const drafts = fragments.flatMap((fragment) => fragment.drafts);
-  const excess = drafts[MOST_RESOURCES];
+  const excess = drafts[most];
   if (excess !== undefined) {
-    const summary = `The declaration has ${drafts.length} resources; at most ${MOST_RESOURCES} are accepted`;
+    const summary = `The declaration has ${drafts.length} resources; at most ${most} are accepted`;
     diags.add(excess.keySpan, "config.too_large", summary, {
       fix: "Split it into several projects, each in its own folder.",
     });

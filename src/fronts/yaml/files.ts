@@ -4,7 +4,7 @@ import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.
 import type { Declaration } from "../source/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
-import { LIMITS } from "./yaml.ts";
+import { type DeclarationLimits, mebibytes, STRICT_LIMITS } from "./yaml.ts";
 
 /** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
 export interface DeclarationFiles {
@@ -50,7 +50,7 @@ export interface ReadOptions extends DeclarationOptions {
  * diagnostics; the promise never rejects for what is on the disk.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
-  const { dir, fs, files: given = [] } = options;
+  const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
   const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
   if ("severity" in found) {
     const backend = found.code === "config.missing" ? undefined : "unclear";
@@ -59,7 +59,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   const files: SourceFile[] = [];
   const unreadable: Diagnostic[] = [];
   for (const path of found) {
-    const read = await readSource(path, fs, given.length > 0);
+    const read = await readSource(path, fs, limits, given.length > 0);
     if ("text" in read) files.push(read);
     else unreadable.push(read);
   }
@@ -92,18 +92,28 @@ async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[
   return { severity: "error", code: "config.missing", summary, remedies: [fix] };
 }
 
-async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean): Promise<SourceFile | Diagnostic> {
+async function readSource(
+  path: string,
+  fs: DeclarationFiles,
+  limits: DeclarationLimits,
+  isNamed: boolean,
+): Promise<SourceFile | Diagnostic> {
   let bytes: Uint8Array;
   try {
-    bytes = await fs.read(path, LIMITS.bytes + 1, isNamed);
+    bytes = await fs.read(path, limits.bytes + 1, isNamed);
   } catch (error) {
     const [refusal] = error instanceof HostformError ? error.diagnostics : [];
     if (refusal !== undefined) return refusal;
     return unreadableDiagnostic(path, error);
   }
-  if (bytes.length > LIMITS.bytes) {
+  if (bytes.length > limits.bytes) {
     const fix = "Split the declaration into several files named *.hosting.yaml.";
-    return { severity: "error", code: "config.too_large", summary: `${path} is larger than 1 MiB`, remedies: [fix] };
+    return {
+      severity: "error",
+      code: "config.too_large",
+      summary: `${path} is larger than ${mebibytes(limits)}`,
+      remedies: [fix],
+    };
   }
   try {
     return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };

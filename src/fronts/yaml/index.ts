@@ -10,3 +10,4 @@ export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
 export { guardSettings, secretSourceForms } from "./settings.ts";
+export { OWN_LIMITS } from "./yaml.ts";

@@ -22,8 +22,11 @@ import { type Entry, isNull, type Tree } from "../source/tree.ts";
  * merge keys are resolved, duplicate keys and values that JSON does not have are reported.
  */
 
-/** Limits of a file. A declaration of a thousand services has a tenth of this. */
-export const LIMITS = {
+/**
+ * Limits of a file and of a declaration, for one that may come from a stranger. A declaration of a thousand services has a
+ * tenth of this.
+ */
+export const STRICT_LIMITS = {
   /** Bytes of a file. */
   bytes: 1024 * 1024,
   /** Tokens (words, punctuation, blanks): the parser's time grows with them. */
@@ -38,7 +41,23 @@ export const LIMITS = {
   documents: 1000,
   /** Syntax errors; after these the rest of a file is not read. */
   errors: 100,
-} as const;
+  /** Resources of a declaration: at 60 requests a minute, applying them takes most of a day. */
+  resources: 20_000,
+};
+
+export type DeclarationLimits = Readonly<typeof STRICT_LIMITS>;
+
+/** For the user's own declaration: a hundred thousand services in one file. A mistake is still reported before memory is full. */
+export const OWN_LIMITS: DeclarationLimits = {
+  ...STRICT_LIMITS,
+  bytes: 16 * 1024 * 1024,
+  tokens: 8_000_000,
+  values: 4_000_000,
+  resources: 200_000,
+};
+
+/** `1 MiB` */
+export const mebibytes = ({ bytes }: DeclarationLimits): string => `${bytes / 1024 / 1024} MiB`;
 
 /** The valid documents of a YAML file, without empty ones. */
 export interface Read {
@@ -51,10 +70,15 @@ export interface Read {
  * Reads a YAML file (1.2, core schema, with merge keys) of one or several documents. A document with a syntax error is left out
  * as a whole: what follows the error would only cause further, false errors.
  */
-export function readYaml(file: SourceFile, index: number, diags: DiagnosticCollector): Read {
+export function readYaml(
+  file: SourceFile,
+  index: number,
+  diags: DiagnosticCollector,
+  limits: DeclarationLimits = STRICT_LIMITS,
+): Read {
   const source = new Source(file, index);
   try {
-    const composed = compose(source);
+    const composed = compose(source, limits);
     const documents: Tree[] = [];
     let complete = true;
     for (const document of composed) {
@@ -63,7 +87,7 @@ export function readYaml(file: SourceFile, index: number, diags: DiagnosticColle
         continue;
       }
       if (document.contents === null) continue;
-      const conversion = new Conversion(source, diags);
+      const conversion = new Conversion(source, diags, limits);
       const { tree } = conversion.read(document.contents);
       complete &&= conversion.complete;
       if (!isNull(tree)) documents.push(tree);
@@ -79,10 +103,10 @@ export function readYaml(file: SourceFile, index: number, diags: DiagnosticColle
 }
 
 /** Parses step by step, so that a hostile file is refused before it costs time or stack. */
-function compose(source: Source): Document.Parsed[] {
+function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const { text } = source;
   const here = (offset: number) => source.span(offset, offset + 1);
-  if (text.length > LIMITS.bytes) throw new Excess("is larger than 1 MiB", here(0));
+  if (text.length > limits.bytes) throw new Excess(`is larger than ${mebibytes(limits)}`, here(0));
   const parser = new Parser();
   const composer = new Composer({
     schema: "core",
@@ -94,25 +118,25 @@ function compose(source: Source): Document.Parsed[] {
   const documents: Document.Parsed[] = [];
   const take = (composed: Iterable<Document.Parsed>) => {
     for (const document of composed) documents.push(document);
-    if (documents.length > LIMITS.documents)
-      throw new Excess(`has more than ${LIMITS.documents} documents`, here(parser.offset));
+    if (documents.length > limits.documents)
+      throw new Excess(`has more than ${limits.documents} documents`, here(parser.offset));
   };
   let tokens = 0;
   let marks = 0;
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > LIMITS.tokens)
-      throw new Excess(`has more than ${LIMITS.tokens} words and punctuation marks`, here(parser.offset));
+    if (tokens > limits.tokens)
+      throw new Excess(`has more than ${limits.tokens} words and punctuation marks`, here(parser.offset));
     if (lexeme.startsWith("&") || lexeme.startsWith("!")) marks += 1;
-    if (marks > LIMITS.marks) throw new Excess(`has more than ${LIMITS.marks} anchors and tags`, here(parser.offset));
+    if (marks > limits.marks) throw new Excess(`has more than ${limits.marks} anchors and tags`, here(parser.offset));
     for (const token of parser.next(lexeme)) {
       if (token.type === "error") errors += 1;
       take(composer.next(token));
     }
-    if (errors > LIMITS.errors) break;
-    if (parser.stack.length > LIMITS.depth + 2) {
-      throw new Excess(`is nested more than ${LIMITS.depth} levels deep`, here(parser.offset));
+    if (errors > limits.errors) break;
+    if (parser.stack.length > limits.depth + 2) {
+      throw new Excess(`is nested more than ${limits.depth} levels deep`, here(parser.offset));
     }
   }
   for (const token of parser.end()) take(composer.next(token));
@@ -187,14 +211,16 @@ class Conversion {
   complete = true;
   readonly #source: Source;
   readonly #diags: DiagnosticCollector;
+  readonly #limits: DeclarationLimits;
   /** By name; `undefined` while the anchored node is being read. A later anchor of the same name replaces it. */
   readonly #anchors = new Map<string, Weighed | undefined>();
   /** Entries that merge keys have copied so far. */
   #merged = 0;
 
-  constructor(source: Source, diags: DiagnosticCollector) {
+  constructor(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits) {
     this.#source = source;
     this.#diags = diags;
+    this.#limits = limits;
   }
 
   read(node: Node): Weighed {
@@ -202,11 +228,11 @@ class Conversion {
     const { anchor } = node as Scalar;
     if (anchor !== undefined) this.#anchors.set(anchor, undefined);
     const weighed = isMap(node) ? this.#map(node) : isSeq(node) ? this.#list(node) : this.#scalar(node as Scalar);
-    if (weighed.values > LIMITS.values) {
-      throw new Excess(`has more than ${LIMITS.values} values when its aliases are expanded`, this.#span(node));
+    if (weighed.values > this.#limits.values) {
+      throw new Excess(`has more than ${this.#limits.values} values when its aliases are expanded`, this.#span(node));
     }
-    if (weighed.depth > LIMITS.depth) {
-      throw new Excess(`is nested more than ${LIMITS.depth} levels deep`, this.#span(node));
+    if (weighed.depth > this.#limits.depth) {
+      throw new Excess(`is nested more than ${this.#limits.depth} levels deep`, this.#span(node));
     }
     if (anchor !== undefined) this.#anchors.set(anchor, weighed);
     return weighed;
@@ -275,8 +301,11 @@ class Conversion {
         return;
       }
       this.#merged += tree.entries.size;
-      if (this.#merged > LIMITS.values) {
-        throw new Excess(`has more than ${LIMITS.values} values when its merge keys are expanded`, this.#span(at));
+      if (this.#merged > this.#limits.values) {
+        throw new Excess(
+          `has more than ${this.#limits.values} values when its merge keys are expanded`,
+          this.#span(at),
+        );
       }
       for (const [key, entry] of tree.entries) if (!entries.has(key)) entries.set(key, entry);
     }

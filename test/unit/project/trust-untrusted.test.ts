@@ -14,6 +14,16 @@ describe("an untrusted declaration", () => {
     expect(canary.requests).not.toEqual([]);
   });
 
+  it("has the small limits of a file; the user's own may be larger", async () => {
+    const text = JSON.stringify(declared()["hosting.yaml"]);
+    const { run } = await place({ "hosting.yaml": `${text}\n# ${"a".repeat(1024 * 1024)}\n` });
+    expect(await run(["validate"])).toMatchObject({ code: 0 });
+    expect(await run(["validate", "--untrusted"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("hosting.yaml is larger than 1 MiB [config.too_large]"),
+    });
+  });
+
   it.each([
     "apply",
     "destroy",
