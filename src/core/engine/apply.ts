@@ -34,7 +34,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
-import { blockersOf } from "./dependencies.ts";
+import { ReadyQueue } from "./dependencies.ts";
 import { kindOf, kindsOf, resolveConfig, type Secrets, scopeOf, secretsOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
 import { applyIgnoreChanges } from "./lifecycle.ts";
@@ -131,20 +131,20 @@ class Run {
     const { plan, clock, stop, requests } = this.#options;
     const [started, before] = [clock.now(), requests()];
     await this.#recordObserved();
-    const waiting = new Map(plan.changes.filter((change) => !isNoOp(change)).map((change) => [change.address, change]));
-    const blockers = blockersOf([...waiting.values()]);
+    const queue = new ReadyQueue(plan.changes.filter((change) => !isNoOp(change)));
+    const { waiting, blockers } = queue;
     const running = new Map<string, Promise<void>>();
     const abandoned = whenAborted(this.#options.abandon);
-    while (waiting.size > 0 || running.size > 0) {
-      for (const [address, change] of waiting) {
-        if (running.size >= this.#options.concurrency || stop.aborted || this.#defect !== undefined) break;
-        const open = (blockers.get(address) ?? []).filter((other) => waiting.has(other) || running.has(other));
-        if (open.length > 0 || !this.#gate.mayBegin(change, running.keys())) continue;
-        waiting.delete(address);
-        running.set(
-          address,
-          this.#attempt(change, blockers.get(address) ?? []).finally(() => running.delete(address)),
-        );
+    for (;;) {
+      while (running.size < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
+        const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
+        if (change === undefined) break;
+        const { address } = change;
+        const ended = () => {
+          running.delete(address);
+          queue.ended(address);
+        };
+        running.set(address, this.#attempt(change, blockers.get(address) ?? []).finally(ended));
       }
       if (running.size === 0) break;
       await Promise.race([...running.values(), abandoned]);

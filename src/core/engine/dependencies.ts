@@ -99,4 +99,62 @@ export function blockersOf(changes: readonly Change[]): Map<string, string[]> {
   return new Map([...blockers].map(([address, set]) => [address, [...set]]));
 }
 
+/** Changes in the order of the plan, each ready once all that block it have ended. To take one costs no look at blocked ones. */
+export class ReadyQueue {
+  /** By address, in the order of the plan: what was not taken yet. */
+  readonly waiting: Map<string, Change>;
+  readonly blockers: ReadonlyMap<string, readonly string[]>;
+  readonly #changes: readonly Change[];
+  readonly #place: ReadonlyMap<string, number>;
+  /** How many of its blockers have not ended, by address. */
+  readonly #open: Map<string, number>;
+  readonly #blocked = new Map<string, string[]>();
+  /** Places in the plan, ascending. */
+  readonly #ready: number[] = [];
+
+  constructor(changes: readonly Change[]) {
+    this.#changes = changes;
+    this.waiting = new Map(changes.map((change) => [change.address, change]));
+    this.#place = new Map(changes.map(({ address }, at) => [address, at]));
+    this.blockers = blockersOf(changes);
+    this.#open = new Map([...this.blockers].map(([address, others]) => [address, others.length]));
+    for (const [address, others] of this.blockers) {
+      if (others.length === 0) this.#ready.push(this.#place.get(address) ?? 0);
+      for (const other of others) {
+        const blocked = this.#blocked.get(other) ?? [];
+        this.#blocked.set(other, blocked);
+        blocked.push(address);
+      }
+    }
+  }
+
+  /** The first change that is ready and may begin; undefined when there is none now. */
+  take(mayBegin: (change: Change) => boolean): Change | undefined {
+    const at = this.#ready.findIndex((place) => mayBegin(this.#changes[place] as Change));
+    if (at < 0) return undefined;
+    const change = this.#changes[this.#ready.splice(at, 1)[0] ?? -1];
+    if (change !== undefined) this.waiting.delete(change.address);
+    return change;
+  }
+
+  /** A change that was taken has ended, however it did. */
+  ended(address: string): void {
+    for (const other of this.#blocked.get(address) ?? []) {
+      const open = (this.#open.get(other) ?? 0) - 1;
+      this.#open.set(other, open);
+      if (open === 0) this.#insert(this.#place.get(other) ?? 0);
+    }
+  }
+
+  #insert(place: number): void {
+    let [low, high] = [0, this.#ready.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ready[middle] ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    this.#ready.splice(low, 0, place);
+  }
+}
+
 const isRemoval = ({ actions }: Change) => (actions[0] === "delete" && actions.length === 1) || actions[0] === "forget";

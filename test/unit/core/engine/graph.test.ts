@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addressIndex, blockersOf, dependenciesOf, narrow } from "../../../../src/core/engine/dependencies.ts";
+import {
+  addressIndex,
+  blockersOf,
+  dependenciesOf,
+  narrow,
+  ReadyQueue,
+} from "../../../../src/core/engine/dependencies.ts";
 import type { Change, ChangeActions } from "../../../../src/core/model/index.ts";
 import { declared, desiredOf, recorded, stateOf } from "../../../support/subjects.ts";
 
@@ -25,10 +31,10 @@ describe("dependencies", () => {
   });
 });
 
-describe("blockers", () => {
-  const change = (address: string, actions: ChangeActions, dependsOn: readonly string[] = []) =>
-    ({ address, actions, dependsOn }) as unknown as Change;
+const change = (address: string, actions: ChangeActions, dependsOn: readonly string[] = []) =>
+  ({ address, actions, dependsOn }) as unknown as Change;
 
+describe("blockers", () => {
   it.each([
     [
       "a create waits for what it refers to",
@@ -77,6 +83,50 @@ describe("blockers", () => {
   it("are never a change itself, of whose resource it is an instance", () => {
     const blockers = blockersOf([change(GRANT, ["create"], ["hosting_grant.www"]), change(OTHER, ["create"])]);
     expect(blockers.get(GRANT)).toEqual([OTHER]);
+  });
+});
+
+describe("what is ready", () => {
+  const grant = (at: number) => `hosting_grant.s${at}["a@acme.example"]`;
+  const service = (at: number) => `hosting_service.s${at}`;
+  const each = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
+  /** Grants before the services that block them, as a plan has them. */
+  const queueOf = (count: number) =>
+    new ReadyQueue([
+      ...each(count, (at) => change(grant(at), ["create"], [service(at)])),
+      ...each(count, (at) => change(service(at), ["create"])),
+    ]);
+  const any = () => true;
+
+  it("comes in the order of the plan, a blocked change as soon as all that block it have ended", () => {
+    const queue = queueOf(3);
+    expect(each(3, () => queue.take(any)?.address)).toEqual([service(0), service(1), service(2)]);
+    queue.ended(service(2));
+    queue.ended(service(0));
+    expect(each(3, () => queue.take(any)?.address)).toEqual([grant(0), grant(2), undefined]);
+    expect([...queue.waiting.keys()]).toEqual([grant(1)]);
+  });
+
+  it("leaves out what may not begin now, and offers it again", () => {
+    const queue = queueOf(2);
+    expect(queue.take(({ address }) => address !== service(0))?.address).toBe(service(1));
+    expect(queue.take(any)?.address).toBe(service(0));
+  });
+
+  it("is asked about once for each change, however many are blocked", () => {
+    const asked = (count: number) => {
+      const queue = queueOf(count);
+      let questions = 0;
+      const take = () =>
+        queue.take(() => {
+          questions += 1;
+          return true;
+        });
+      for (let next = take(); next !== undefined; next = take()) queue.ended(next.address);
+      expect(queue.waiting.size).toBe(0);
+      return questions;
+    };
+    expect([asked(100), asked(200)]).toEqual([200, 400]);
   });
 });
 
