@@ -124,6 +124,7 @@ function uiAction(change: Change): UiAction {
 }
 
 const EVENT_ACTIONS: Readonly<Record<ProgressVerb, UiAction>> = {
+  order: "create",
   create: "create",
   update: "update",
   delete: "delete",

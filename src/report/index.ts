@@ -41,6 +41,7 @@ export {
   renderListing,
   renderTable,
 } from "./listings.ts";
+export { moneyLines } from "./money.ts";
 export {
   formatDuration,
   formatElapsed,
@@ -59,7 +60,6 @@ export {
 export {
   type Counts,
   countChanges,
-  moneyLines,
   type PlanTextOptions,
   renderPlan,
   requestLine,

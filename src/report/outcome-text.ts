@@ -4,6 +4,7 @@ import {
   type ChangeOutcome,
   type Diagnostic,
   effectOf,
+  type Invoice,
   isError,
   isFulfilled,
   type Plan,
@@ -11,7 +12,7 @@ import {
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
-import { firstOf, formatDuration, formatMoney, type MoneyScale, plural } from "./numbers.ts";
+import { firstOf, formatDuration, formatMoney, type MoneyScale, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
 import { type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
@@ -199,7 +200,42 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
   ];
   const width = options.width === undefined ? {} : { width: options.width - 2 };
   const table = renderTable(rows, columns, { color: options.color, ...width, empty: "" });
-  return `${painter(options.color).bold("Invoices raised:")}\n${table.replace(/^(?=.)/gm, "  ")}`;
+  const sums = invoiceSums(
+    rows.map(({ address, invoice }) => ({ invoice, provider: providers.get(address) })),
+    options,
+  );
+  const head = painter(options.color).bold("Invoices raised:");
+  return `${[head, ...sums].join("\n")}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
+}
+
+interface Raised {
+  readonly invoice: Invoice;
+  readonly provider: string | undefined;
+}
+
+/** What is to be paid until when: one total for each currency and due date. `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
+function invoiceSums(raised: readonly Raised[], { moneyScale }: OutcomeTextOptions): string[] {
+  const groups = Map.groupBy(raised, ({ invoice: { paid = false, currency, due_date, total } }) =>
+    JSON.stringify([paid, paid ? "" : (due_date ?? "~"), currency ?? "", total === null]),
+  );
+  return [...groups.entries()]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, same]) => {
+      const [
+        {
+          invoice: { paid, currency, due_date, total },
+        } = { invoice: {} as Invoice },
+      ] = same;
+      const aliases = same.map(({ provider = "default" }) => provider);
+      const scale = sharedScale(moneyScale, currency ?? "", aliases);
+      const sum = same.reduce((all, { invoice }) => all + (invoice.total ?? 0), 0);
+      const amount =
+        total === null
+          ? `an unknown sum${currency ? ` (${escapeLine(currency)})` : ""}`
+          : formatMoney(sum, currency, scale);
+      const by = due_date === null ? "To pay" : `To pay by ${escapeLine(due_date)}`;
+      return `  ${paid ? "Paid" : by}: ${amount} (${plural(same.length, "invoice")})`;
+    });
 }
 
 function waitingTexts(result: ApplyResult): string[] {

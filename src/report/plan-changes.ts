@@ -5,6 +5,7 @@ import {
   type ChangeReason,
   type Drift,
   effectOf,
+  effectsOf,
   equal,
   formatNumber,
   isReplacement,
@@ -17,7 +18,8 @@ import {
   type Value,
 } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
-import { firstOf, plural } from "./numbers.ts";
+import { orderSentence } from "./money.ts";
+import { firstOf, type MoneyScale, plural } from "./numbers.ts";
 import { type Row, rowLines } from "./plan-value.ts";
 import type { Paint } from "./text-style.ts";
 
@@ -35,10 +37,10 @@ const WHY: Readonly<Record<ReasonKind, string>> = {
 };
 
 /** One change as Terraform lays it out: comment lines with address and reasons, then the block of attributes. */
-export function changeLines(change: Change, paint: Paint): string[] {
+export function changeLines(change: Change, paint: Paint, moneyScale?: MoneyScale): string[] {
   return [
     `  ${paint.bold(`# ${escapeLine(change.address)}`)} ${title(change, paint)}`,
-    ...remarks(change).map((text) => `  ${paint.dim(`# ${escapeLine(text)}`)}`),
+    ...remarks(change, moneyScale).map((text) => `  ${paint.dim(`# ${escapeLine(text)}`)}`),
     ...resourceBlock(change.address, symbolOf(change, paint), rowsOf(change), paint),
   ];
 }
@@ -60,11 +62,13 @@ export function title(change: Change, paint: Paint): string {
   }
   switch (first) {
     case "create":
-      return "will be created";
+      return effect === "order" ? "will be ordered" : `will be created${ACCESS.create[change.type] ?? ""}`;
     case "update":
-      return effect === "unsuspend" ? "will be unsuspended, in-place" : "will be updated in-place";
+      return effect === "unsuspend"
+        ? `will be unsuspended; ${whatGoes(change)} comes back online`
+        : "will be updated in-place";
     case "delete":
-      return `will be ${paint.removed("destroyed")}`;
+      return `will be ${paint.removed("destroyed")}${ACCESS.delete[change.type] ?? ""}`;
     case "forget":
       return change.reasons.some(({ why }) => why === "gone")
         ? "will no longer be managed"
@@ -74,12 +78,22 @@ export function title(change: Change, paint: Paint): string {
   }
 }
 
+/** What creating and destroying mean to those who are let in. */
+const ACCESS: Readonly<Record<"create" | "delete", Readonly<Record<string, string>>>> = {
+  create: { hosting_grant: "; access is given" },
+  delete: { hosting_grant: "; access is taken" },
+};
+
 /** A server has no domain, and may hold anything. */
 const whatGoes = ({ before }: Change) => (typeof before?.domain === "string" ? "its site" : "it");
 
-function remarks(change: Change): string[] {
-  const lines = change.reasons.slice(0, MAX_REASONS).map(reasonText);
-  const more = change.reasons.length - lines.length;
+function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
+  const costs = effectsOf({ changes: [change] }).flatMap(({ money }) => money ?? []);
+  const lines = [
+    ...costs.map((money) => orderSentence(money, change.provider, moneyScale)),
+    ...change.reasons.slice(0, MAX_REASONS).map(reasonText),
+  ];
+  const more = change.reasons.length - MAX_REASONS;
   if (more > 0) lines.push(`and ${plural(more, "more reason")}`);
   if (change.importing !== undefined && change.actions[0] !== "no-op")
     lines.push(`(imported from ${quote(change.importing.id)})`);
@@ -122,9 +136,10 @@ const SYMBOLS: Readonly<Record<ChangeAction, (paint: Paint) => string>> = {
 };
 
 const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: string])[] = [
-  [(change) => change.actions[0] === "create" && !isReplacement(change), "create"],
-  [(change) => change.actions[0] === "update" && effectOf(change) !== "suspend", "update in-place"],
   [(change) => effectOf(change) === "suspend", "suspend: the site goes offline"],
+  [(change) => effectOf(change) === "order", "order: an invoice is raised at once"],
+  [(change) => effectOf(change) === "create", "create"],
+  [(change) => change.actions[0] === "update" && effectOf(change) !== "suspend", "update in-place"],
   [(change) => change.actions[0] === "delete" && !isReplacement(change), "destroy"],
   [(change) => change.actions[0] === "delete" && isReplacement(change), "destroy and then create replacement"],
   [(change) => change.actions[0] === "create" && isReplacement(change), "create replacement and then destroy"],
@@ -135,7 +150,8 @@ const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: st
 export function legendLines(changes: readonly Change[], paint: Paint): string[] {
   return LEGEND.flatMap(([matches, text]) => {
     const example = changes.find(matches);
-    return example === undefined ? [] : [`${symbolOf(example, paint)} ${text}`];
+    if (example === undefined) return [];
+    return [`${symbolOf(example, paint)} ${effectOf(example) === "suspend" ? paint.removed(text) : text}`];
   });
 }
 

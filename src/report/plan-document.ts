@@ -11,10 +11,11 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeHtml, escapeMarkdown, fenceMarkdown } from "./escape.ts";
+import { moneyLines } from "./money.ts";
 import { type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
-import { moneyLines, onlineLines, requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
+import { offlineLines, onlineLines, requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
 import { paint as painter } from "./text-style.ts";
 
@@ -188,7 +189,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions)
   const errors = plan.diagnostics.filter(isError);
   const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [
-    ...changes.map((change) => changeLines(change, paint)),
+    ...changes.map((change) => changeLines(change, paint, moneyScale)),
     moveLines(plan, paint),
     outputLines(plan, paint),
     waitingLines(plan, paint),
@@ -219,7 +220,12 @@ function effectLines(plan: Plan): string[] {
     plan.changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
   const line = (verb: string, addresses: readonly string[]) =>
     addresses.length === 0 ? [] : [`${verb} ${nameSome(addresses)}.`];
-  return [...line("Deletes", by("delete")), ...onlineLines(plan.changes), ...line("Manages no longer", by("forget"))];
+  return [
+    ...line("Deletes", by("delete")),
+    ...offlineLines(plan.changes),
+    ...onlineLines(plan.changes),
+    ...line("Manages no longer", by("forget")),
+  ];
 }
 
 /** What becomes of the thing a line is about, by the sign that it begins with. */

@@ -7,7 +7,9 @@ import {
   type CostLine,
   changesRecord,
   type Drift,
+  type Effect,
   effectOf,
+  effectsOf,
   isError,
   isNoOp,
   isObject,
@@ -15,6 +17,8 @@ import {
   type Json,
   type JsonObject,
   type Mask,
+  type MoneyTotal,
+  moneyTotals,
   type OutputChange,
   type Plan,
   parseAddress,
@@ -274,6 +278,10 @@ interface PlanExtrasJson {
   readonly lineage: string;
   readonly serial: number;
   readonly cost: readonly CostLine[];
+  /** What it means for people: one or more for each change, what goes offline first. */
+  readonly effects: readonly Effect[];
+  /** What its orders bill now and per month, for each currency. */
+  readonly totals: readonly MoneyTotal[];
   readonly requests: RequestEstimate;
   /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
   readonly pending: readonly string[];
@@ -306,12 +314,15 @@ interface ResourceExtrasJson {
 
 /** Our own additions to the plan as JSON, under `hostform`. */
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
+  const effects = effectsOf(plan);
   return {
     project: plan.project,
     mode: plan.mode,
     lineage: plan.lineage,
     serial: plan.serial,
     cost: plan.cost,
+    effects,
+    totals: moneyTotals(effects),
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),

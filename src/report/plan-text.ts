@@ -2,7 +2,6 @@
 import {
   type Change,
   type ChangeEffect,
-  type CostLine,
   changesAddresses,
   changesOutputs,
   changesRecord,
@@ -15,7 +14,8 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
-import { firstOf, formatEstimate, formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
+import { moneyLines } from "./money.ts";
+import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
 import { nameSome } from "./progress.ts";
@@ -41,7 +41,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const body = () => [
     ...driftLines(plan, paint),
-    ...actionLines(changes, paint),
+    ...actionLines(changes, paint, options.moneyScale),
     ...moveLines(plan, paint),
     ...outputLines(plan, paint),
     ...waitingLines(plan, paint),
@@ -52,6 +52,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const errors = plan.diagnostics.filter(isError).length;
   const prose = (line: string) => wrap(line, options.width);
   if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
+  lines.push(...offlineLines(changes, MAX_NAMED).flatMap(prose).map(paint.error));
   lines.push(...onlineLines(changes, MAX_NAMED).flatMap(prose).map(paint.bold));
   if (errors > 0) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
@@ -61,14 +62,14 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   return `${lines.join("\n")}\n`;
 }
 
-function actionLines(changes: readonly Change[], paint: Paint): string[] {
+function actionLines(changes: readonly Change[], paint: Paint, moneyScale: MoneyScale | undefined): string[] {
   if (changes.length === 0) return [];
   const legend = legendLines(changes, paint);
   return [
     ...(legend.length === 0 ? [] : ["The signs in this plan mean:", ...legend, ""]),
     "hostform will perform the following actions:",
     "",
-    ...changes.flatMap((change) => [...changeLines(change, paint), ""]),
+    ...offlineFirst(changes).flatMap((change) => [...changeLines(change, paint, moneyScale), ""]),
   ];
 }
 
@@ -191,65 +192,28 @@ export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "un
   return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
 }
 
-/** What goes offline and what comes back, by name: a count alone is overlooked. */
-export function onlineLines(changes: readonly Change[], most?: number): string[] {
-  const by = (effect: ChangeEffect) =>
-    changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
-  const [down, up] = [by("suspend"), by("unsuspend")];
-  const goes = down.length === 1 ? "1 service goes" : `${down.length} services go`;
-  const comes = up.length === 1 ? "1 service comes" : `${up.length} services come`;
-  return [
-    ...(down.length > 0 ? [`${goes} offline: ${nameSome(down, most)}.`] : []),
-    ...(up.length > 0 ? [`${comes} back online: ${nameSome(up, most)}.`] : []),
-  ];
-}
+/** What takes a site offline stands first: it must not be overlooked. */
+export const offlineFirst = (changes: readonly Change[]): Change[] =>
+  changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 
-/** What the orders of a plan cost, one line for each currency; `Orders: none.` */
-export function moneyLines(plan: Plan, scale?: MoneyScale): string[] {
-  if (plan.cost.length === 0) return ["Orders: none."];
-  const lines = plan.cost.map((line, i) => `${i === 0 ? "Orders: " : "        "}${costText(plan, line, scale)}`);
-  const isUnscaled = ({ currency, list, billed }: CostLine) =>
-    (list !== null || billed !== null) && scaleOf(plan, currency, scale) === undefined;
-  return plan.cost.some(isUnscaled) ? [...lines, UNSCALED] : lines;
-}
+/** What goes offline, by name: a count alone is overlooked. */
+export const offlineLines = (changes: readonly Change[], most?: number): string[] =>
+  namedLine(changes, "suspend", "goes offline", "go offline", most);
 
-function costText(plan: Plan, line: CostLine, moneyScale: MoneyScale | undefined): string {
-  const { currency, list, billed, unknown } = line;
-  const orders = plan.changes.filter((change) => change.quote?.currency === currency);
-  const scale = scaleOf(plan, currency, moneyScale);
-  // Only sums of the same orders can be compared: a missing price is not a discount.
-  const discounted = unknown === 0 && billed !== null && list !== null && billed < list;
-  const prices =
-    list === null && billed === null
-      ? `price unknown (${escapeLine(currency)})`
-      : `list price ${formatMoney(list, currency, scale)}, billed ${formatMoney(billed, currency, scale)}${discounted ? " after discount" : ""}`;
-  return `${plural(line.orders, nounOf(orders))}, ${prices}${unknownText(line, orders)}`;
-}
+/** What comes back. */
+export const onlineLines = (changes: readonly Change[], most?: number): string[] =>
+  namedLine(changes, "unsuspend", "comes back online", "come back online", most);
 
-/** The scale of a sum: that of all providers whose orders it is of. */
-function scaleOf(plan: Plan, currency: string, moneyScale: MoneyScale | undefined): number | undefined {
-  const orders = plan.changes.filter((change) => change.quote?.currency === currency);
-  return sharedScale(
-    moneyScale,
-    currency,
-    orders.map(({ provider }) => provider),
-  );
-}
-
-/** Why some of the sum is missing; a sum that leaves something out must say so. */
-function unknownText({ unknown, orders: count }: CostLine, orders: readonly Change[]): string {
-  if (unknown === 0) return "";
-  const reasons = new Set(orders.flatMap(({ quote }) => (quote?.unknown === undefined ? [] : [quote.unknown])));
-  const [only] = reasons;
-  const why = reasons.size === 1 && only !== undefined ? only : "the API's list does not show it";
-  if (unknown === count) return `: ${escapeLine(why)}`;
-  const [are, their] = unknown === 1 ? ["is", "its"] : ["are", "their"];
-  return `; ${unknown} of them ${are} not counted, ${their} price is unknown: ${escapeLine(why)}`;
-}
-
-function nounOf(orders: readonly Change[]): string {
-  if (orders.length > 0 && orders.every((change) => change.type === "hosting_service")) return "service";
-  return orders.length > 0 && orders.every((change) => change.type === "hosting_domain") ? "domain" : "order";
+function namedLine(
+  changes: readonly Change[],
+  effect: ChangeEffect,
+  one: string,
+  many: string,
+  most?: number,
+): string[] {
+  const addresses = changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
+  const what = addresses.length === 1 ? `1 service ${one}` : `${addresses.length} services ${many}`;
+  return addresses.length === 0 ? [] : [`${what}: ${nameSome(addresses, most)}.`];
 }
 
 /** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */

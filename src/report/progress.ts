@@ -92,6 +92,7 @@ export interface Words {
 }
 
 export const WORDS: Readonly<Record<ProgressVerb, Words>> = {
+  order: { start: "Ordering", still: "ordering", noun: "Order" },
   create: { start: "Creating", still: "creating", noun: "Creation" },
   update: { start: "Modifying", still: "modifying", noun: "Modifications" },
   delete: { start: "Destroying", still: "destroying", noun: "Destruction" },

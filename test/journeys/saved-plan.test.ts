@@ -42,7 +42,7 @@ describe("a saved plan", () => {
     expect(project.changesSent()).toEqual(["POST /services"]);
     expect(ran.out).toContain("Applying the plan of 20");
     expect(ran.out).toContain("Plan: 1 to add, 0 to change, 0 to destroy.\nOrders: 1 service");
-    expect(ran.out).not.toContain("will be created");
+    expect(ran.out).not.toContain("will be ordered");
     expect(ran.out).toContain("Apply complete! 1 added");
 
     expect(await refused(project)).toContain("The state has changed since the plan was made");

@@ -233,7 +233,7 @@ describe("stacks", () => {
     project.onShell = () => synthesize(project).then(() => undefined);
     const planned = await project.run("plan", "--app", "node main.js", "--only", "sites");
     expect(planned.code, planned.text).toBe(0);
-    expect(planned.out).toContain("hosting_service.www will be created");
+    expect(planned.out).toContain("hosting_service.www will be ordered");
   });
 
   it("are suggested where there is no hosting.yaml", async () => {

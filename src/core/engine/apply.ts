@@ -397,7 +397,7 @@ function progressOf(change: Change): ProgressVerb {
   const { actions, importing } = change;
   const effect = effectOf(change);
   if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
-  if (effect === "unsuspend") return "unsuspend";
+  if (effect === "unsuspend" || effect === "order") return effect;
   if (importing !== undefined && actions[0] === "no-op") return "import";
   if (actions.length === 2 || actions[0] === "create") return "create";
   return actions[0] === "no-op" ? "update" : actions[0];

@@ -7,6 +7,7 @@ export * from "./codes.ts";
 export * from "./contract.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";
+export * from "./effect.ts";
 export * from "./errors.ts";
 export * from "./plan.ts";
 export * from "./remedy.ts";

@@ -166,6 +166,7 @@ export type ApplyEvent =
 
 /** The verb of a running change. */
 export type ProgressVerb =
+  | "order"
   | "create"
   | "update"
   | "delete"
@@ -260,6 +261,10 @@ export interface Quote {
   readonly most: number | null;
   /** Why a price is null. */
   readonly unknown?: string;
+  /** The name of the plan, as the list has it. */
+  readonly plan?: string;
+  /** The months that `billed`, or `most`, is for. */
+  readonly months?: number;
 }
 
 /** The live object differs from what was recorded, whether or not the declaration cares. */
@@ -278,32 +283,4 @@ export function isNoOp(change: Change): boolean {
 
 export function isReplacement(change: Change): boolean {
   return change.actions.length === 2;
-}
-
-/**
- * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions do not
- * show it: a suspension is an `update` there, or a `forget`.
- */
-export type ChangeEffect =
-  | "none" // the state at most: an import of what is as declared
-  | "order" // something paid is bought: an invoice is raised at once (§1)
-  | "create" // something that costs nothing is made
-  | "update" // in place; what is online stays online
-  | "suspend" // it goes offline (§4 suspend), whether or not it stays in the state
-  | "unsuspend" // it comes back online
-  | "replace" // deleted and made again
-  | "delete" // the API removes it
-  | "forget"; // it leaves the state, and the account stays as it is
-
-/** Classifies a change, from the plan alone. Every report, count and progress line uses it. */
-export function effectOf(change: Change): ChangeEffect {
-  const { actions, before, after, removal, quote } = change;
-  if (isNoOp(change) || actions[0] === "no-op") return "none";
-  if (isReplacement(change)) return "replace";
-  if (actions[0] === "create") return quote === undefined ? "create" : "order";
-  if (actions[0] === "delete") return "delete";
-  const suspended = before?.suspended === true;
-  if (actions[0] === "forget") return removal === "suspend" && !suspended ? "suspend" : "forget";
-  if (after?.suspended === true && !suspended) return "suspend";
-  return after?.suspended === false && suspended ? "unsuspend" : "update";
 }

@@ -124,7 +124,7 @@ describe("renderPlanMarkdown", () => {
     );
     const head = markdown.slice(0, markdown.indexOf("<details>"));
     expect(head).toContain(
-      "- `Orders: 1 service, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount`",
+      "- `Orders: 1 service, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount, then 150 (USD, API's unit) a month`",
     );
     expect(head).toContain("- `Deletes hosting_webhook.a.`");
     expect(head).toContain("- `1 service goes offline: hosting_service.b.`");
@@ -139,7 +139,7 @@ describe("a plan that is too long for a comment", () => {
     const markdown = renderPlanMarkdown(plan(many(1000)), { remedies: fixOf });
     expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
     expect(bytes(markdown)).toBeGreaterThan(COMMENT_BYTES - 1500);
-    const shown = markdown.match(/will be created/g)?.length ?? 0;
+    const shown = markdown.match(/will be ordered/g)?.length ?? 0;
     expect(markdown).toContain(`… and ${1000 - shown} more parts of the plan, for which there is no room here.`);
     expect(markdown).toContain("    }\n```\n\n</details>");
     expect(markdown).toContain("**Plan: 1,000 to add".replace(",", ""));
@@ -166,7 +166,7 @@ describe("a plan that is too long for a comment", () => {
     const markdown = renderPlanMarkdown(plan(many(500), { diagnostics }), { remedies: fixOf });
     expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
     expect(markdown).toMatch(/… and \d+ more messages, for which/);
-    expect(markdown).toContain("hosting_service.s40 will be created");
+    expect(markdown).toContain("hosting_service.s30 will be ordered");
   });
 
   it("is not held up by one change that would fill the comment: it is counted", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic, Plan } from "../../../src/core/model/index.ts";
+import type { Change, Diagnostic, Plan } from "../../../src/core/model/index.ts";
 import { countChanges, moneyLines, renderPlan, requestLine, summaryLine } from "../../../src/report/index.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { change, cost, liveService, order, plan, update } from "./builders.ts";
+import { change, liveService, order, plan, update } from "./builders.ts";
 
 const warning = (code: Diagnostic["code"]): Diagnostic => ({ severity: "warning", code, summary: "Look." });
 
@@ -88,53 +88,60 @@ describe("the sentence for a plan without changes", () => {
 describe("moneyLines", () => {
   const unknown = (text: string) =>
     order({ quote: { currency: "USD", list: null, billed: null, most: null, unknown: text } });
-  const cases: readonly (readonly [string, ReturnType<typeof plan>, string])[] = [
-    ["no orders", plan([change()]), "Orders: none."],
+  const bounded = order({ quote: { currency: "USD", list: 2000, billed: null, most: 2000, unknown: "the coupon" } });
+  const one =
+    "1 service, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount, then 150 (USD, API's unit) a month";
+  it.each<[why: string, changes: readonly Change[], lines: readonly string[]]>([
+    ["no orders", [change()], ["Orders: none."]],
     [
       "a discount",
-      plan([order(), order()], { cost: [cost({ orders: 2, list: 4000, billed: 3600 })] }),
-      "Orders: 2 services, list price 4000 (USD, API's unit), billed 3600 (USD, API's unit) after discount",
+      [order(), order()],
+      [
+        "Orders: 2 services, list price 4000 (USD, API's unit), billed 3600 (USD, API's unit) after discount, then 300 (USD, API's unit) a month",
+      ],
     ],
     [
       "no discount",
-      plan([order()], { cost: [cost({ billed: 2000 })] }),
-      "Orders: 1 service, list price 2000 (USD, API's unit), billed 2000 (USD, API's unit)",
+      [order({ quote: { currency: "USD", list: 2000, billed: 2000, most: 2000, months: 1 } })],
+      [
+        "Orders: 1 service, list price 2000 (USD, API's unit), billed 2000 (USD, API's unit), then 2000 (USD, API's unit) a month",
+      ],
     ],
     [
-      "a missing price is not a discount",
-      plan([order(), unknown("the effect of the coupon is known only from the invoice")], {
-        cost: [cost({ orders: 2, list: 4000, unknown: 1 })],
-      }),
-      "Orders: 2 services, list price 4000 (USD, API's unit), billed 1800 (USD, API's unit); 1 of them is not counted, its price is unknown: the effect of the coupon is known only from the invoice",
+      "an unknown price is a row of its own, in no sum",
+      [order(), unknown("plan 7 is not in the list of plans")],
+      [`Orders: ${one}`, "        1 service, price unknown (USD): plan 7 is not in the list of plans"],
     ],
     [
       "several reasons are not listed one by one",
-      plan([order(), unknown("a"), unknown("b")], { cost: [cost({ orders: 3, unknown: 2 })] }),
-      "Orders: 3 services, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit); 2 of them are not counted, their price is unknown: the API's list does not show it",
+      [order(), unknown("a"), unknown("b")],
+      [`Orders: ${one}`, "        2 services, price unknown (USD): the API's list does not show it"],
     ],
     [
-      "list price known, the bill not",
-      plan([order({ quote: { currency: "USD", list: 2000, billed: null, most: 2000, unknown: "the coupon" } })], {
-        cost: [cost({ billed: null, unknown: 1 })],
-      }),
-      "Orders: 1 service, list price 2000 (USD, API's unit), billed unknown: the coupon",
+      "an upper bound is a row of its own, and says that it is one",
+      [order(), bounded],
+      [
+        `Orders: ${one}`,
+        "        1 service, list price 2000 (USD, API's unit), billed at most 2000 (USD, API's unit), then at most 167 (USD, API's unit) a month: the coupon",
+      ],
     ],
     [
       "different things",
-      plan([order(), order({ address: "hosting_domain.d", type: "hosting_domain" })], { cost: [cost({ orders: 2 })] }),
-      "Orders: 2 orders, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount",
+      [order(), order({ address: "hosting_domain.d", type: "hosting_domain" })],
+      [
+        "Orders: 2 orders, list price 4000 (USD, API's unit), billed 3600 (USD, API's unit) after discount, then 300 (USD, API's unit) a month",
+      ],
     ],
-  ];
-  it.each(cases)("%s", (_why, planned, line) => {
-    const unit = line.includes("API's unit") ? [expect.stringContaining("money_scale")] : [];
-    expect(moneyLines(planned)).toEqual([line, ...unit]);
+  ])("%s", (_why, changes, lines) => {
+    const unit = lines.some((line) => line.includes("API's unit")) ? [expect.stringContaining("money_scale")] : [];
+    expect(moneyLines(plan(changes))).toEqual([...lines, ...unit]);
   });
 
   it("scales amounts only where all accounts that order in the currency state the same scale", () => {
-    const planned = plan([order(), order({ provider: "beta" })], { cost: [cost({ orders: 2 })] });
-    expect(moneyLines(planned, () => 2)[0]).toContain("list price 20.00 USD");
+    const planned = plan([order(), order({ provider: "beta" })]);
+    expect(moneyLines(planned, () => 2)[0]).toContain("list price 40.00 USD");
     expect(moneyLines(planned, (_, provider) => (provider === "beta" ? 2 : undefined))[0]).toContain(
-      "list price 2000 (USD, API's unit)",
+      "list price 4000 (USD, API's unit)",
     );
   });
 });

@@ -19,12 +19,13 @@ describe("renderPlan", () => {
     const lines = renderPlan(orders, { remedies: fixOf, color: false, width: 40, moneyScale: () => 0 })
       .trimEnd()
       .split("\n")
-      .slice(-6);
+      .slice(-7);
     expect(lines).toEqual([
       "Plan: 1 to add, 0 to change, 0 to",
       "destroy.",
       "Orders: 1 service, list price 2,000 USD,",
-      "billed 1,800 USD after discount",
+      "billed 1,800 USD after discount, then",
+      "150 USD a month",
       "Applying takes 12 requests, about 20",
       "seconds. Reading took 3 requests.",
     ]);

@@ -18,7 +18,7 @@ describe("what watch says of an object", () => {
       "  ~ hosting_service.acme will be updated in-place: changed outside of hostform: suspended is true, declared: false",
     );
     expect(isChange).toBe(true);
-    expect(watchNotes(plan([order()])).get("hosting_service.acme")?.text).toMatch(/^ {2}\+ .* will be created: /);
+    expect(watchNotes(plan([order()])).get("hosting_service.acme")?.text).toMatch(/^ {2}\+ .* will be ordered: /);
   });
 
   it("is what has moved on, for what needs no change; a secret is not shown", () => {

@@ -13,8 +13,8 @@ export function quoteService(
   plans: readonly PlanRecord[],
 ): { quote: Quote; diagnostic?: Diagnostic } {
   const currency = typeof planned.currency === "string" ? planned.currency : "unknown";
-  const unpriced = (unknown: string, most: number | null = null): { quote: Quote } => ({
-    quote: { currency, list: null, billed: null, most, unknown },
+  const unpriced = (unknown: string, most: number | null = null, details?: Partial<Quote>): { quote: Quote } => ({
+    quote: { currency, list: null, billed: null, most, unknown, ...details },
   });
   if (typeof planned.plan_id !== "number") return unpriced("the plan is known only after apply");
   const rows = plans.filter(({ plan_id: id }) => id === planned.plan_id);
@@ -39,18 +39,20 @@ export function quoteService(
     };
   }
   const list = listPrice(plan, currency);
+  const months = typeof planned.term === "number" ? planned.term : monthsOf(plan.billing_cycle);
+  const details = { ...(plan.name !== null && { plan: plan.name }), ...(months !== undefined && { months }) };
   const others = rows.filter((row) => fit(row, currency, planned.term) === 2).map((row) => listPrice(row, currency));
   if (others.some((price) => price !== list))
-    return unpriced("the list has several prices for it", Math.max(...others.map((price) => price ?? 0)));
+    return unpriced("the list has several prices for it", Math.max(...others.map((price) => price ?? 0)), details);
   const why = isUnnamed(plan) ? "the list names no currency for its price" : `the list has no price in ${currency}`;
   const cycles = cyclesOf(plan, planned.term);
   if (cycles !== 1) {
     const most = cycles === undefined || list === null ? null : Math.ceil(list * cycles);
-    return unpriced(`the list has no price for a term of ${String(planned.term)} months`, most);
+    return unpriced(`the list has no price for a term of ${String(planned.term)} months`, most, details);
   }
-  if (list === null) return unpriced(why);
+  if (list === null) return unpriced(why, null, details);
   const billed = typeof planned.coupon_code === "string" ? null : billedPrice(plan, currency, list);
-  const quote: Quote = { currency, list, billed, most: billed ?? list };
+  const quote: Quote = { currency, list, billed, most: billed ?? list, ...details };
   if (billed !== null) return { quote };
   const unknown =
     typeof planned.coupon_code === "string"

@@ -213,7 +213,28 @@ describe("the price of an order", () => {
       { list: null, billed: null, most: null, unknown: "plan 11 is not in the list of plans" },
     ],
   ])("%s", (_, planned, plans, expected) => {
-    expect(quoteService(planned as ValueObject, plans)).toEqual({ quote: { currency: planned.currency, ...expected } });
+    const { quote, ...rest } = quoteService(planned as ValueObject, plans);
+    const { plan: _name, months: _months, ...price } = quote;
+    expect({ quote: price, ...rest }).toEqual({ quote: { currency: planned.currency, ...expected } });
+  });
+
+  it.each([
+    ["the term that is declared", { ...order, term: 12 }, [plan()], { plan: "Shared Start", months: 12 }],
+    [
+      "else the cycle of the plan",
+      { plan_id: 11, currency: "USD" },
+      [plan({ billing_cycle: "annually" })],
+      { months: 12 },
+    ],
+    [
+      "nothing of a cycle that is not known",
+      { plan_id: 11, currency: "USD" },
+      [plan({ billing_cycle: "?" })],
+      { months: undefined },
+    ],
+  ])("says what it is for, for how many months: %s", (_, planned, plans, expected) => {
+    const { quote } = quoteService(planned, plans);
+    expect({ plan: quote.plan, months: quote.months }).toMatchObject(expected);
   });
 
   it.each([

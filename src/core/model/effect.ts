@@ -1,0 +1,318 @@
+// What a plan means for people: what is bought, which sites go offline, who gets in. All reports draw from this.
+import { type Change, type ChangeReason, isNoOp, isReplacement, type Plan, type Quote } from "./plan.ts";
+import type { Json } from "./value.ts";
+
+/**
+ * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions do not
+ * show it: a suspension is an `update` there, or a `forget`.
+ */
+export type ChangeEffect =
+  | "none" // the state at most: an import of what is as declared
+  | "order" // something paid is bought: an invoice is raised at once (§1)
+  | "create" // something that costs nothing is made
+  | "update" // in place; what is online stays online
+  | "suspend" // it goes offline (§4 suspend), whether or not it stays in the state
+  | "unsuspend" // it comes back online
+  | "replace" // deleted and made again
+  | "delete" // the API removes it
+  | "forget"; // it leaves the state, and the account stays as it is
+
+/** Classifies a change, from the plan alone. Every report, count and progress line uses it. */
+export function effectOf(change: Change): ChangeEffect {
+  const { actions, before, after, removal, quote } = change;
+  if (isNoOp(change) || actions[0] === "no-op") return "none";
+  if (isReplacement(change)) return "replace";
+  if (actions[0] === "create") return quote === undefined ? "create" : "order";
+  if (actions[0] === "delete") return "delete";
+  const suspended = before?.suspended === true;
+  if (actions[0] === "forget") return removal === "suspend" && !suspended ? "suspend" : "forget";
+  if (after?.suspended === true && !suspended) return "suspend";
+  return after?.suspended === false && suspended ? "unsuspend" : "update";
+}
+
+/** What happens to a client, a visitor, a bill or a team. In the order in which a reader should see them. */
+export const EFFECT_KINDS = [
+  "offline", // a site goes offline
+  "order", // an invoice is raised at once (§1)
+  "leaves", // no longer managed; it stays in the account, and goes on being billed
+  "access_taken",
+  "access_given",
+  "online", // a site comes back online
+  "integration", // what receives events of the account
+  "change", // anything else in the account
+  "adopted", // managed from now on; nothing changes in the account
+  "recorded", // the state alone
+] as const;
+export type EffectKind = (typeof EFFECT_KINDS)[number];
+
+/** One thing that a plan does. Its texts hold words of the API and of the declaration: each report escapes them. */
+export interface Effect {
+  readonly kind: EffectKind;
+  /** Of the change that it belongs to. */
+  readonly address: string;
+  /** The site, domain or receiver that it is about. */
+  readonly domain: string | null;
+  /** Whose account it is, where the project has several: the provider's alias. */
+  readonly client: string | null;
+  /** One sentence, with what it is about. */
+  readonly sentence: string;
+  /** Who gains or loses access. */
+  readonly person?: string;
+  /** What an order costs. */
+  readonly money?: OrderMoney;
+  /** How it can be undone; null: it cannot be. */
+  readonly undo: string | null;
+}
+
+/** What one order costs, in the API's own unit (scale unspecified). */
+export interface OrderMoney {
+  readonly currency: string;
+  readonly plan: string;
+  /** The months that one bill is for; null where that is not known. */
+  readonly months: number | null;
+  /** Undiscounted. */
+  readonly price: number | null;
+  /** What the discount takes off; null where it is not known. */
+  readonly discount: number | null;
+  /** Billed now. With `bound`, at most this; null: not even that is known. */
+  readonly now: number | null;
+  /** What a month costs afterwards, rounded up; null where it is not known. */
+  readonly monthly: number | null;
+  /** The exact amounts are not known: discounts only lower what is listed (§4). */
+  readonly bound: boolean;
+  /** Why an amount is not known. */
+  readonly unknown?: string;
+}
+
+/** What a plan bills in one currency, in the API's own unit. */
+export interface MoneyTotal {
+  readonly currency: string;
+  /** The orders that are summed up here. */
+  readonly orders: number;
+  readonly now: number | null;
+  readonly monthly: number | null;
+  /** The sums hold an upper bound. */
+  readonly bound: boolean;
+  /** Orders in this currency that are in no sum, because nothing is known of their price. */
+  readonly unknown: number;
+}
+
+/** What a plan does, one entry or more for each change, in the order of {@link EFFECT_KINDS} and then of addresses. */
+export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
+  const sites = siteFinder(plan.changes);
+  const effects = plan.changes.flatMap((change) => effectsOfChange(change, sites(change)));
+  const rank = (effect: Effect) => EFFECT_KINDS.indexOf(effect.kind);
+  return effects.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What orders bill, a line for each currency, in the order in which currencies first appear. */
+export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
+  const totals = new Map<string, MoneyTotal>();
+  for (const { money } of effects) {
+    if (money === undefined) continue;
+    const { currency, now, monthly, bound } = money;
+    const none: MoneyTotal = { currency, orders: 0, now: null, monthly: null, bound: false, unknown: 0 };
+    const total = totals.get(currency) ?? none;
+    totals.set(
+      currency,
+      now === null
+        ? { ...total, unknown: total.unknown + 1 }
+        : {
+            ...total,
+            orders: total.orders + 1,
+            now: (total.now ?? 0) + now,
+            // A sum that leaves one out would read too low.
+            monthly:
+              monthly === null || (total.orders > 0 && total.monthly === null) ? null : (total.monthly ?? 0) + monthly,
+            bound: total.bound || bound,
+          },
+    );
+  }
+  return [...totals.values()];
+}
+
+/** The amounts of an order. Plans that an earlier version saved name neither the plan nor its months. */
+function moneyOf({ after }: Change, quote: Quote): OrderMoney {
+  const { currency, list, billed, most, unknown } = quote;
+  const months = quote.months ?? whole(after?.term) ?? (whole(after?.years) ?? 0) * 12;
+  const now = billed ?? most;
+  return {
+    currency,
+    plan: quote.plan ?? (after?.plan_id == null ? NO_PLAN : `plan ${String(after.plan_id)}`),
+    months: months || null,
+    price: list,
+    discount: list === null || billed === null ? null : list - billed,
+    now,
+    monthly: now === null || !months ? null : Math.ceil(now / months),
+    bound: billed === null && now !== null,
+    ...(unknown !== undefined && { unknown }),
+  };
+}
+
+/** A domain is not of any plan. */
+const NO_PLAN = "–";
+
+const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
+const word = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** What a change is about, in a reader's words: the domain, else the name, the receiver or the address. */
+function siteFinder(changes: readonly Change[]): (change: Change) => string | undefined {
+  const own = ({ before, after }: Change) =>
+    word(after?.domain) ?? word(before?.domain) ?? word(after?.url) ?? word(before?.url);
+  const services = changes.filter(({ type }) => type === "hosting_service");
+  const byAddress = new Map(services.map((change) => [change.address, own(change)]));
+  const byId = new Map(services.map((change) => [change.before?.id, own(change)]));
+  return (change) =>
+    own(change) ??
+    byId.get(change.before?.service_id ?? change.after?.service_id ?? "") ??
+    change.dependsOn.flatMap((address) => byAddress.get(address) ?? [])[0];
+}
+
+/** The parts of an effect that a change does not settle. */
+type Said = Pick<Effect, "kind" | "sentence" | "undo"> & Partial<Effect>;
+
+function effectsOfChange(change: Change, site: string | undefined): Effect[] {
+  const base = {
+    address: change.address,
+    domain: site ?? null,
+    client: change.provider === "default" ? null : change.provider,
+  };
+  return saidOf(change, site).map((said) => ({ ...base, ...said }));
+}
+
+function saidOf(change: Change, site: string | undefined): Said[] {
+  const name = site ?? change.address;
+  const imported = change.importing === undefined ? [] : [adopted(name)];
+  const effect = effectOf(change);
+  if (effect === "none") {
+    if (imported.length > 0 || change.previousAddress === undefined) return imported;
+    return [recorded(`${name} is recorded as ${change.address}, so far ${change.previousAddress}.`)];
+  }
+  if (change.type === "hosting_grant") return [...imported, ...accessOf(change, name)];
+  if (change.type === "hosting_webhook") return [...imported, integrationOf(change, name)];
+  return [...imported, ...siteEffects(change, effect, name)];
+}
+
+function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {
+  const { before, quote, removal } = change;
+  const what = typeof before?.domain === "string" || change.type !== "hosting_service" ? name : `The server ${name}`;
+  const kept = before?.deletion_policy === undefined ? "" : ", and goes on being billed";
+  const leaving: Said = {
+    kind: "leaves",
+    sentence: `${what} is no longer managed. It stays in the account${kept}.`,
+    undo: "Import it again.",
+  };
+  switch (effect) {
+    case "suspend": {
+      const down: Said = {
+        kind: "offline",
+        sentence: `${what} is suspended: it goes offline.`,
+        undo: removal === "suspend" ? "Import it again, and unsuspend it." : "Declare suspended as false, and apply.",
+      };
+      return change.actions[0] === "forget" ? [down, leaving] : [down, ...besides(change, what)];
+    }
+    case "unsuspend":
+      return [
+        { kind: "online", sentence: `${what} comes back online.`, undo: "Declare suspended as true, and apply." },
+        ...besides(change, what),
+      ];
+    case "order": {
+      const money = quote && moneyOf(change, quote);
+      const again = change.reasons.some(({ why }) => why === "reorder" || why === "gone") ? " again" : "";
+      const bought = change.type === "hosting_domain" ? "is registered" : `is ordered${again}`;
+      const plan = money === undefined || money.plan === NO_PLAN ? "" : `: ${money.plan}`;
+      return [{ kind: "order", sentence: `${name} ${bought}${plan}.`, ...(money && { money }), undo: null }];
+    }
+    case "forget":
+      if (isGone(change.reasons)) return [recorded(`${what} no longer exists, and is no longer managed.`)];
+      return [leaving];
+    case "update":
+      return [change.requests === 0 ? recorded(`${what}: ${changed(change)} recorded.`) : updated(change, what)];
+    default:
+      return [{ kind: "change", sentence: `${nounOf(change)} ${name} is ${PAST[effect]}.`, undo: null }];
+  }
+}
+
+const PAST: Readonly<Record<string, string>> = { create: "created", delete: "deleted", replace: "replaced" };
+
+/** `Client account`, of the kind's type. */
+function nounOf({ type }: Change): string {
+  const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
+  return noun.charAt(0).toUpperCase() + noun.slice(1);
+}
+
+function changed({ reasons }: Change): string {
+  const names = [...new Set(reasons.flatMap(({ attribute }) => attribute ?? []))];
+  return names.length === 0 ? "the change is" : `${names.join(", ")} ${names.length === 1 ? "is" : "are"}`;
+}
+
+/** What is changed together with a suspension or its end. */
+function besides(change: Change, what: string): Said[] {
+  const reasons = change.reasons.filter(({ attribute }) => attribute !== undefined && attribute !== "suspended");
+  return reasons.length === 0 ? [] : [updated({ ...change, reasons }, what)];
+}
+
+function updated(change: Change, what: string): Said {
+  const names = change.reasons.flatMap(({ attribute }) => attribute ?? []);
+  if (names.length > 0 && names.every((one) => one.startsWith("password")))
+    return { kind: "change", sentence: `${what} gets a new password.`, undo: null };
+  return { kind: "change", sentence: `${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
+}
+
+/** Access to a service (§2 Service grant): a replacement takes one permission and gives another. */
+function accessOf(change: Change, name: string): Said[] {
+  const { before, after, config, actions } = change;
+  const { email: was, permission: had } = before ?? {};
+  const { email: is = config?.email, permission: gets = config?.permission } = after ?? {};
+  const of = (email: Json | undefined, permission: Json | undefined) => ({
+    person: word(email) ?? change.address,
+    may: word(permission) === undefined ? "access" : `access to ${String(permission)} it`,
+  });
+  const taken = of(was, had);
+  const given = of(is, gets);
+  const loses: Said = {
+    kind: "access_taken",
+    sentence: `${taken.person} loses access to ${name}.`,
+    person: taken.person,
+    undo: "Grant it again.",
+  };
+  const gains: Said = {
+    kind: "access_given",
+    sentence: `${given.person} gets ${given.may === "access" ? `access to ${name}` : `the permission ${String(gets)} of ${name}`}.`,
+    person: given.person,
+    undo: "Revoke it.",
+  };
+  if (isReplacement(change)) {
+    if (taken.person !== given.person) return [loses, gains];
+    const sentence = `${given.person} has the permission ${String(gets ?? "")} of ${name} from now on, not ${String(had ?? "")}.`;
+    return [{ ...gains, sentence, undo: "Declare the earlier permission." }];
+  }
+  if (actions[0] === "create") return [gains];
+  if (actions[0] === "delete") return [loses];
+  return [recorded(`${taken.person}: ${changed(change)} recorded.`)];
+}
+
+function integrationOf(change: Change, name: string): Said {
+  const effect = effectOf(change);
+  const sentence = {
+    create: `${name} receives events from now on.`,
+    delete: `${name} receives no more events.`,
+    replace: `The webhook of ${name} is created again: it gets a new signing secret.`,
+  }[effect as string];
+  if (sentence === undefined) return updated(change, name);
+  return {
+    kind: "integration",
+    sentence,
+    undo: effect === "create" ? "Remove it." : "Create it again, with a new secret.",
+  };
+}
+
+const isGone = (reasons: readonly ChangeReason[]) => reasons.some(({ why }) => why === "gone");
+
+const adopted = (name: string): Said => ({
+  kind: "adopted",
+  sentence: `${name} is managed from now on. Nothing changes in the account.`,
+  undo: "Stop managing it.",
+});
+
+const recorded = (sentence: string): Said => ({ kind: "recorded", sentence, undo: "Nothing in the account changes." });

@@ -1,0 +1,127 @@
+// What orders cost, in words: each of them, and their sums.
+import {
+  type Change,
+  type Effect,
+  effectsOf,
+  type MoneyTotal,
+  moneyTotals,
+  type OrderMoney,
+  type Plan,
+} from "../core/model/index.ts";
+import { escapeLine } from "./escape.ts";
+import { formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
+
+/** The amounts of an order as text. */
+export interface OrderTexts {
+  readonly plan: string;
+  readonly cycle: string;
+  readonly price: string;
+  readonly discount: string;
+  readonly now: string;
+  readonly monthly: string;
+  /** Why an amount is not known. */
+  readonly unknown?: string;
+}
+
+/** A sum of which only the upper bound is known is said to be one. */
+export const upTo = (text: string, bound: boolean) => (bound ? `at most ${text}` : text);
+
+export function orderTexts(money: OrderMoney, provider: string, moneyScale: MoneyScale | undefined): OrderTexts {
+  const { currency, months, price, discount, now, monthly, bound, unknown } = money;
+  const text = (amount: number | null) => formatMoney(amount, currency, moneyScale?.(currency, provider));
+  return {
+    plan: money.plan,
+    cycle: months === null ? "–" : plural(months, "month"),
+    price: text(price),
+    discount: discount === 0 ? "none" : text(discount),
+    now: now === null ? `unknown (${currency})` : upTo(text(now), bound),
+    monthly: upTo(text(monthly), bound && monthly !== null),
+    ...(unknown !== undefined && { unknown }),
+  };
+}
+
+/** `Shared S for 12 months: 20.00 USD, discount 2.00 USD; billed now 18.00 USD, then 1.50 USD a month`. Not escaped. */
+export function orderSentence(money: OrderMoney, provider: string, moneyScale: MoneyScale | undefined): string {
+  const { plan, cycle, price, discount, now, monthly, unknown } = orderTexts(money, provider, moneyScale);
+  const what = [...(plan === "–" ? [] : [plan]), ...(cycle === "–" ? [] : [`for ${cycle}`])].join(" ");
+  const listed = money.price === null ? [] : [money.discount ? `${price} less ${discount} discount` : price];
+  const billed = money.now === null ? "price unknown" : `billed now ${now}`;
+  const later = money.monthly === null ? [] : [`then ${monthly} a month`];
+  const why = unknown === undefined ? "" : ` (${unknown})`;
+  const text = `${[...listed, billed, ...later].join(", ")}${why}`;
+  return what === "" ? text : `${what}: ${text}`;
+}
+
+/** The scale of a sum: that of all providers whose orders it is of. */
+export function scaleOf(
+  changes: readonly Change[],
+  currency: string,
+  moneyScale: MoneyScale | undefined,
+): number | undefined {
+  const orders = changes.filter(({ quote }) => quote?.currency === currency);
+  return sharedScale(
+    moneyScale,
+    currency,
+    orders.map(({ provider }) => provider),
+  );
+}
+
+/** `service` or `domain`, where all orders are of one. */
+export function nounOf(addresses: readonly string[]): string {
+  const all = (type: string) => addresses.length > 0 && addresses.every((address) => address.startsWith(`${type}.`));
+  return all("hosting_service") ? "service" : all("hosting_domain") ? "domain" : "order";
+}
+
+/** What the orders of a plan cost: a line for each currency, and for what is not in its sum; `Orders: none.` */
+export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScale): string[] {
+  const orders = effectsOf({ changes }).filter(({ money }) => money !== undefined);
+  if (orders.length === 0) return ["Orders: none."];
+  const totals = moneyTotals(orders);
+  const lines = totals.flatMap(({ currency }) => currencyLines(orders, currency, scaleOf(changes, currency, scale)));
+  const isUnscaled = ({ currency, now }: MoneyTotal) => now !== null && scaleOf(changes, currency, scale) === undefined;
+  const marked = lines.map((line, i) => `${i === 0 ? "Orders: " : "        "}${line}`);
+  return totals.some(isUnscaled) ? [...marked, UNSCALED] : marked;
+}
+
+/** Of one currency: what is known to the cent, what is known as an upper bound, and what is not known are three lines. */
+function currencyLines(all: readonly Effect[], currency: string, scale: number | undefined): string[] {
+  const orders = all.filter(({ money }) => money?.currency === currency);
+  const part = (fits: (money: OrderMoney) => boolean) => orders.filter(({ money }) => money && fits(money));
+  const [exact, bounded, open] = [
+    part(({ now, bound }) => now !== null && !bound),
+    part(({ bound }) => bound),
+    part(({ now }) => now === null),
+  ];
+  const text = (amount: number | null) => formatMoney(amount, currency, scale);
+  const sum = (of: readonly Effect[], amount: (money: OrderMoney) => number | null) =>
+    of.reduce((total, { money }) => total + ((money && amount(money)) ?? 0), 0);
+  const later = (of: readonly Effect[]) => {
+    const [total] = moneyTotals(of);
+    return total === undefined || total.monthly === null
+      ? ""
+      : `, then ${upTo(text(total.monthly), total.bound)} a month`;
+  };
+  const count = (of: readonly Effect[]) => plural(of.length, nounOf(of.map(({ address }) => address)));
+  const [list, billed] = [sum(exact, ({ price }) => price), sum(exact, ({ now }) => now)];
+  const lines: string[] = [];
+  if (exact.length > 0) {
+    const discount = billed < list ? " after discount" : "";
+    lines.push(`${count(exact)}, list price ${text(list)}, billed ${text(billed)}${discount}${later(exact)}`);
+  }
+  if (bounded.length > 0) {
+    const listed = bounded.some(({ money }) => money?.price === null)
+      ? ""
+      : `list price ${text(sum(bounded, ({ price }) => price))}, `;
+    const most = text(sum(bounded, ({ now }) => now));
+    lines.push(`${count(bounded)}, ${listed}billed at most ${most}${later(bounded)}: ${whyOf(bounded)}`);
+  }
+  if (open.length > 0) lines.push(`${count(open)}, price unknown (${escapeLine(currency)}): ${whyOf(open)}`);
+  return lines;
+}
+
+/** Why prices are not known. */
+function whyOf(orders: readonly Effect[]): string {
+  const reasons = [...new Set(orders.flatMap(({ money }) => money?.unknown ?? []))];
+  const [only] = reasons;
+  return escapeLine(reasons.length === 1 && only !== undefined ? only : "the API's list does not show it");
+}

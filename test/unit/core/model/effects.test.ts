@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { type Change, EFFECT_KINDS, effectsOf, moneyTotals } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+import { change, liveService, order, plan, reason, update } from "../../report/builders.ts";
+
+const grant = (over: Partial<Change>) =>
+  change({ address: 'hosting_grant.acme["dev@acme.example"]', type: "hosting_grant", ...over });
+const may = (permission: string, email = "dev@acme.example") => ({ id: "7", service_id: "1001", email, permission });
+const webhook = (over: Partial<Change>) =>
+  change({ address: "hosting_webhook.a", type: "hosting_webhook", before: { url: "https://h.example" }, ...over });
+const offline = { ...liveService, suspended: true };
+const removed = (over: Partial<Change>) => change({ actions: ["forget"], before: liveService, ...over });
+const kindsOf = (...changes: Change[]) => effectsOf(plan(changes)).map(({ kind }) => kind);
+const sentences = (...changes: Change[]) => effectsOf(plan(changes)).map(({ sentence }) => sentence);
+
+describe("effectsOf: what a plan means for people", () => {
+  it.each<[why: string, change: Change, sentences: readonly string[]]>([
+    ["nothing", change({ before: liveService, after: liveService }), []],
+    ["an order", order(), ["www.acme.example is ordered: plan 101."]],
+    [
+      "an order of what was there before",
+      order({ reasons: [reason("reorder", "gone")] }),
+      ["www.acme.example is ordered again: plan 101."],
+    ],
+    [
+      "a domain",
+      order({ address: "hosting_domain.a", type: "hosting_domain", after: { domain: "a.example", years: 1 } }),
+      ["a.example is registered."],
+    ],
+    ["a suspension", update({ suspended: true }), ["www.acme.example is suspended: it goes offline."]],
+    [
+      "a suspension with a new password is both",
+      update(
+        { suspended: true, password_version: 2 },
+        {
+          reasons: [reason("declared", "suspended is true", "suspended"), reason("declared", "2", "password_version")],
+        },
+      ),
+      ["www.acme.example is suspended: it goes offline.", "www.acme.example gets a new password."],
+    ],
+    [
+      "removal with deletion_policy suspend is an outage, and what leaves is billed on",
+      removed({ removal: "suspend" }),
+      [
+        "www.acme.example is suspended: it goes offline.",
+        "www.acme.example is no longer managed. It stays in the account, and goes on being billed.",
+      ],
+    ],
+    [
+      "removal with deletion_policy forget",
+      removed({ removal: "forget" }),
+      ["www.acme.example is no longer managed. It stays in the account, and goes on being billed."],
+    ],
+    [
+      "what no longer exists is billed no more",
+      removed({ removal: "forget", reasons: [reason("gone", "it is gone")] }),
+      ["www.acme.example no longer exists, and is no longer managed."],
+    ],
+    [
+      "the end of a suspension",
+      update({ suspended: false }, { before: offline }),
+      ["www.acme.example comes back online."],
+    ],
+    [
+      "what is only recorded",
+      update(
+        { deletion_policy: "forget" },
+        { requests: 0, reasons: [reason("declared", "edited", "deletion_policy")] },
+      ),
+      ["www.acme.example: deletion_policy is recorded."],
+    ],
+    [
+      "access given",
+      grant({ actions: ["create"], after: may("view") }),
+      ["dev@acme.example gets the permission view of www.acme.example."],
+    ],
+    [
+      "access taken",
+      grant({ actions: ["delete"], before: may("view") }),
+      ["dev@acme.example loses access to www.acme.example."],
+    ],
+    [
+      "another permission is no loss",
+      grant({ actions: ["delete", "create"], before: may("view"), after: may("manage") }),
+      ["dev@acme.example has the permission manage of www.acme.example from now on, not view."],
+    ],
+    [
+      "another person in place of one is both",
+      grant({ actions: ["delete", "create"], before: may("view"), after: may("view", "new@acme.example") }),
+      [
+        "dev@acme.example loses access to www.acme.example.",
+        "new@acme.example gets the permission view of www.acme.example.",
+      ],
+    ],
+    ["a receiver", webhook({ actions: ["create"] }), ["https://h.example receives events from now on."]],
+    ["a receiver less", webhook({ actions: ["delete"] }), ["https://h.example receives no more events."]],
+    [
+      "a receiver with a new secret",
+      webhook({ actions: ["create", "delete"] }),
+      ["The webhook of https://h.example is created again: it gets a new signing secret."],
+    ],
+    [
+      "an adoption",
+      change({ before: liveService, after: liveService, importing: { id: "1001" } }),
+      ["www.acme.example is managed from now on. Nothing changes in the account."],
+    ],
+    [
+      "an adoption that takes it offline at once is both",
+      update({ suspended: true }, { importing: { id: "1001" } }),
+      [
+        "www.acme.example is suspended: it goes offline.",
+        "www.acme.example is managed from now on. Nothing changes in the account.",
+      ],
+    ],
+    [
+      "another address",
+      change({ before: liveService, after: liveService, previousAddress: "hosting_service.old" }),
+      ["www.acme.example is recorded as hosting_service.acme, so far hosting_service.old."],
+    ],
+  ])("%s", (_, one, expected) => {
+    const service = change({ address: "hosting_service.site", before: liveService, after: liveService });
+    expect(sentences(service, one)).toEqual(expected);
+  });
+
+  it("stands in one order, what goes offline first", () => {
+    expect(kindsOf(order(), webhook({ actions: ["create"] }), update({ suspended: true }))).toEqual([
+      "offline",
+      "order",
+      "integration",
+    ]);
+  });
+
+  it("says of an order that it cannot be undone, and of an outage how it can", () => {
+    const [down, bought] = effectsOf(plan([order(), update({ suspended: true })]));
+    expect(bought?.undo).toBeNull();
+    expect(down?.undo).toBe("Declare suspended as false, and apply.");
+  });
+
+  it("finds the site of a grant whose service is only ordered now", () => {
+    const given = grant({
+      actions: ["create"],
+      after: { ...may("view"), service_id: null },
+      dependsOn: ["hosting_service.acme"],
+    });
+    expect(effectsOf(plan([order(), given])).map(({ domain }) => domain)).toEqual([
+      "www.acme.example",
+      "www.acme.example",
+    ]);
+  });
+
+  it("leaves no change without an effect, whatever it is", () => {
+    const actions = [
+      ["create"],
+      ["update"],
+      ["delete"],
+      ["forget"],
+      ["delete", "create"],
+      ["create", "delete"],
+    ] as const;
+    const types = ["hosting_service", "hosting_grant", "hosting_webhook", "hosting_client_account", "hosting_new"];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...actions),
+        fc.constantFrom(...types),
+        fc.boolean(),
+        fc.boolean(),
+        (does, type, was, is) => {
+          const one = change({
+            actions: does,
+            type,
+            address: `${type}.a`,
+            before: { suspended: was },
+            after: { suspended: is },
+            requests: 1,
+          });
+          const found = effectsOf(plan([one]));
+          expect(found).not.toEqual([]);
+          for (const { kind, sentence } of found) {
+            expect(EFFECT_KINDS).toContain(kind);
+            expect(sentence).toMatch(/^\S.*\.$/);
+            expect(sentence).not.toMatch(/undefined|null/);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("moneyTotals", () => {
+  const priced = (currency: string, billed: number | null, most: number | null, months = 12) =>
+    order({ quote: { currency, list: billed, billed, most, months } });
+  const totals = (...changes: Change[]) => moneyTotals(effectsOf(plan(changes)));
+
+  it("adds up by currency, and never across", () => {
+    expect(totals(priced("USD", 1200, 1200), priced("GEL", 30, 30, 1), priced("USD", 600, 600))).toEqual([
+      { currency: "USD", orders: 2, now: 1800, monthly: 150, bound: false, unknown: 0 },
+      { currency: "GEL", orders: 1, now: 30, monthly: 30, bound: false, unknown: 0 },
+    ]);
+  });
+
+  it("counts an upper bound, and says that the sum is one", () => {
+    expect(totals(priced("USD", 1200, 1200), priced("USD", null, 2400))).toEqual([
+      { currency: "USD", orders: 2, now: 3600, monthly: 300, bound: true, unknown: 0 },
+    ]);
+  });
+
+  it("leaves out what is not known, and counts it apart", () => {
+    expect(totals(priced("USD", 1200, 1200), priced("USD", null, null), priced("EUR", null, null))).toEqual([
+      { currency: "USD", orders: 1, now: 1200, monthly: 100, bound: false, unknown: 1 },
+      { currency: "EUR", orders: 0, now: null, monthly: null, bound: false, unknown: 1 },
+    ]);
+  });
+
+  it("rounds a month up: a bill is never higher than what was shown", () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000), fc.constantFrom(1, 3, 6, 12, 24, 36), (billed, months) => {
+        const [total] = totals(priced("USD", billed, billed, months));
+        expect((total?.monthly ?? 0) * months).toBeGreaterThanOrEqual(billed);
+        expect((total?.monthly ?? 0) * months).toBeLessThan(billed + months);
+      }),
+    );
+  });
+});
