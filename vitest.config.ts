@@ -58,6 +58,8 @@ export default defineConfig({
     unstubGlobals: true,
     // One for each core: vitest keeps one back, which on two cores is the half of them.
     maxWorkers: "100%",
+    // Small projects by the thousand: with room for new objects, an eighth of the time is saved that collecting them takes.
+    execArgv: ["--max-semi-space-size=64"],
     sequence: { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["src/**/*.ts"] },
     projects: [

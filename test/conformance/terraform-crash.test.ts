@@ -23,10 +23,10 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
   { what: ", on another machine, the state not pushed", journal: false, state: false },
 ];
 
-/** What `npm test` takes of the effects: each of them right after the kill; of what comes later a fifth each, and the last. */
+/** What `npm test` takes of the effects: each of them right after the kill; of what comes later a tenth each, and the last. */
 const sampled = (effects: readonly string[], aftermath: number) =>
   [...effects.entries()].filter(
-    ([at]) => LONG || aftermath === 0 || at % 5 === aftermath % 5 || at === effects.length - 1,
+    ([at]) => LONG || aftermath === 0 || at % 10 === aftermath || at === effects.length - 1,
   );
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {

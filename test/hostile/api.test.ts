@@ -107,11 +107,11 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["import", "hosting_service.www", "1"],
 ];
 
-/** What `npm test` takes of the commands: a fifth of them, the next answer another fifth; `npm run test:long hostile` all. */
+/** What `npm test` takes of the commands: a tenth of them, the next answer another tenth; `npm run test:long hostile` all. */
 let turn = 0;
 function sampled(commands: typeof COMMANDS): typeof COMMANDS {
   turn += 1;
-  return LONG ? commands : commands.filter((_, at) => at % 5 === turn % 5);
+  return LONG ? commands : commands.filter((_, at) => at % 10 === turn % 10);
 }
 
 /** Everything that one way of answering makes the commands do; each holds to what `answer` asks of it. */
@@ -281,7 +281,7 @@ describe("hostile texts go through everything", () => {
     `::set-env name=A::x\n${OF_AGENTS.join("\n")}`,
     ...fc.sample(
       markup.filter((text) => text.trim() !== ""),
-      { numRuns: 12, seed: 7 },
+      { numRuns: LONG ? 12 : 5, seed: 7 },
     ),
   ];
 
