@@ -148,6 +148,7 @@ async function approve(terminal: Terminal, command: "apply" | "destroy", stop: A
 
 const REPAINT_MS = 100;
 const STILL_EVERY_MS = 10_000;
+const MOST_STILL = 10;
 const INTERRUPTED =
   "\nInterrupted. hostform sends no more requests, waits up to 30 seconds for those under way, and records their results. Press Ctrl-C again to stop at once; their results are then unknown.";
 
@@ -191,7 +192,8 @@ export async function showProgress<T>(
 }
 
 function stillLines(status: Status, now: number, line: (event: ApplyEvent) => void): void {
-  for (const [address, { action, since }] of status.running) {
+  // A thousand may wait for their jobs.
+  for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
   }
 }

@@ -41,6 +41,7 @@ import { applyIgnoreChanges } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
 import { recordOutputs } from "./outputs.ts";
 import { type Recorder, Records, withClient } from "./records.ts";
+import { Slots } from "./slots.ts";
 
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
@@ -99,6 +100,7 @@ class Run {
   readonly #scope: EvalScope;
   /** What was sent of each change that was begun. */
   readonly #sent = new Map<string, SentWriter>();
+  readonly #slots = new Slots();
   /** A bug. It ends the run, after what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
 
@@ -107,7 +109,7 @@ class Run {
     const { clock, stop, waitMs: timeoutMs, onEvent } = options;
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
-    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting });
+    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle: () => this.#slots.idle() });
     const { plan, limits = {}, desired, readData, env } = options;
     const kinds = kindsOf(desired, options.kinds);
     this.#kinds = kinds;
@@ -135,21 +137,24 @@ class Run {
     const { waiting, blockers } = queue;
     const running = new Map<string, Promise<void>>();
     const abandoned = whenAborted(this.#options.abandon);
-    for (;;) {
-      while (running.size < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
+    stop.addEventListener("abort", () => this.#slots.wake(), { once: true });
+    while (!this.#options.abandon?.aborted) {
+      const changed = this.#slots.change();
+      while (this.#slots.taken < this.#options.concurrency && !stop.aborted && this.#defect === undefined) {
         const change = queue.take((one) => this.#gate.mayBegin(one, running.keys()));
         if (change === undefined) break;
-        const { address } = change;
         const ended = () => {
-          running.delete(address);
-          queue.ended(address);
+          running.delete(change.address);
+          queue.ended(change.address);
         };
-        running.set(address, this.#attempt(change, blockers.get(address) ?? []).finally(ended));
+        const attempt = () => this.#attempt(change, blockers.get(change.address) ?? []).finally(ended);
+        running.set(change.address, this.#slots.during(attempt));
       }
       if (running.size === 0) break;
-      await Promise.race([...running.values(), abandoned]);
-      if (this.#options.abandon?.aborted) break;
+      if (this.#slots.taken === 0 || stop.aborted) this.#slots.beIdle();
+      await Promise.race([changed, abandoned]);
     }
+    this.#slots.beIdle();
     if (this.#defect !== undefined) throw this.#defect.error;
     const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
     for (const address of waiting.keys()) this.#outcomes.set(address, notStarted(address));
@@ -289,7 +294,7 @@ class Run {
         parentKind: this.#kinds.get(kind.nested?.in ?? ""),
         ...secretsOf(kind, this.#declared.get(change.address), this.#options),
         wait: (ofKind, address, id, parent, done) =>
-          this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
+          this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
       }),
     );
   }

@@ -1,6 +1,9 @@
 import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
-import { ApiError, type Clock, fail, HostformError } from "../model/index.ts";
+import { ApiError, fail, HostformError } from "../model/index.ts";
+
+/** §8: rows of a page. */
+const PAGE_ROWS = 100;
 
 /** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
@@ -22,6 +25,8 @@ export class Account {
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
+  /** How many pages each collection had when it was last read. */
+  readonly #pages = new Map<string, number>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -118,6 +123,10 @@ export class Account {
     if (known !== undefined) return known;
     const listing = collect(kind, this.#context, parent);
     listings.set(key, listing);
+    listing.then(
+      ({ size }) => this.#pages.set(key, Math.max(1, Math.ceil(size / PAGE_ROWS))),
+      () => undefined,
+    );
     listing.catch(() => listings.get(key) === listing && listings.delete(key));
     return listing;
   }
@@ -130,6 +139,28 @@ export class Account {
     if (!turn.others(this.#counted, "").changed) return;
     this.refresh();
     this.#rechecked.clear();
+  }
+
+  /** How many requests it takes to read so many objects again: each by GET, or the pages of the collection. */
+  costOf(kind: Kind, count: number, parent?: string): number {
+    const pages = this.#pages.get(keyOf(kind, parent)) ?? 1;
+    return kind.get === undefined ? pages : Math.min(count, pages);
+  }
+
+  /**
+   * What is shown of these objects now, with as few requests: each by GET, or the pages of the collection until all were seen.
+   * @returns without those that no page shows.
+   */
+  async readAgain(
+    kind: Kind,
+    ids: readonly string[],
+    parent?: string,
+  ): Promise<ReadonlyMap<string, Remote | undefined>> {
+    this.forget(kind, parent);
+    if (kind.get !== undefined && (ids.length === 1 || ids.length <= (this.#pages.get(keyOf(kind, parent)) ?? 1)))
+      return new Map(await Promise.all(ids.map(async (id) => [id, await this.get(kind, id)] as const)));
+    const missing = new Set(ids);
+    return collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
   }
 
   /** The plans that can be ordered (§4 GET /plans). */
@@ -256,15 +287,20 @@ function saysNotFound(error: unknown): error is ApiError {
 
 const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent}`;
 
+/** @param isLast whether nothing more is wanted after this one. */
 async function collect(
   kind: Kind,
   context: ReadContext,
   parent: string | undefined,
+  isLast: (remote: Remote) => boolean = () => false,
 ): Promise<ReadonlyMap<string, Remote>> {
   const found = new Map<string, Remote>();
   if (kind.list === undefined) return found;
   try {
-    for await (const remote of kind.list(context, parent)) found.set(remote.id, remote);
+    for await (const remote of kind.list(context, parent)) {
+      found.set(remote.id, remote);
+      if (isLast(remote)) break;
+    }
   } catch (error) {
     // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
     if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
@@ -277,131 +313,4 @@ async function collect(
 async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
   for await (const { id } of client.services.list({ signal })) if (id === serviceId) return false;
   return true;
-}
-
-interface Waiter {
-  readonly address: string;
-  readonly id: string;
-  readonly done: (remote: Remote) => boolean;
-  readonly deadline: number;
-  /** The status that is not understood and since when it is shown, in milliseconds since the epoch. */
-  unclear?: { readonly word: string; readonly since: number };
-  resolve(remote: Remote | undefined): void;
-  reject(error: unknown): void;
-}
-
-interface Queue {
-  readonly account: Account;
-  readonly kind: Kind;
-  readonly parent: string | undefined;
-  readonly waiters: Set<Waiter>;
-  running: boolean;
-}
-
-interface JobWatchOptions {
-  readonly clock: Clock;
-  /** How long a job is waited for, in milliseconds, unless it is said of that job. */
-  readonly timeoutMs: number;
-  /** Aborted: nothing is waited for any longer. */
-  readonly stop: AbortSignal;
-  onWaiting?(addresses: readonly string[], seconds: number): void;
-}
-
-/**
- * A status that is not understood may be that of a job under way ("suspending…"). One that stays so long is where the job
- * has ended, as far as it can be seen: nothing is waited for any longer.
- */
-const STEADY_MS = 10_000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
-
-/**
- * Waits for queued jobs (§3: suspend and unsuspend are not applied synchronously). All jobs of one collection share one
- * listing per poll, and the pauses grow, so a hundred suspensions cost no more polls than one.
- */
-export class JobWatch {
-  readonly #options: JobWatchOptions;
-  readonly #queues = new Map<string, Queue>();
-
-  constructor(options: JobWatchOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
-   * neither came within the time, it is gone, or the run (or, by its `stop`, this wait) was stopped.
-   */
-  wait(
-    account: Account,
-    kind: Kind,
-    alias: string,
-    {
-      timeoutMs = this.#options.timeoutMs,
-      stop: own,
-      ...waiting
-    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number | undefined; stop?: AbortSignal },
-    parent?: string,
-  ): Promise<Remote | undefined> {
-    const { clock } = this.#options;
-    if (own?.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
-    const key = JSON.stringify([alias, kind.type, parent]);
-    const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };
-    this.#queues.set(key, queue);
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = { ...waiting, deadline: clock.now() + timeoutMs, resolve, reject };
-      queue.waiters.add(waiter);
-      own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined));
-      if (!queue.running) void this.#poll(queue);
-    });
-  }
-
-  async #poll(queue: Queue): Promise<void> {
-    const { clock, stop, onWaiting } = this.#options;
-    const since = clock.now();
-    queue.running = true;
-    for (let pause = FIRST_PAUSE_MS; queue.waiters.size > 0; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
-      await clock.sleep(pause, stop).catch(() => undefined);
-      if (stop.aborted || queue.waiters.size === 0) break;
-      onWaiting?.(
-        [...queue.waiters].map(({ address }) => address),
-        (clock.now() - since) / 1000,
-      );
-      try {
-        await this.#look(queue);
-      } catch (error) {
-        // The job continues without this poll, and the next run sees it.
-        if (stop.aborted) break;
-        for (const waiter of queue.waiters) waiter.reject(error);
-        queue.waiters.clear();
-      }
-    }
-    for (const waiter of queue.waiters) waiter.resolve(undefined);
-    queue.running = false;
-  }
-
-  async #look({ account, kind, parent, waiters }: Queue): Promise<void> {
-    account.forget(kind, parent);
-    const waiting = [...waiters];
-    const [only] = waiting;
-    const single = waiting.length === 1 && kind.get !== undefined && only !== undefined;
-    const seen = single ? new Map([[only.id, await account.get(kind, only.id)]]) : await account.list(kind, parent);
-    for (const waiter of waiting) {
-      // A page may have shifted while the list was read: what is missing there is confirmed before it counts as gone.
-      const remote = seen.get(waiter.id) ?? (single ? undefined : await account.get(kind, waiter.id));
-      const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
-      const settled = remote !== undefined && waiter.done(remote);
-      const late = this.#options.clock.now() >= waiter.deadline;
-      const unclear = remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
-      if (remote?.phase !== "unknown") delete waiter.unclear;
-      if (!settled && !gone && !unclear && !late) continue;
-      waiters.delete(waiter);
-      waiter.resolve(settled || unclear ? remote : undefined);
-    }
-  }
-
-  #isSteady(waiter: Waiter, { attributes }: Remote): boolean {
-    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.now()];
-    if (waiter.unclear?.word !== word) waiter.unclear = { word, since: now };
-    return now - waiter.unclear.since >= STEADY_MS;
-  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import { JobWatch } from "../../../../src/core/lifecycle/account.ts";
+import { JobWatch } from "../../../../src/core/lifecycle/job-watch.ts";
 import { testClock } from "../../../support/clock.ts";
 import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
 

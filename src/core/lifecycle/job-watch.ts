@@ -1,0 +1,139 @@
+import type { Kind, Remote } from "../kinds/kind.ts";
+import type { Clock } from "../model/index.ts";
+import type { Account } from "./account.ts";
+
+interface Waiter {
+  readonly address: string;
+  readonly id: string;
+  readonly done: (remote: Remote) => boolean;
+  readonly timeoutMs: number;
+  /** When it is waited for no longer, once that is counted. */
+  deadline?: number;
+  /** The status that is not understood and since when it is shown, in milliseconds since the epoch. */
+  unclear?: { readonly word: string; readonly since: number };
+  resolve(remote: Remote | undefined): void;
+  reject(error: unknown): void;
+}
+
+interface Queue {
+  readonly account: Account;
+  readonly kind: Kind;
+  readonly parent: string | undefined;
+  readonly waiters: Set<Waiter>;
+  running: boolean;
+}
+
+interface JobWatchOptions {
+  readonly clock: Clock;
+  /** How long a job is waited for, in milliseconds, unless it is said of that job. */
+  readonly timeoutMs: number;
+  /** Resolves when nothing else is left to be sent: jobs are looked at, and their time is counted, only from then on. */
+  readonly idle?: () => Promise<void>;
+  /** Aborted: nothing is waited for any longer. */
+  readonly stop: AbortSignal;
+  onWaiting?(addresses: readonly string[], seconds: number): void;
+}
+
+/**
+ * A status that is not understood may be that of a job under way ("suspending…"). One that stays so long is where the job
+ * has ended, as far as it can be seen: nothing is waited for any longer.
+ */
+const STEADY_MS = 10_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+/** For each request that a poll takes the pauses are at least, and at most, so long: 60 a minute are all that there are (§8). */
+const [LEAST_PAUSE_EACH_MS, LONGEST_PAUSE_EACH_MS] = [500, 1_000];
+
+/**
+ * Waits for queued jobs (§3: suspend and unsuspend are not applied synchronously). All jobs of one collection share one
+ * listing per poll, which is read until all were seen, and the pauses grow: a hundred suspensions cost no more polls than one.
+ */
+export class JobWatch {
+  readonly #options: JobWatchOptions;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(options: JobWatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
+   * neither came within the time, it is gone, or the run (or, by its `stop`, this wait) was stopped.
+   */
+  wait(
+    account: Account,
+    kind: Kind,
+    alias: string,
+    {
+      timeoutMs = this.#options.timeoutMs,
+      stop: own,
+      ...waiting
+    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number | undefined; stop?: AbortSignal },
+    parent?: string,
+  ): Promise<Remote | undefined> {
+    if (own?.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
+    const key = JSON.stringify([alias, kind.type, parent]);
+    const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };
+    this.#queues.set(key, queue);
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { ...waiting, timeoutMs, resolve, reject };
+      if (this.#options.idle === undefined) waiter.deadline = this.#options.clock.now() + timeoutMs;
+      queue.waiters.add(waiter);
+      own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined));
+      if (!queue.running) void this.#poll(queue);
+    });
+  }
+
+  async #poll(queue: Queue): Promise<void> {
+    const { clock, stop, onWaiting, idle } = this.#options;
+    const since = clock.now();
+    queue.running = true;
+    for (let pause = FIRST_PAUSE_MS; queue.waiters.size > 0; pause *= 1.5) {
+      await idle?.();
+      for (const waiter of queue.waiters) waiter.deadline ??= clock.now() + waiter.timeoutMs;
+      const cost = queue.account.costOf(queue.kind, queue.waiters.size, queue.parent);
+      const most = Math.max(LONGEST_PAUSE_MS, cost * LONGEST_PAUSE_EACH_MS);
+      pause = Math.min(Math.max(pause, (cost - 1) * LEAST_PAUSE_EACH_MS), most);
+      if (!stop.aborted) await clock.sleep(pause, stop).catch(() => undefined);
+      if (stop.aborted || queue.waiters.size === 0) break;
+      onWaiting?.(
+        [...queue.waiters].map(({ address }) => address),
+        (clock.now() - since) / 1000,
+      );
+      try {
+        await this.#look(queue);
+      } catch (error) {
+        // The job continues without this poll, and the next run sees it.
+        if (stop.aborted) break;
+        for (const waiter of queue.waiters) waiter.reject(error);
+        queue.waiters.clear();
+      }
+    }
+    for (const waiter of queue.waiters) waiter.resolve(undefined);
+    queue.running = false;
+  }
+
+  async #look({ account, kind, parent, waiters }: Queue): Promise<void> {
+    const waiting = [...waiters];
+    const ids = [...new Set(waiting.map(({ id }) => id))];
+    const seen = await account.readAgain(kind, ids, parent);
+    for (const waiter of waiting) {
+      // A page may have shifted while the list was read: what is missing there is confirmed before it counts as gone.
+      const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id);
+      const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
+      const settled = remote !== undefined && waiter.done(remote);
+      const late = this.#options.clock.now() >= (waiter.deadline ?? Number.POSITIVE_INFINITY);
+      const unclear = remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
+      if (remote?.phase !== "unknown") delete waiter.unclear;
+      if (!settled && !gone && !unclear && !late) continue;
+      waiters.delete(waiter);
+      waiter.resolve(settled || unclear ? remote : undefined);
+    }
+  }
+
+  #isSteady(waiter: Waiter, { attributes }: Remote): boolean {
+    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.now()];
+    if (waiter.unclear?.word !== word) waiter.unclear = { word, since: now };
+    return now - waiter.unclear.since >= STEADY_MS;
+  }
+}
