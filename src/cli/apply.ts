@@ -30,6 +30,7 @@ import {
   startStatus,
   versionMessage,
 } from "../report/index.ts";
+import { reportPlaces, writeReports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends GuardFlags {
@@ -41,6 +42,8 @@ interface ApplyFlags extends GuardFlags {
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
+  /** Files to write the plan to before anything is asked, each in the format of its extension. */
+  readonly report?: readonly string[];
 }
 
 /**
@@ -72,6 +75,7 @@ export const runApply =
       guards: flags,
       ...(saved && { ...saved.request, saved }),
     };
+    const reports = await reportPlaces(project, flags.report);
     return withPlan(project, options, async (run) => {
       const emit = (messages: readonly object[]) => {
         for (const message of messages) terminal.document(message);
@@ -79,6 +83,7 @@ export const runApply =
       const now = () => terminal.clock.now();
       if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
       else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
+      await writeReports(terminal, project, reports, run.plan, run.providers.moneyScale);
       if (run.plan.diagnostics.some(isError)) return 1;
       if (hasChanges(run.plan) && !agreed) {
         await approve(terminal, command, run.interrupts.stop);

@@ -1,25 +1,15 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
-import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import { type Run, withPlan } from "../project/plan.ts";
+import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
-import {
-  diagnosticJson,
-  planJson,
-  plural,
-  renderDiagnostics,
-  renderPlan,
-  renderPlanHtml,
-  renderPlanMarkdown,
-} from "../report/index.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
-
-/** What a plan can be printed as; `json` is `--json`. */
-type PlanFormat = "text" | "json" | "markdown" | "html";
+import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
+import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
+import { type Action, printJson, say } from "./terminal.ts";
 
 interface PlanFlags extends GuardFlags {
   readonly target?: readonly string[];
@@ -30,6 +20,8 @@ interface PlanFlags extends GuardFlags {
   readonly format?: PlanFormat;
   /** Where to save the plan, for `apply FILE`. */
   readonly out?: string;
+  /** Files to write the plan to, each in the format of its extension. */
+  readonly report?: readonly string[];
 }
 
 /** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
@@ -45,9 +37,12 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const format = formatOf(terminal, flags);
   // Before anything is asked of the account: a mistake in the name is reported at once.
   if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
+  const reports = await reportPlaces(project, flags.report);
   return withPlan(project, options, async (run) => {
     const { plan, desired, store } = run;
-    print(terminal, run, format);
+    const { moneyScale } = run.providers;
+    printPlan(terminal, plan, moneyScale, format);
+    await writeReports(terminal, project, reports, plan, moneyScale);
     if (flags.out !== undefined) {
       if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
       else {
@@ -66,21 +61,6 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
 
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
-
-function formatOf(terminal: Terminal, { format }: PlanFlags): PlanFormat {
-  if (!terminal.json) return format ?? "text";
-  if (format === undefined || format === "json") return "json";
-  return fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
-}
-
-function print(terminal: Terminal, { plan, providers }: Run, format: PlanFormat): void {
-  const { moneyScale } = providers;
-  const { remedies } = terminal.outLook;
-  if (format === "json") printJson(terminal, planJson(plan, { remedies }));
-  else if (format === "markdown") terminal.out(renderPlanMarkdown(plan, { moneyScale, remedies }));
-  else if (format === "html") terminal.out(renderPlanHtml(plan, { moneyScale, remedies }));
-  else terminal.out(renderPlan(plan, { ...terminal.outLook, moneyScale, body: !terminal.quiet }));
-}
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
 export const runValidate: Action = async (terminal, project) => {

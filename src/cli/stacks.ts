@@ -38,7 +38,7 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
 const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
 
 /** Options that are about one state or one plan. */
-const FOR_ONE = ["out", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
+const FOR_ONE = ["out", "report", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
 
 /**
  * Runs a command on the stacks that `--app` or `--stack` lead to, each as a run of its own with its own state.

@@ -21,10 +21,16 @@ export function beginsAsPlan(text: string): boolean {
 /**
  * Where `--out FILE` leads, links followed: those of an untrusted project only inside of it. Nothing but a saved plan is ever replaced by one, and no name is taken that the
  * state or the declaration would be looked for under.
+ * @param holds a report replaces whatever file stands there, and nothing of the state or the declaration.
  * @returns an absolute path in a folder that can be written to.
  * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.
  */
-export async function placeForPlan(source: ProjectSource, file: string): Promise<string> {
+export async function placeForPlan(
+  source: ProjectSource,
+  file: string,
+  holds: "plan" | "report" = "plan",
+): Promise<string> {
+  const refuse = (detail: string) => refusePlace(file, detail, holds);
   if (source.untrusted === true) await refuseDetour(source.cwd, path.resolve(source.cwd, file));
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
@@ -33,17 +39,17 @@ export async function placeForPlan(source: ProjectSource, file: string): Promise
     const folder = await systemDisk.resolve(source.dir).catch(() => source.dir);
     for (const place of [named, target]) {
       if ([source.state, state].some((of) => belongsToState(place, of))) {
-        refuse(file, "hostform keeps the state, its backup, its journal or its lock there.");
+        refuse("hostform keeps the state, its backup, its journal or its lock there.");
       }
       if ([source.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
-        refuse(file, "A file of that name would be part of the declaration.");
+        refuse("A file of that name would be part of the declaration.");
       }
       if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
-        refuse(file, "Terraform would read a file of that name as part of the stack.");
+        refuse("Terraform would read a file of that name as part of the stack.");
       }
-      if (source.files.includes(place)) refuse(file, "It is a file of the declaration.");
+      if (source.files.includes(place)) refuse("It is a file of the declaration.");
     }
-    await refuseOthers(target, file);
+    await refuseOthers(target, holds, refuse);
     await systemDisk.remove(await writeBeside(target, ""));
     return target;
   });
@@ -88,16 +94,21 @@ function belongsToState(place: string, state: string): boolean {
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
 }
 
-/** Refuses a place where anything but a saved plan stands. */
-async function refuseOthers(target: string, file: string): Promise<void> {
+/** Refuses a place where anything but a saved plan stands; for a report, only a folder or a device. */
+async function refuseOthers(
+  target: string,
+  holds: "plan" | "report",
+  refuse: (detail: string) => never,
+): Promise<void> {
   const standing = await stat(target).catch((error: unknown) => {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   });
   if (standing === undefined) return;
-  if (standing.isDirectory()) refuse(file, "It is a folder.");
+  if (standing.isDirectory()) refuse("It is a folder.");
+  if (holds === "report" && standing.isFile()) return;
   if (!standing.isFile() || !beginsAsPlan(await beginningOf(target))) {
-    refuse(file, "The file there is not a plan that hostform saved, and would be overwritten.");
+    refuse("The file there is not a plan that hostform saved, and would be overwritten.");
   }
 }
 
@@ -111,9 +122,10 @@ async function beginningOf(target: string): Promise<string> {
   }
 }
 
-function refuse(file: string, detail: string): never {
-  fail("usage", `The plan cannot be saved as ${file}`, {
+function refusePlace(file: string, detail: string, holds: "plan" | "report"): never {
+  const option = holds === "plan" ? "--out acme.plan" : "--report plan.html";
+  fail("usage", holds === "plan" ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`, {
     detail: `${detail} Nothing was changed.`,
-    remedies: ["Name another file: `hostform plan --out acme.plan`."],
+    remedies: [`Name another file: \`hostform plan ${option}\`.`],
   });
 }

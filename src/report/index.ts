@@ -56,6 +56,7 @@ export { COMMENT_BYTES, renderPlanHtml, renderPlanMarkdown } from "./plan-docume
 export {
   planJson,
   type ResourceJson,
+  stateJson,
 } from "./plan-json.ts";
 export {
   type Counts,

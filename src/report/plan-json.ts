@@ -20,11 +20,13 @@ import {
   type MoneyTotal,
   moneyTotals,
   type OutputChange,
+  type OutputState,
   type Plan,
   parseAddress,
   type Quote,
   type RemedyText,
   type RequestEstimate,
+  type ResourceState,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { hiddenIn } from "./plan-changes.ts";
@@ -138,6 +140,21 @@ export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
   };
 }
 
+/** What is recorded, as `terraform show -json` prints a state. What is `hidden`, by name, is null, as in a plan. */
+export function stateJson(
+  resources: readonly ResourceState[],
+  outputs: ReadonlyMap<string, OutputState>,
+  hidden: (resource: ResourceState) => ReadonlySet<string>,
+): PlanJson["prior_state"] {
+  const values = resources.flatMap((one) => {
+    const type = parseAddress(one.address)?.type ?? "";
+    return resourceJson({ address: one.address, type, before: one.attributes, sensitive: [...hidden(one)] }, "before");
+  });
+  const shown = [...outputs].map(([name, one]) => [name, { ...one, value: one.sensitive ? null : one.value }]);
+  const all = valuesJson(values, Object.fromEntries(shown));
+  return { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: all };
+}
+
 function valuesJson(
   resources: readonly ResourceJson[],
   outputs: Readonly<Record<string, OutputValueJson>>,
@@ -161,10 +178,14 @@ function identity(address: string, type: string) {
   };
 }
 
-function resourceJson(change: Change, side: "before" | "after"): ResourceJson[] {
-  const values = visibleValues(change[side], side === "after" ? change.after_unknown : false, change.sensitive);
+type Sides = Pick<Change, "address" | "type" | "before" | "sensitive"> &
+  Partial<Pick<Change, "after" | "after_unknown">>;
+
+function resourceJson(change: Sides, side: "before" | "after"): ResourceJson[] {
+  const { [side]: own = null, after_unknown: unknown = false } = change;
+  const values = visibleValues(own, side === "after" ? unknown : false, change.sensitive);
   if (values === null) return [];
-  const sensitive = maskOf(change[side], change.sensitive);
+  const sensitive = maskOf(own, change.sensitive);
   return [
     {
       ...identity(change.address, change.type),

@@ -326,3 +326,76 @@ describe("secrets", () => {
     });
   });
 });
+
+describe("one plan for many readers", () => {
+  it("is shown again in every format, without a request and without the lock", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    const beginnings = {
+      text: "The signs in this plan",
+      json: "{",
+      markdown: "<!-- hostform plan: saved -->",
+      html: "<!doctype html>",
+    };
+    for (const [format, beginning] of Object.entries(beginnings)) {
+      const shown = await project.run("show", "acme.plan", "--format", format);
+      expect(shown.code, shown.text).toBe(0);
+      expect(shown.out.startsWith(beginning), shown.out.slice(0, 80)).toBe(true);
+      expect(shown.out).toContain("www.acme.example");
+    }
+    expect(project.sent()).toEqual([]);
+    expect(existsSync(fileOf(project, ".hosting.tfstate.lock"))).toBe(false);
+  });
+
+  it("without a file shows what is recorded: a table, or Terraform's JSON with secrets hidden", async () => {
+    const project = await startProject({
+      declare: declaration(
+        { www },
+        { webhooks: { a: { url: "https://hooks.acme.example", events: ["invoice.paid"] } } },
+      ),
+    });
+    await project.apply();
+    project.sent();
+    expect((await project.run("show")).out).toMatch(/hosting_service\.www +\d+/);
+    const { values } = JSON.parse((await project.run("show", "--json")).out);
+    const webhook = values.root_module.resources.find(({ type }: { type: string }) => type === "hosting_webhook");
+    expect(webhook).toMatchObject({
+      address: "hosting_webhook.a",
+      values: { secret: null },
+      sensitive_values: { secret: true },
+    });
+    expect((await project.run("show", "--format", "html")).text).toContain(
+      "--format html needs the file of a saved plan",
+    );
+    expect(project.sent()).toEqual([]);
+  });
+
+  it("goes to files by their extension, all from one reading of the account", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await writeFile(fileOf(project, "plan.md"), "an earlier report");
+    const names = ["plan.html", "plan.md", "plan.json", "plan.txt"];
+    const ran = await project.run("plan", ...names.flatMap((name) => ["--report", name]));
+    expect(ran.code, ran.text).toBe(0);
+    const reading = project.sent().length;
+    const [html = "", markdown = "", json = "", text = ""] = names.map((name) =>
+      readFileSync(fileOf(project, name), "utf8"),
+    );
+    expect(html).toMatch(/^<!doctype html>/);
+    expect(markdown).toMatch(/^<!-- hostform plan: saved -->/);
+    expect(JSON.parse(json)).toMatchObject({ hostform: { effects: [{ kind: "order", domain: "www.acme.example" }] } });
+    expect(text).toBe(ran.out);
+    await project.run("plan");
+    expect(project.sent()).toHaveLength(reading);
+  });
+
+  it.each([
+    ["an extension that is not known", "plan.pdf", "The format of the report plan.pdf is not known"],
+    ["the state", "hosting.tfstate.json", "hostform keeps the state"],
+    ["a folder that is not there", "none/plan.html", "cannot be written to none/plan.html"],
+  ])("refuses %s before anything is read", async (_, file, message) => {
+    const project = await startProject({ declare: declaration({ www }) });
+    const ran = await project.run("plan", "--report", file);
+    expect({ code: ran.code, text: ran.text }).toMatchObject({ code: 1, text: expect.stringContaining(message) });
+    expect(project.sent()).toEqual([]);
+  });
+});

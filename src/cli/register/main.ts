@@ -13,6 +13,9 @@ import {
 
 const GROUP = "Main commands:";
 
+/** What a plan can be printed as. */
+const FORMATS = ["text", "json", "markdown", "html"] as const;
+
 /** validate, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
@@ -28,16 +31,10 @@ export function registerMain(registration: Registration): void {
   );
   examples(
     withTargets(command("plan", "show what would change", GROUP))
+      .option(...REPORT)
       .option("--destroy", "plan to remove everything")
       .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
-      .addOption(
-        new Option("--format <format>", "how to print the plan (default: text)").choices([
-          "text",
-          "json",
-          "markdown",
-          "html",
-        ]),
-      )
+      .addOption(new Option("--format <format>", "how to print the plan (default: text)").choices([...FORMATS]))
       .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
       .action(action(() => import("../plan.ts"), "runPlan", "each")),
     [
@@ -45,6 +42,18 @@ export function registerMain(registration: Registration): void {
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
       ["hostform plan --json", "in Terraform's JSON plan format"],
       ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
+      ["hostform plan --report plan.html --report plan.md", "a page, and a comment for a pull request"],
+    ],
+  );
+  examples(
+    command("show", "show a saved plan, or what is recorded; sends no request, takes no lock", GROUP)
+      .argument("[plan]", "a plan saved by `plan --out` (default: what is recorded)")
+      .addOption(new Option("--format <format>", "how to print it (default: text)").choices([...FORMATS]))
+      .action(action(() => import("../show.ts"), "runShow")),
+    [
+      ["hostform show acme.plan", "the plan, as it was saved"],
+      ["hostform show acme.plan --format html > plan.html", "the same as a page"],
+      ["hostform show --json", "what is recorded, as `terraform show -json` prints it"],
     ],
   );
   examples(
@@ -94,6 +103,12 @@ export function registerMain(registration: Registration): void {
   );
 }
 
+const REPORT = [
+  "--report <file>",
+  "write the plan to this file, too: .html, .md, .json or .txt (repeatable)",
+  collect,
+] as const;
+
 function withTargets(command: Command): Command {
   const targeted = command
     .option("--target <address>", "only this resource and its dependencies (repeatable)", collect)
@@ -108,6 +123,7 @@ function withTargets(command: Command): Command {
 
 function applying(command: Command): Command {
   return withTargets(command)
+    .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
     .option("--no-wait", "do not wait for queued jobs; one that is still queued is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
