@@ -4,7 +4,7 @@ import { fail, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } from "../project/contract.ts";
 import { learnToken } from "../project/known-secrets.ts";
 import type { ProjectParts } from "../project/source.ts";
-import { formatEstimate, renderContract } from "../report/index.ts";
+import { renderContract } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
@@ -38,7 +38,6 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
   const { report, leftover } = await checkServer(project, {
     baseUrl,
     token,
-    onWait: (ms) => say(terminal, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
     ...(write && {
       write: {
         webhookUrl: flags.webhookUrl,

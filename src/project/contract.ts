@@ -25,8 +25,6 @@ const VOCABULARY: Vocabulary = {
 interface ServerCheck {
   readonly baseUrl: string;
   readonly token: string;
-  /** The rate limit is waited for, so many milliseconds. */
-  onWait(ms: number): void;
   /** Registers a webhook, too, and removes it again. */
   readonly write?: {
     readonly webhookUrl: string | undefined;
@@ -40,7 +38,7 @@ interface ServerCheck {
  */
 export function checkServer(
   { source, host, redaction, log }: ProjectParts,
-  { baseUrl, token, onWait, write }: ServerCheck,
+  { baseUrl, token, write }: ServerCheck,
 ): ReturnType<typeof checkContract> {
   return interruptible(host, async (signal) => {
     const { env, insecureHttp, budgetShare = budgetShareIn(env) } = source;
@@ -54,7 +52,7 @@ export function checkServer(
       insecureHttp,
       budgetShare,
       onRequest: (event) => log.request(event, REQUESTS_PER_MINUTE),
-      onWait,
+      onWait: (_, wait) => wait && log.wait(wait),
     });
     try {
       return await checkContract({

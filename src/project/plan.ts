@@ -85,7 +85,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(source, host.clock, wanted, declared, store, providers, interrupts.now);
+    const made = await makePlan(source, host.clock, log, wanted, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction));
@@ -125,6 +125,7 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 async function makePlan(
   source: ProjectSource,
   clock: Clock,
+  log: Log,
   { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
   declared: Desired,
   store: OpenState,
@@ -156,14 +157,17 @@ async function makePlan(
     env,
     reorder: new Set(reorder),
     readData: await dataReader(clock, desired, providers, signal),
+    onOpen: (open) => log.reading(open),
     // A job that plans a stranger's declaration has a token that only views.
     leavesOutUnread: command === "plan" && source.untrusted === true,
   };
-  const observed = await observe(reading).catch((error: unknown) => {
-    // Interrupted: every request says that it was cancelled, and none of them why.
-    signal.throwIfAborted();
-    throw error;
-  });
+  const observed = await observe(reading)
+    .catch((error: unknown) => {
+      // Interrupted: every request says that it was cancelled, and none of them why.
+      signal.throwIfAborted();
+      throw error;
+    })
+    .finally(() => log.reading(0));
   signal.throwIfAborted();
   const limits = limitsOf(declared.guards, guards, unattended);
   const made = plan({

@@ -190,6 +190,7 @@ export class Providers {
       stop: this.#ends.stop,
       signal: this.#ends.now,
       onRequest: (event) => log.request(event, client.requestsPerMinute),
+      onWait: (_, wait) => wait && log.wait(wait),
     });
     this.#clients.set(key, client);
     this.#shared.set(client, shared);

@@ -1,4 +1,4 @@
-import type { RequestEvent } from "../core/api/index.ts";
+import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock, Diagnostic } from "../core/model/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/record/index.ts";
 import type { Redaction } from "./redaction.ts";
@@ -79,6 +79,10 @@ export interface Log {
   alert(diagnostic: Diagnostic): void;
   /** A request was made. @param budget requests per minute. */
   request(event: RequestEvent, budget: number): void;
+  /** A request has to wait for the budget, or for a pause that the API asks for. */
+  wait(wait: Wait): void;
+  /** What is declared is being read: so many listings and objects are not read yet; 0 at the end. */
+  reading(open: number): void;
   /** What the user's own program writes, as it comes. */
   output(text: string): void;
   /** Whether people have seen the {@link output}. */

@@ -8,7 +8,7 @@ import { normalizeBaseUrl } from "./address.ts";
 import type { EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler } from "./exchange.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
-import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE } from "./limiter.ts";
+import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
@@ -79,8 +79,11 @@ export interface ClientOptions {
   readonly stop?: AbortSignal | undefined;
   /** Aborted: one that has left is not awaited either, as with the `signal` of each call. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms. */
-  readonly onWait?: ((ms: number) => void) | undefined;
+  /**
+   * Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms, and why
+   * where that is known. Those behind it in the queue are not reported.
+   */
+  readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   /** Called after each HTTP request. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
 }

@@ -25,6 +25,23 @@ export interface Reservation {
   readonly waitMs: number;
   /** How many more may follow in this minute. */
   readonly left: number;
+  /** Why it has to wait, where the ledger knows. */
+  readonly why?: WaitReason;
+}
+
+/** Why a request has to wait, and who sent the requests of the last minute. */
+export interface WaitReason {
+  /**
+   * `budget`: as many are sent as the limit allows. `pause`: the host refused one and asked for a pause. `turn`: another
+   * process is next. `spread`: after a refusal requests are spread over the minute.
+   */
+  readonly cause: "budget" | "pause" | "turn" | "spread";
+  /** Requests a minute, as far as refusals taught it. */
+  readonly limit: number;
+  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
+  readonly own: number;
+  readonly others: number;
+  readonly elsewhere: number;
 }
 
 /** The answer to one request, as the ledger needs it. */
@@ -151,14 +168,14 @@ export class RollingWindow {
    */
   reserve(now: number, limit: number, who: string): Reservation {
     this.#settle(now);
-    if (this.#pausedUntil > now) return this.#wait(who, now, this.#pausedUntil);
     const allowed = this.#allowed(now, limit);
+    if (this.#pausedUntil > now) return this.#wait(who, now, this.#pausedUntil, "pause", allowed);
     const over = this.#bookings.length - allowed;
     const blocking = over >= 0 ? this.#bookings[over] : undefined;
-    if (blocking !== undefined) return this.#wait(who, now, blocking.until);
-    if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS);
+    if (blocking !== undefined) return this.#wait(who, now, blocking.until, "budget", allowed);
+    if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS, "turn", allowed);
     const next = this.#lastSent + this.#apartMs(now, allowed);
-    if (next > now) return this.#wait(who, now, next);
+    if (next > now) return this.#wait(who, now, next, "spread", allowed);
     this.#waiting.delete(who);
     this.#lastSent = now;
     if (this.#firstSent === 0) this.#firstSent = now;
@@ -309,9 +326,12 @@ export class RollingWindow {
     return Math.max(spread, shared);
   }
 
-  #wait(who: string, now: number, until: number): Reservation {
+  #wait(who: string, now: number, until: number, cause: WaitReason["cause"], limit: number): Reservation {
     this.#waiting.set(who, until + GRACE_MS);
-    return { waitMs: until - now, left: 0 };
+    const count = (is: (booked: string) => boolean) => this.#bookings.filter((booking) => is(booking.who)).length;
+    const [own, elsewhere] = [count((booked) => booked === who), count((booked) => booked === FOREIGN)];
+    const others = this.#bookings.length - own - elsewhere;
+    return { waitMs: until - now, left: 0, why: { cause, limit, own, others, elsewhere } };
   }
 
   /** How many requests are others' turn: of those who wait, as many as each is short of an equal part. */

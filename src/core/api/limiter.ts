@@ -3,7 +3,7 @@ import { budgetShare, type Clock, type EnvVars, fail } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { type Ledger, WINDOW_MS } from "./ledger.ts";
+import { type Ledger, type WaitReason, WINDOW_MS } from "./ledger.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -36,6 +36,14 @@ export class PauseTooLong extends Error {
  */
 const SIDE_BY_SIDE = 3;
 
+/** A request that has to wait, and why. */
+export interface Wait extends WaitReason {
+  /** In milliseconds. */
+  readonly ms: number;
+  /** `GET /services/7/grants`, without its query. */
+  readonly request: string;
+}
+
 /** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
 export class Limiter {
   readonly #clock: Clock;
@@ -54,7 +62,7 @@ export class Limiter {
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
-  readonly #onWait: ((ms: number) => void) | undefined;
+  readonly #onWait: ((ms: number, wait?: Wait) => void) | undefined;
 
   constructor(options: {
     clock: Clock;
@@ -63,7 +71,7 @@ export class Limiter {
     requestsPerMinute: number;
     /** The part of them, and of the limit that the host reports, that may be used. Default: 1. */
     budgetShare?: number | undefined;
-    onWait?: ((ms: number) => void) | undefined;
+    onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   }) {
     this.#onWait = options.onWait;
     this.#clock = options.clock;
@@ -82,8 +90,9 @@ export class Limiter {
   /**
    * Waits until a request may be sent, and books it. {@link answered} is to be called when it is over.
    * Rejects with the signal's reason, or {@link PauseTooLong}.
+   * @param of the request, to report its waits.
    */
-  async acquire(signal?: AbortSignal): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
+  async acquire(signal?: AbortSignal, of?: Pick<ApiRequest, "method" | "path">): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
     const started = this.#clock.now();
     const before = this.#tail;
     const mine = Promise.withResolvers<void>();
@@ -94,14 +103,14 @@ export class Limiter {
       for (;;) {
         signal?.throwIfAborted();
         const now = this.#clock.now();
-        const { waitMs, left } = await this.#ledger.reserve(now, this.#limit);
+        const { waitMs, left, why } = await this.#ledger.reserve(now, this.#limit);
         if (waitMs <= 0) {
           this.#underWay += 1;
           this.#lastSent = now;
           return { waitedMs: now - started, left };
         }
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs);
-        this.#onWait?.(waitMs);
+        this.#onWait?.(waitMs, why && { ...why, ms: waitMs, request: requestName(of) });
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {
@@ -166,6 +175,9 @@ export class Limiter {
   }
 }
 
+const requestName = (of: Pick<ApiRequest, "method" | "path"> | undefined) =>
+  of === undefined ? "a request" : `${of.method} ${of.path.split("?")[0]}`;
+
 /** Waits for `turn`, or rejects as soon as the signal is aborted. */
 function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return turn;
@@ -188,7 +200,7 @@ export function limit(
   return async (request) => {
     let turn: { waitedMs: number; left: number };
     try {
-      turn = await limiter.acquire(beforeLeaving(request));
+      turn = await limiter.acquire(beforeLeaving(request), request);
     } catch (error) {
       if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
       if (!(error instanceof PauseTooLong)) throw error;

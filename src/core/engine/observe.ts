@@ -68,6 +68,8 @@ interface ObserveOptions {
   readonly readData?: ReadData;
   /** Leaves out what lists show that a token which only views may not read (§4), in place of failing. */
   readonly leavesOutUnread?: boolean;
+  /** Called with how many listings and objects are not read yet: at the beginning, and after each. */
+  onOpen?(open: number): void;
 }
 
 interface Query extends ReadQuery {
@@ -93,6 +95,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const observations = new Map<string, Observation>();
   const plans = new Map<string, readonly PlanRecord[]>();
   const unread: Unread[] = [];
+  const progress = new OpenReads(queries, options.onOpen);
   const reads = queries.map(async (query) => {
     const { address, provider, kind } = query;
     const alone = share.get(shareOf(query)) === 1;
@@ -102,6 +105,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     } catch (error) {
       if (options.leavesOutUnread !== true || !isBeyondView(kind, error)) throw error;
       unread.push({ address, provider, type: kind.type });
+    } finally {
+      progress.close(shareOf(query));
     }
   });
   const priced = new Set(
@@ -160,6 +165,26 @@ const adoptsByPlan = ({ kind, prior, importId }: Query) =>
 /** Resources that one listing serves have the same share. */
 const shareOf = ({ kind, provider, prior, config }: Query) =>
   `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
+
+/** How many listings and objects are not read yet. */
+class OpenReads {
+  /** By share, the resources that it is not read for. */
+  readonly #open: Map<string, number>;
+  readonly #onOpen: ((open: number) => void) | undefined;
+
+  constructor(queries: readonly Query[], onOpen: ((open: number) => void) | undefined) {
+    const readable = queries.filter(({ kind }) => kind.list !== undefined || kind.get !== undefined);
+    this.#open = new Map([...Map.groupBy(readable, shareOf)].map(([share, { length }]) => [share, length]));
+    this.#onOpen = onOpen;
+    onOpen?.(this.#open.size);
+  }
+
+  close(share: string): void {
+    const left = (this.#open.get(share) ?? 0) - 1;
+    if (left > 0) this.#open.set(share, left);
+    else if (this.#open.delete(share)) this.#onOpen?.(this.#open.size);
+  }
+}
 
 /** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
 function recordedScope(desired: Desired, state: State, kinds: Kinds, env: EnvVars, data: DataSources): EvalScope {

@@ -1,5 +1,6 @@
 /** The provider of one connection: the table of all calls, and the calls about schema and configuration. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Wait } from "../../../core/api/index.ts";
 import type { Diagnostic } from "../../../core/model/index.ts";
 import type { Schema } from "../../../core/model/schema.ts";
 import { catalogue } from "../catalogue.ts";
@@ -49,13 +50,15 @@ const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true 
 const LONG_WAIT_MS = 5_000;
 
 /** Logs long waits, once for concurrent ones. */
-function waitLog(log: Log): (ms: number) => void {
+function waitLog(log: Log): (ms: number, wait?: Wait) => void {
   let until = 0;
-  return (ms) => {
+  return (ms, wait) => {
     const now = Date.now();
     if (ms < LONG_WAIT_MS || now < until) return;
     until = now + ms;
-    log("info", `waiting ${Math.ceil(ms / 1000)} s for the request budget`, { seconds: Math.ceil(ms / 1000) });
+    const seconds = Math.ceil(ms / 1000);
+    const { ms: _, ...why } = wait ?? {};
+    log("info", `waiting ${seconds} s for the request budget`, { ...why, seconds });
   };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { normalizeBaseUrl, overrideWarnings, requireAllowedOrigin } from "../../../core/api/address.ts";
 import { createTurnsFor, oncePerCode } from "../../../core/api/create-turns.ts";
-import { HostingClient, ledgerFor, VERSION } from "../../../core/api/index.ts";
+import { HostingClient, ledgerFor, VERSION, type Wait } from "../../../core/api/index.ts";
 import { budgetShareIn } from "../../../core/api/limiter.ts";
 import { moneyScaleOf, readingSettings } from "../../../core/kinds/provider-settings.ts";
 import { Account } from "../../../core/lifecycle/index.ts";
@@ -35,7 +35,7 @@ export interface SessionOptions {
   /** The folder in which Terraform runs: paths are relative to it. Default: that of the process. */
   readonly folder?: string;
   /** Called when a request has to wait, with the time in ms. */
-  onWait?(ms: number): void;
+  onWait?(ms: number, wait?: Wait): void;
   /** Called with each warning, also after the session was opened. */
   onWarning(warning: Diagnostic): void;
 }

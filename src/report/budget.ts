@@ -1,0 +1,130 @@
+// Long reads and the request budget: what a run does while nothing seems to happen.
+import { formatEstimate, plural } from "./numbers.ts";
+import { widthOf } from "./text-style.ts";
+
+/** The window of §8, in seconds. */
+const MINUTE = 60;
+/** A shorter wait is not worth a word, in ms. */
+const SHORT_MS = 1_000;
+
+/** A request that has to wait for the budget, as the client reports it. */
+export interface RequestWait {
+  /** In milliseconds. */
+  readonly ms: number;
+  /** `GET /services/7/grants` */
+  readonly request: string;
+  readonly cause: "budget" | "pause" | "turn" | "spread";
+  /** Requests a minute. */
+  readonly limit: number;
+  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
+  readonly own: number;
+  readonly others: number;
+  readonly elsewhere: number;
+}
+
+/** What is known of a token's requests. */
+export interface Budget {
+  /** Requests that may still be sent in this minute, and how many a minute has. */
+  readonly left: number;
+  readonly of: number;
+  /** Until when nothing is sent, in milliseconds since the epoch; in the past: nothing waits. */
+  readonly until: number;
+  /** The host refused a request and asked for a pause. */
+  readonly isPause: boolean;
+}
+
+/** How far a reading has come. */
+export interface Reading {
+  /** Requests that were answered. */
+  readonly done: number;
+  /** Listings and objects that are not read yet; each takes at least one request. */
+  readonly open: number;
+}
+
+/** The budget while a request waits. @param now milliseconds since the epoch. */
+export function budgetAfterWait({ ms, cause, limit, own, others, elsewhere }: RequestWait, now: number): Budget {
+  const left = Math.max(0, limit - own - others - elsewhere);
+  return { left, of: limit, until: ms < SHORT_MS ? 0 : now + ms, isPause: cause === "pause" };
+}
+
+/** Whether requests wait: nothing is sent for a while. */
+export function isWaiting(budget: Budget | undefined, now: number): budget is Budget {
+  return budget !== undefined && budget.until > now;
+}
+
+/**
+ * About how long so many requests take with what is left of the budget, in seconds: the rest of the wait, then a minute for
+ * each full budget. 0 while they fit into what is left.
+ */
+export function secondsFor(requests: number, budget: Budget | undefined, now: number): number {
+  if (budget === undefined || (requests <= budget.left && !isWaiting(budget, now))) return 0;
+  const beyond = Math.max(1, requests - budget.left);
+  const next = isWaiting(budget, now) ? (budget.until - now) / 1000 : MINUTE;
+  return next + Math.floor((beyond - 1) / budget.of) * MINUTE;
+}
+
+/** `budget 0 of 60`, `next in 38 s`; during a pause `paused by the API`, `next in 38 s`. */
+export function budgetParts(budget: Budget | undefined, now: number): { budget?: string; next?: string } {
+  if (budget === undefined) return {};
+  const waits = isWaiting(budget, now);
+  return {
+    budget: waits && budget.isPause ? "paused by the API" : `budget ${budget.left} of ${budget.of}`,
+    ...(waits && { next: `next in ${Math.ceil((budget.until - now) / 1000)} s` }),
+  };
+}
+
+/** What a line of status says, by what may be left out of it where there is no room. */
+interface Parts {
+  readonly first: string;
+  readonly budget?: string | undefined;
+  readonly next?: string | undefined;
+  readonly left?: string | undefined;
+}
+
+/** The parts, separated by commas, as many of them as fit into the width. */
+export function fitted({ first, budget, next, left }: Parts, width = Number.POSITIVE_INFINITY): string {
+  const lines = [
+    [first, budget, next, left],
+    [first, next, left],
+    [first, left],
+    [first, next],
+  ].map((parts) => parts.filter((part) => part !== undefined).join(", "));
+  return lines.find((line) => widthOf(line) <= width) ?? first;
+}
+
+/** `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left` */
+export function readingLine({ done, open }: Reading, budget: Budget | undefined, now: number, width?: number): string {
+  const seconds = secondsFor(open, budget, now);
+  return fitted(
+    {
+      first: `Reading ${done} of ${done + open}`,
+      ...budgetParts(budget, now),
+      ...(seconds > 0 && { left: `${formatEstimate(seconds)} left` }),
+    },
+    width,
+  );
+}
+
+/** `Waiting to send requests, budget 0 of 60, next in 38 s` */
+export function waitLine(budget: Budget, now: number, width?: number): string {
+  return fitted({ first: "Waiting to send requests", ...budgetParts(budget, now) }, width);
+}
+
+/** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`; undefined for a wait that is not worth one. */
+export function waitReasonLine({ ms, request, cause, limit, own, others, elsewhere }: RequestWait): string | undefined {
+  if (ms < SHORT_MS) return undefined;
+  const booked = [
+    [own, "by this run"],
+    [others, "by other processes with this token"],
+    [elsewhere, "elsewhere, as the API counts"],
+  ] as const;
+  const who = booked.flatMap(([count, by]) => (count > 0 ? [`${count} ${by}`] : []));
+  const why = {
+    budget: `the budget of ${plural(limit, "request")} a minute is used up`,
+    pause: "the API refused a request (429), and asked for a pause or is given one",
+    turn: "another process with this token is next",
+    spread: `after a refusal requests are spread over the minute, ${limit} at most`,
+  }[cause];
+  const sent = who.length === 0 ? "" : `; sent in the last minute: ${who.join(", ")}`;
+  return `Waiting ${Math.ceil(ms / 1000)} s to send ${request}: ${why}${sent}`;
+}
