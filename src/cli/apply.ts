@@ -18,6 +18,7 @@ import {
   advanceStatus,
   escapeLine,
   eventMessage,
+  isWaiting,
   outputsMessage,
   planMessages,
   progressLine,
@@ -29,6 +30,7 @@ import {
   type Status,
   startStatus,
   versionMessage,
+  waitLine,
 } from "../report/index.ts";
 import { reportPlaces, writeReports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
@@ -169,10 +171,13 @@ export async function showProgress<T>(
 ): Promise<T> {
   if (terminal.quiet) return work(() => undefined);
   let status: Status = startStatus(plan, terminal.clock.now());
+  const { activity } = terminal;
+  const unmute = activity.mute();
+  const waits = () => isWaiting(activity.budget, terminal.clock.now());
   const area = terminal.repaints ? new StatusArea(terminal) : undefined;
   const line = (event: ApplyEvent) => {
     area?.erase();
-    terminal.err(`${progressLine(event, terminal.errLook)}\n`);
+    terminal.err(`${progressLine(event, { ...terminal.errLook, waits: waits() })}\n`);
   };
   const onEvent = (event: ApplyEvent) => {
     status = advanceStatus(status, event, terminal.clock.now());
@@ -185,7 +190,7 @@ export async function showProgress<T>(
     area?.paint(status);
   };
   stop.addEventListener("abort", stopping, { once: true });
-  const tick = terminal.repaints ? () => area?.paint(status) : () => stillLines(status, terminal.clock.now(), line);
+  const tick = terminal.repaints ? () => area?.paint(status) : () => stillLines(terminal, status, line);
   const timer = setInterval(tick, terminal.repaints ? REPAINT_MS : STILL_EVERY_MS);
   try {
     return await work(onEvent);
@@ -193,10 +198,17 @@ export async function showProgress<T>(
     clearInterval(timer);
     stop.removeEventListener("abort", stopping);
     area?.erase();
+    unmute();
   }
 }
 
-function stillLines(status: Status, now: number, line: (event: ApplyEvent) => void): void {
+/** While requests wait, one line says so in place of one for each change. */
+function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
+  const now = clock.now();
+  if (isWaiting(activity.budget, now)) {
+    err(`${waitLine(activity.budget, now)}\n`);
+    return;
+  }
   // A thousand may wait for their jobs.
   for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
@@ -218,7 +230,8 @@ class StatusArea {
   }
 
   paint(status: Status): void {
-    const text = renderStatus(status, this.#terminal.clock.now(), this.#terminal.errLook);
+    const { clock, errLook, activity } = this.#terminal;
+    const text = renderStatus(status, clock.now(), errLook, activity.budget);
     this.erase();
     this.#terminal.err(`${text}\n`);
     this.#lines = text.split("\n").length;

@@ -59,7 +59,8 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     breaks: (text) => isCiLog(io.env) && breakCommands(text) !== text,
     rewind(lines) {
       err.flush();
-      io.err(`\u001b[${lines}A\u001b[J`);
+      // From the first column: `^C` may stand in it.
+      io.err(`\r\u001b[${lines}A\u001b[J`);
     },
     flush,
   };

@@ -58,15 +58,20 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const words = args.slice(0, -2);
         const { print, source, stacks } = commonOptionsOf(command, io);
         await refuseUntrustedCommand(source, nameOf(command), stacks);
-        const { terminal, parts } = opened(io, print, source);
+        const json = print.json || (flags as { format?: string }).format === "json";
+        const { terminal, parts } = opened(io, print, source, json);
         const [loaded, { Project }] = await Promise.all([load(), import("../project/project.ts")]);
         const run: Action<never, never[]> = loaded[name];
         const project = new Project(parts);
         const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
-        if (stacks === undefined) return finish(await work(project));
-        const { runOnStacks } = await import("./stacks.ts");
-        const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
-        return finish(await runOnStacks(terminal, project, stacks, given, work));
+        try {
+          if (stacks === undefined) return finish(await work(project));
+          const { runOnStacks } = await import("./stacks.ts");
+          const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
+          return finish(await runOnStacks(terminal, project, stacks, given, work));
+        } finally {
+          terminal.activity.end();
+        }
       };
     },
   };

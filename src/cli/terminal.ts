@@ -4,7 +4,8 @@ import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
-import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine, waitReasonLine } from "../report/index.ts";
+import { Activity } from "./activity.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -70,6 +71,8 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly quiet: boolean;
   /** Each API request is shown. */
   readonly verbose: boolean;
+  /** What the run reads and waits for. */
+  readonly activity: Activity;
   /** Whether a status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
   readonly repaints: boolean;
   /** How results look (colours and width of standard output). */
@@ -94,10 +97,33 @@ export interface PrintOptions {
   readonly color: boolean;
 }
 
-/** The terminal of a command, and the parts of the project that it works on. */
-export function opened(io: GuardedIo, { color, ...print }: PrintOptions, source: ProjectSource) {
+/** The terminal of a command, and the parts of the project that it works on. @param printsJson no plain line of status is written. */
+export function opened(
+  io: GuardedIo,
+  { color, ...print }: PrintOptions,
+  source: ProjectSource,
+  printsJson = print.json,
+) {
   const repaints = io.errIsTerminal && !print.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
-  const terminal: Terminal = { ...io, ...print, repaints, ...looksOf(io, color) };
+  const looks = looksOf(io, color);
+  const activity = new Activity({
+    ...{ err: io.err, rewind: io.rewind, clock: io.clock, repaints, look: looks.errLook },
+    isSilent: print.quiet || (printsJson && !repaints),
+  });
+  const terminal: Terminal = {
+    ...io,
+    ...print,
+    ...looks,
+    repaints,
+    activity,
+    out: io.outIsTerminal ? activity.above(io.out) : io.out,
+    err: activity.above(io.err),
+    document: io.outIsTerminal ? activity.above(io.document) : io.document,
+    ask(question, signal) {
+      activity.end();
+      return io.ask(question, signal);
+    },
+  };
   const parts: ProjectParts = { source, host: io, redaction: io.redaction, log: logOf(terminal) };
   return { terminal, parts };
 }
@@ -110,7 +136,15 @@ function logOf(terminal: Terminal): Log {
       if (diagnostics.length > 0 && !terminal.quiet) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
     },
     alert: (diagnostic) => terminal.err(renderDiagnostics([diagnostic], terminal.errLook)),
-    request({ left, ...event }, budget) {
+    wait(wait) {
+      terminal.activity.waits(wait);
+      const line = waitReasonLine(wait);
+      if (terminal.verbose && line !== undefined) say(terminal, line);
+    },
+    reading: (open) => terminal.activity.reads(open),
+    request(request, budget) {
+      terminal.activity.requested(request, budget);
+      const { left, ...event } = request;
       if (terminal.verbose) say(terminal, requestEventLine({ ...event, budgetLeft: left, budget }));
     },
     output(text) {

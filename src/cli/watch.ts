@@ -34,6 +34,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
   const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
+  if (!terminal.repaints) terminal.activity.mute();
   const reporter = new TerminalReporter(terminal);
   const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
   const watch = new Watch(project, options, reporter, stop.signal);

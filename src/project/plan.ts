@@ -157,7 +157,7 @@ async function makePlan(
     env,
     reorder: new Set(reorder),
     readData: await dataReader(clock, desired, providers, signal),
-    onOpen: (open) => log.reading(open),
+    onOpen: (open: number) => log.reading(open),
     // A job that plans a stranger's declaration has a token that only views.
     leavesOutUnread: command === "plan" && source.untrusted === true,
   };

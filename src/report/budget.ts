@@ -1,6 +1,6 @@
 // Long reads and the request budget: what a run does while nothing seems to happen.
 import { formatEstimate, plural } from "./numbers.ts";
-import { widthOf } from "./text-style.ts";
+import { cut, widthOf } from "./text-style.ts";
 
 /** The window of §8, in seconds. */
 const MINUTE = 60;
@@ -89,7 +89,7 @@ export function fitted({ first, budget, next, left }: Parts, width = Number.POSI
     [first, left],
     [first, next],
   ].map((parts) => parts.filter((part) => part !== undefined).join(", "));
-  return lines.find((line) => widthOf(line) <= width) ?? first;
+  return lines.find((line) => widthOf(line) <= width) ?? cut(first, width);
 }
 
 /** `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left` */

@@ -15,6 +15,15 @@ export {
   type UiMessage,
   versionMessage,
 } from "./apply-json.ts";
+export {
+  type Budget,
+  budgetAfterWait,
+  isWaiting,
+  type Reading,
+  readingLine,
+  waitLine,
+  waitReasonLine,
+} from "./budget.ts";
 export { renderContract } from "./contract.ts";
 export {
   type DiagnosticJson,

@@ -7,15 +7,23 @@ import {
   type Plan,
   type ProgressVerb,
 } from "../core/model/index.ts";
+import { type Budget, budgetParts, fitted, isWaiting } from "./budget.ts";
 import { escapeLine } from "./escape.ts";
 import { formatDuration, formatElapsed, formatEstimate, plural } from "./numbers.ts";
 import { cut, paint as painter, type TextStyle } from "./text-style.ts";
 
+const WAITING = "Waiting to send its requests";
 /** Addresses named in a line about several resources. */
 const MAX_NAMED = 3;
 
-/** One line for an event of an apply, worded as Terraform words it: `hosting_service.acme: Creating...` */
-export function progressLine(event: ApplyEvent, { color }: { readonly color: boolean }): string {
+/**
+ * One line for an event of an apply, worded as Terraform words it: `hosting_service.acme: Creating...`
+ * @param options.waits requests wait for the budget: what starts now waits, too.
+ */
+export function progressLine(
+  event: ApplyEvent,
+  { color, waits = false }: { readonly color: boolean; readonly waits?: boolean },
+): string {
   const paint = painter(color);
   if (event.type === "waiting") {
     return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${nameSome(event.addresses)} [${formatElapsed(event.seconds)} elapsed]`;
@@ -24,7 +32,7 @@ export function progressLine(event: ApplyEvent, { color }: { readonly color: boo
   const address = paint.bold(`${escapeLine(event.address)}:`);
   switch (event.type) {
     case "start":
-      return `${address} ${start}...${idText(event.id)}`;
+      return `${address} ${waits ? WAITING : start}...${idText(event.id)}`;
     case "progress":
       return `${address} Still ${still}... [${formatElapsed(event.seconds)} elapsed]`;
     case "complete": {
@@ -179,31 +187,36 @@ const STATUS_LINES = 8;
  * The status area as lines without a final newline; the caller erases and repaints it. Never wider than the terminal
  * (a wrapped line could not be erased) nor higher than {@link STATUS_LINES}.
  */
-export function renderStatus(status: Status, now: number, options: TextStyle): string {
+export function renderStatus(status: Status, now: number, options: TextStyle, budget?: Budget): string {
   const paint = painter(options.color);
-  const fit = (text: string) => cut(text, (options.width ?? 80) - 1);
+  const width = (options.width ?? 80) - 1;
+  const fit = (text: string) => cut(text, width);
+  const waits = isWaiting(budget, now);
   const room = STATUS_LINES - 1;
   const running = [...status.running].map(
     ([address, { action, since }]) =>
-      `  ${escapeLine(address)}: ${WORDS[action].start}... [${formatElapsed((now - since) / 1000)}]`,
+      `  ${escapeLine(address)}: ${waits && !status.waiting.includes(address) ? WAITING : WORDS[action].start}... [${formatElapsed((now - since) / 1000)}]`,
   );
   if (status.waiting.length > 0)
     running.push(`  waiting for queued jobs: ${status.waiting.map(escapeLine).join(", ")}`);
   const hidden = running.length > room ? running.length - room + 1 : 0;
   const shown = hidden > 0 ? [...running.slice(0, room - 1), `  and ${hidden} more`] : running;
-  return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(totalText(status, now)))].join("\n");
+  return [
+    ...shown.map((line) => paint.dim(fit(line))),
+    paint.bold(fit(totalText(status, now, width, waits ? budget : undefined))),
+  ].join("\n");
 }
 
-/** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left` */
-function totalText(status: Status, now: number): string {
+/** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`; while requests wait with `budget 0 of 60, next in 38 s`. */
+function totalText(status: Status, now: number, width: number, budget: Budget | undefined): string {
   const left = remainingSeconds(status, now);
   const parts = [
     `${status.done} of ${status.total} done`,
     ...(status.failed > 0 ? [`${status.failed} failed`] : []),
     `${formatElapsed((now - status.startedAt) / 1000)} elapsed`,
-    ...(left > 0 ? [`${formatEstimate(left)} left`] : []),
   ];
-  return parts.join(", ");
+  const estimate = left > 0 ? { left: `${formatEstimate(left)} left` } : {};
+  return fitted({ first: parts.join(", "), ...budgetParts(budget, now), ...estimate }, width);
 }
 
 function sum(values: Iterable<number>): number {

@@ -23,7 +23,15 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions } from "./exchange.ts";
-export { type Acceptance, type Ledger, MemoryLedger, type Refusal, type Reservation, type WaitReason, WINDOW_MS } from "./ledger.ts";
+export {
+  type Acceptance,
+  type Ledger,
+  MemoryLedger,
+  type Refusal,
+  type Reservation,
+  type WaitReason,
+  WINDOW_MS,
+} from "./ledger.ts";
 export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";

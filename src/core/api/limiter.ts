@@ -92,7 +92,10 @@ export class Limiter {
    * Rejects with the signal's reason, or {@link PauseTooLong}.
    * @param of the request, to report its waits.
    */
-  async acquire(signal?: AbortSignal, of?: Pick<ApiRequest, "method" | "path">): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
+  async acquire(
+    signal?: AbortSignal,
+    of?: Pick<ApiRequest, "method" | "path">,
+  ): Promise<Pick<ApiRequest, "waitedMs" | "left">> {
     const started = this.#clock.now();
     const before = this.#tail;
     const mine = Promise.withResolvers<void>();

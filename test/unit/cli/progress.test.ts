@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { showProgress } from "../../../src/cli/apply.ts";
 import type { ApplyEvent, ChangeOutcome } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
@@ -17,8 +17,8 @@ function made(parts: { terminal: boolean; quiet?: boolean; env?: Record<string, 
 function screen(text: string): string[] {
   const lines: string[] = [""];
   const esc = String.fromCharCode(27);
-  for (const part of text.split(new RegExp(`(${esc}\\[\\d+A${esc}\\[J|\n)`))) {
-    const up = new RegExp(`^${esc}\\[(\\d+)A`).exec(part);
+  for (const part of text.split(new RegExp(`(\r${esc}\\[\\d+A${esc}\\[J|\n)`))) {
+    const up = new RegExp(`^\r${esc}\\[(\\d+)A`).exec(part);
     if (up !== null) lines.splice(lines.length - 1 - Number(up[1]), lines.length, "");
     else if (part === "\n") lines.push("");
     else lines[lines.length - 1] += part;
@@ -79,5 +79,70 @@ describe("progress", () => {
       onEvent(complete);
     });
     expect(io.stderr()).toBe("");
+  });
+});
+
+describe("a long reading", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** Reads 303 listings for a minute, then prints a plan. */
+  function read(parts: Parameters<typeof made>[0] & { verbose?: boolean; json?: boolean }) {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const clock = testClock();
+    const { terminal: isTerminal, env = {}, ...print } = parts;
+    const io = fakeIo({ terminal: isTerminal, columns: 80, clock, env });
+    const { terminal, project } = openedOn(io, print);
+    const seen: string[][] = [];
+    const pass = (ms: number) => {
+      clock.advance(ms);
+      vi.advanceTimersByTime(ms);
+      seen.push(screen(io.stderr()));
+    };
+    const request = { endpoint: "listGrants", method: "GET", path: "/services/7/grants", attempt: 1 } as const;
+    project.log.reading(303);
+    for (let open = 302; open >= 243; open -= 1) {
+      project.log.request({ ...request, status: 200, ms: 5, waitedMs: 0, left: open - 243 }, 60);
+      project.log.reading(open);
+    }
+    const why = { cause: "budget", limit: 60, own: 60, others: 0, elsewhere: 0 } as const;
+    project.log.wait({ ...why, ms: 58_000, request: "GET /services/8/grants" });
+    pass(20_000);
+    project.log.say("Something else.");
+    pass(15_000);
+    project.log.reading(0);
+    terminal.out("The plan.\n");
+    return { seen, stderr: io.stderr(), last: screen(io.stderr()), stdout: io.stdout() };
+  }
+  const waiting = (seconds: number) =>
+    expect.stringMatching(`^Reading 60 of 303, budget 0 of 60, next in ${seconds} s, about \\d minutes left$`);
+
+  it("is one line at the bottom of a terminal, below what is printed, and gone at the end", () => {
+    const { seen, last, stdout } = read({ terminal: true });
+    expect(seen).toEqual([
+      [waiting(38), ""],
+      ["Something else.", waiting(23), ""],
+    ]);
+    expect(last).toEqual(["Something else.", ""]);
+    expect(stdout).toBe("The plan.\n");
+  });
+
+  it.each([
+    ["no terminal", { terminal: false }],
+    ["CI", { terminal: true, env: { CI: "true" } }],
+  ])("is a plain line every 15 seconds with %s", (_, parts) => {
+    const { last, stderr } = read(parts);
+    expect(last).toEqual([waiting(38), "Something else.", waiting(23), ""]);
+    expect(stderr).not.toContain("\u001b");
+  });
+
+  it.each([
+    ["--quiet", { terminal: true, quiet: true }, ""],
+    ["--json where standard error may be the same file", { terminal: false, json: true }, "Something else.\n"],
+  ])("is nothing with %s", (_, parts, expected) => expect(read(parts).stderr).toBe(expected));
+
+  it("says with --verbose which request waits, and for what", () => {
+    expect(read({ terminal: true, verbose: true }).stderr).toContain(
+      "Waiting 58 s to send GET /services/8/grants: the budget of 60 requests a minute is used up; sent in the last minute: 60 by this run\n",
+    );
   });
 });

@@ -130,6 +130,6 @@ describe("the status area", () => {
     const lines = renderStatus(status, 1000, { color: false, width: 30 }).split("\n");
     expect(lines).toHaveLength(8);
     expect(lines[0]).toBe("  hosting_service.0-with-a-v…");
-    expect(lines.slice(-2)).toEqual(["  and 3 more", "0 of 4 done, 1s elapsed, abo…"]);
+    expect(lines.slice(-2)).toEqual(["  and 3 more", "0 of 4 done, 1s elapsed"]);
   });
 });

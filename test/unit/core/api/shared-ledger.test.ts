@@ -61,7 +61,7 @@ describe("several processes", () => {
     for (const child of children) child.signal();
     const booked = await Promise.all(children.map(async (child) => Number(await child.next())));
     expect(booked.reduce((sum, count) => sum + count)).toBe(60);
-    expect(await ledgerOn(file).reserve(START, 60)).toEqual({ waitMs: FULL_WINDOW_MS, left: 0 });
+    expect(await ledgerOn(file).reserve(START, 60)).toMatchObject({ waitMs: FULL_WINDOW_MS, left: 0 });
   });
 
   it("ask again while one holds the file, and go on when it is killed", async () => {
@@ -71,7 +71,7 @@ describe("several processes", () => {
     await ledger.reserve(START, 60);
     const holder = start(file, "hold");
     expect(await holder.next()).toBe("holding");
-    expect(await ledger.reserve(START, 60)).toEqual({ waitMs: 50, left: 0 });
+    expect(await ledger.reserve(START, 60)).toMatchObject({ waitMs: 50, left: 0 });
     const refused = { now: START, sentAt: START, limit: 60, isCounted: true };
     await ledger.refuse({ ...refused, askedMs: 10_000, marginMs: 0 });
     await holder.kill();
@@ -79,8 +79,11 @@ describe("several processes", () => {
       existsSync(`${file}-journal`) && statSync(`${file}-journal`).size,
       "there is something to take back",
     ).toBeGreaterThan(0);
-    expect(await ledger.reserve(START, 60), "the pause was not forgotten").toEqual({ waitMs: 10_000, left: 0 });
-    expect(await ledgerOn(file).reserve(START + 10_000, 60), "nor what was booked").toEqual({ waitMs: 0, left: 58 });
+    expect(await ledger.reserve(START, 60), "the pause was not forgotten").toMatchObject({ waitMs: 10_000, left: 0 });
+    expect(await ledgerOn(file).reserve(START + 10_000, 60), "nor what was booked").toMatchObject({
+      waitMs: 0,
+      left: 58,
+    });
     expect(warnings).toEqual([]);
   });
 
@@ -95,7 +98,7 @@ describe("several processes", () => {
       // It books one in 2 s of its own time: 30 of them count in any minute.
       const { seen, bookings } = recordIn(file);
       expect(bookings).toBeGreaterThanOrEqual(30);
-      expect(await ledger.reserve(seen, 60)).toEqual({ waitMs: 0, left: 60 - bookings - 1 });
+      expect(await ledger.reserve(seen, 60)).toMatchObject({ waitMs: 0, left: 60 - bookings - 1 });
       expect(warnings).toEqual([]);
       expect(readdirSync(path.dirname(file)).filter((name) => name.endsWith(".damaged"))).toEqual([]);
     }
@@ -138,7 +141,7 @@ describe("when the file cannot be used, requests are counted in this process, wi
     for (; warnings.length === 0 && asked < 1_000; asked++) waited += (await impatient.reserve(START, 2)).waitMs;
     expect(asked).toBe(40);
     expect(waited, "it has waited for two seconds").toBe(39 * 50);
-    expect(await impatient.reserve(START, 2), "what was booked before still counts").toEqual({
+    expect(await impatient.reserve(START, 2), "what was booked before still counts").toMatchObject({
       waitMs: FULL_WINDOW_MS,
       left: 0,
     });
@@ -176,7 +179,7 @@ describe("when the file cannot be used, requests are counted in this process, wi
     const warnings: Diagnostic[] = [];
     const env = { HOSTFORM_STATE_HOME: path.join(folder, "hostform") };
     const ledger = ledgerFor({ baseUrl: ORIGIN, token: TOKEN, env, onWarning: (warning) => warnings.push(warning) });
-    expect(await ledger.reserve(START, 60)).toEqual({ waitMs: 0, left: 59 });
+    expect(await ledger.reserve(START, 60)).toMatchObject({ waitMs: 0, left: 59 });
     expect(warnings.map(({ detail }) => detail)).toEqual([expect.stringContaining("EACCES")]);
   });
 
@@ -200,9 +203,9 @@ describe("when the file cannot be used, requests are counted in this process, wi
       onWarning: (warning) => warnings.push(warning),
     });
     expect(warnings, "nothing is tried before the first request").toEqual([]);
-    expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 1 });
+    expect(await ledger.reserve(START, 2)).toMatchObject({ waitMs: 0, left: 1 });
     await ledger.accept({ now: START, sentAt: START, limit: 2, budget: { remaining: 1, until: START + 1 } });
-    expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 0 });
+    expect(await ledger.reserve(START, 2)).toMatchObject({ waitMs: 0, left: 0 });
     expect(warnings).toMatchObject([
       { severity: "warning", code: "provider.ledger", detail: expect.stringMatching(words) },
     ]);
@@ -217,8 +220,8 @@ describe("a damaged file", () => {
     const ledger = ledgerOn(file, warnings);
     await ledger.reserve(START, 5);
     writeFileSync(file, "no database".repeat(500));
-    expect(await ledger.reserve(START, 5)).toEqual({ waitMs: 0, left: 4 });
-    expect(await ledgerOn(file).reserve(START, 5)).toEqual({ waitMs: 0, left: 3 });
+    expect(await ledger.reserve(START, 5)).toMatchObject({ waitMs: 0, left: 4 });
+    expect(await ledgerOn(file).reserve(START, 5)).toMatchObject({ waitMs: 0, left: 3 });
     expect(warnings).toEqual([]);
   });
 });
