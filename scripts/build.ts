@@ -13,7 +13,11 @@ const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
 
 await rm(dist, { recursive: true, force: true });
-const embedded = await buildProgram("dist", { client: "src/core/api/index.ts", sandbox: "src/sandbox/index.ts" });
+const embedded = await buildProgram("dist", {
+  library: "src/project/library.ts",
+  client: "src/core/api/index.ts",
+  sandbox: "src/sandbox/index.ts",
+});
 await chmod(path.join(dist, "hostform.js"), 0o755);
 embedded.push(...(await buildProvider(path.join(dist, "terraform/provider.mjs"))));
 embedded.push(...(await buildWebhooks(path.join(dist, "webhooks"))));

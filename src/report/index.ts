@@ -63,6 +63,7 @@ export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
 export { COMMENT_BYTES, renderPlanHtml, renderPlanMarkdown } from "./plan-document.ts";
 export {
+  type PlanJson,
   planJson,
   type ResourceJson,
   stateJson,

@@ -38,7 +38,7 @@ const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
 const TERRAFORM_VERSION = "1.5.0";
 
 /** Terraform's plan representation, as far as hostform has something to say, and our own additions under `hostform`. */
-interface PlanJson {
+export interface PlanJson {
   readonly format_version: "1.2";
   readonly terraform_version: string;
   readonly planned_values: ValuesJson;

@@ -111,6 +111,7 @@ async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
   const exported = {
+    ".": "./src/project/library.ts",
     "./client": "./src/core/api/index.ts",
     "./sandbox": "./src/sandbox/index.ts",
     "./webhooks": "./src/webhooks/index.ts",

@@ -7,7 +7,7 @@ import { installConstructs } from "../support/constructs.ts";
 import { type Page, pages, root } from "./markdown.ts";
 
 /**
- * Type-checks texts as modules that may import `hostform/client`, `hostform/cdktf` and `hostform/cdktn`.
+ * Type-checks texts as modules that may import `hostform`, `hostform/client`, `hostform/cdktf` and `hostform/cdktn`.
  * @returns what the compiler says.
  */
 async function check(files: Readonly<Record<string, string>>): Promise<string> {
@@ -21,6 +21,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
     writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const compilerOptions = {
       paths: {
+        hostform: [path.join(root, "src/project/library.ts")],
         "hostform/client": [path.join(root, "src/core/api/index.ts")],
         "hostform/sandbox": [path.join(root, "src/sandbox/index.ts")],
         "hostform/webhooks": [path.join(root, "src/webhooks/index.ts")],

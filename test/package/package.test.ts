@@ -95,6 +95,42 @@ describe("the package", () => {
     expect(hostform("export")).toContain('resource "hosting_client_account" "acme" {');
   });
 
+  it("is a library: hostform, in a web hook that plans at each signed push", () => {
+    const site = path.join(folder, "pushed");
+    mkdirSync(site);
+    writeFileSync(
+      path.join(site, "hosting.yaml"),
+      "project: acme\nservices:\n  www: { plan_id: 11, currency: USD, domain: www.acme.example, deletion_policy: forget }\n",
+    );
+    writeFileSync(path.join(folder, "server.mjs"), readFileSync(path.join(root, "examples/plan-on-push/server.mjs")));
+    const script = `
+      import { createHmac } from "node:crypto";
+      import { spawn } from "node:child_process";
+      import { createInterface } from "node:readline";
+      const server = spawn(process.execPath, ["server.mjs", "pushed", "."], {
+        env: { ...process.env, PORT: "0", PUSH_SECRET: "s3cret" }, stdio: ["ignore", "pipe", "inherit"] });
+      for await (const line of createInterface({ input: server.stdout })) {
+        const url = /Listening on (.*)/.exec(line)?.[1];
+        if (url === undefined) continue;
+        const push = async (secret) => {
+          const body = '{"ref": "refs/heads/main"}';
+          const signature = "sha256=" + createHmac("sha256", secret).update(body).digest("hex");
+          const answer = await fetch("http://" + url, { method: "POST", body, headers: { "x-hub-signature-256": signature } });
+          console.log(answer.status, (await answer.text()).trim());
+        };
+        await push("s3cret");
+        await push("guessed");
+        server.kill();
+      }`;
+    const bin = path.join(installed(), manifest.bin.hostform);
+    const args = [bin, "sandbox", "--", process.execPath, "--input-type=module", "-e", script];
+    const output = run(process.execPath, args, folder)
+      .split("\n")
+      .map((line) => line.trim());
+    expect(output).toEqual(expect.arrayContaining(["200 The account differs: see plan.html.", "401"]));
+    expect(readFileSync(path.join(folder, "plan.html"), "utf8")).toContain("www.acme.example");
+  });
+
   it("is a library: hostform/client", () => {
     const script = `
       import { HostingClient } from "hostform/client";
@@ -167,7 +203,8 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a strict consumer compiles against", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
+      `import { type Applied, apply, loadProject, type Planned, plan } from "hostform";
+import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
 import { nodeHandler, verifySignature, type WebhookEvent } from "hostform/webhooks";
@@ -178,6 +215,13 @@ export async function started(): Promise<string> {
   await using sandbox: Sandbox = await startSandbox({ seed: "a", profile: { status: "words" }, clock: "2026-11-21T10:00:00Z" });
   return sandbox.control.advanceClock({ months: 1 }).now;
 }
+export async function applied(): Promise<Applied> {
+  const project = await loadProject({ dir: "." });
+  const planned: Planned = await plan(project, { targets: ["hosting_service.www"] });
+  return apply(project, { approve: ({ json }) => planned.applicable && json.applyable });
+}
+// @ts-expect-error nothing is ordered without a decision
+void loadProject().then((project) => apply(project, {}));
 // @ts-expect-error no such switch
 void startSandbox({ profile: { colour: "red" } });
 const client = new HostingClient({ baseUrl: "https://api.example", token: "t" });
