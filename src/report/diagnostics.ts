@@ -17,18 +17,18 @@ import {
 const MAX_PROSE = 120;
 /** From this many diagnostics on their number is said at the end. */
 const COUNT_FROM = 3;
-/** Places named for warnings that say the same of several resources. */
-const MAX_PLACES = 5;
+/** Places named of a diagnostic that says the same of several resources. */
+const MAX_PLACES = 3;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; equal warnings, and failures of the state, are shown once, with the places. Ends with a newline, or is empty.
+ * errors stand where the eye is; those that are equal, and failures of the state, are shown once, with their number and the first places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
   const paint = painter(style.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const groups = [...Map.groupBy(warnings, likeWarnings).values(), ...Map.groupBy(errors, likeErrors).values()];
+  const groups = [...Map.groupBy(warnings, likeOthers).values(), ...Map.groupBy(errors, likeErrors).values()];
   const blocks = groups.map((same) => diagnosticLines(same, style, paint));
   if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
@@ -43,14 +43,14 @@ function countText(errors: number, warnings: number): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Warnings that differ in nothing but their place are one. */
-function likeWarnings({ code, summary, detail, remedies }: Diagnostic): unknown {
+/** What differs in nothing but its place is one: the same mistake eighty times is one mistake. */
+function likeOthers({ code, summary, detail, remedies }: Diagnostic): unknown {
   return JSON.stringify([code, summary, detail, remedies]);
 }
 
-/** Mistakes are shown one by one, each with its line. A state that fails does so for every resource that comes after. */
+/** A state that fails does so for every resource that comes after, each time with another detail. */
 function likeErrors(error: Diagnostic): unknown {
-  return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : error;
+  return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : likeOthers(error);
 }
 
 /** @param same one diagnostic, or several that are shown as one: the first one's place in full, and the last one's detail. */
@@ -68,8 +68,9 @@ function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint
   const snippet = range === undefined ? [] : snippetLines(range, style, paint);
   const prose = style.width === undefined ? undefined : Math.max(20, Math.min(MAX_PROSE, style.width));
   const more = same.slice(1);
+  const times = same.length > MAX_PLACES ? ` ${paint.bold(`(${same.length} times)`)}` : "";
   return [
-    `${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}`,
+    `${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}${times}`,
     ...(place === undefined ? [] : [`  ${place}`]),
     ...more.slice(0, MAX_PLACES - 1).map((other) => `  ${placeText(other) ?? "once more"}`),
     ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),

@@ -69,7 +69,7 @@ describe("renderDiagnostics", () => {
   it("is empty when there is nothing to say", () =>
     expect(renderDiagnostics([], { remedies: fixOf, color: false })).toBe(""));
 
-  it("shows a failure of the state once, with the places, and errors one by one", () => {
+  it("shows a failure of the state once, with the places and the latest detail", () => {
     const lost = diagnostic({ code: "state.lost_lock", summary: "The lock was taken over" });
     const later = { ...lost, address: "hosting_service.a", detail: "Not recorded: a, b." };
     const shown = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], {
@@ -79,11 +79,19 @@ describe("renderDiagnostics", () => {
     expect(shown.match(/The lock was taken over/g)).toHaveLength(1);
     expect(shown).toContain("in hosting_service.a");
     expect(shown).toContain("Not recorded: a, b.");
-    const mistakes = renderDiagnostics([located, { ...located, address: "hosting_service.b" }], {
-      remedies: fixOf,
-      color: false,
-    });
-    expect(mistakes.match(/^Error:/gm)).toHaveLength(2);
+  });
+
+  it("shows the same mistake of eighty resources once, with their number and the first three places", () => {
+    const eighty = Array.from({ length: 80 }, (_, at) => ({ ...located, address: `hosting_service.s${at}` }));
+    const shown = renderDiagnostics(eighty, { remedies: fixOf, color: false });
+    expect(shown.match(/^Error: .*\(80 times\)$/gm)).toHaveLength(1);
+    expect(shown.match(/hosting_service\.s\d+/g)).toEqual([
+      "hosting_service.s0",
+      "hosting_service.s1",
+      "hosting_service.s2",
+    ]);
+    expect(shown).toContain("and in 77 more places");
+    expect(shown).toContain("80 errors.");
   });
 
   it("keeps warnings apart that say different things", () => {
