@@ -232,7 +232,7 @@ describe("the guard before the streams", () => {
     const { fake, io } = guarded();
     io.err("\u001b[3A\u001b[J");
     io.rewind(2);
-    expect(fake.stderr()).toBe("\\u001b[3A\\u001b[J\u001b[2A\u001b[J");
+    expect(fake.stderr()).toBe("\\u001b[3A\\u001b[J\r\u001b[2A\u001b[J");
   });
 });
 
