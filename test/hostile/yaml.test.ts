@@ -92,8 +92,8 @@ const CORPUS: readonly (readonly [why: string, bytes: string | Uint8Array, says?
       })(),
     ),
   ],
-  ["more than a mebibyte", filled(HEAD, "# x\n", 2 * MIB), "larger than 1 MiB"],
-  ["far more than a mebibyte", filled(HEAD, "# x\n", 40 * MIB), "larger than 1 MiB"],
+  ["more than 16 mebibytes", filled(HEAD, "# x\n", 17 * MIB), "larger than 16 MiB"],
+  ["far more than 16 mebibytes", filled(HEAD, "# x\n", 40 * MIB), "larger than 16 MiB"],
 
   [
     "names of prototypes",
@@ -197,7 +197,7 @@ describe("a hostile declaration is answered", () => {
     const dir = temporaryFolder();
     await symlink("/dev/zero", path.join(dir, "hosting.yaml"));
     expect((await answer(dir, ["validate"])).text).toContain("outside the project");
-    expect((await answer(dir, ["validate", "-f", "hosting.yaml"])).text).toContain("larger than 1 MiB");
+    expect((await answer(dir, ["validate", "-f", "hosting.yaml"])).text).toContain("larger than 16 MiB");
   });
 
   it("names of files that hold escape sequences", async () => {

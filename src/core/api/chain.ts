@@ -123,7 +123,7 @@ export function resolveOptions(options: ClientOptions) {
     timeoutMs,
     maxAttempts: within("maxAttempts", options.maxAttempts ?? 4, 1, 20),
     maxResponseBytes: within("maxResponseBytes", options.maxResponseBytes ?? 10 * 1024 * 1024, 1, 1024 * 1024 * 1024),
-    maxPages: within("maxPages", options.maxPages ?? 5_000, 1, 1_000_000),
+    maxPages: within("maxPages", options.maxPages ?? 2_000, 1, 1_000_000),
     pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
     stop: options.stop,
