@@ -61,13 +61,14 @@ export {
 } from "./numbers.ts";
 export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
-export { COMMENT_BYTES, renderPlanHtml, renderPlanMarkdown } from "./plan-document.ts";
+export { COMMENT_BYTES, renderPlanMarkdown } from "./plan-document.ts";
 export {
   type PlanJson,
   planJson,
   type ResourceJson,
   stateJson,
 } from "./plan-json.ts";
+export { renderPlanHtml } from "./plan-page.ts";
 export {
   type Counts,
   countChanges,

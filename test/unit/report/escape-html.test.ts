@@ -30,7 +30,9 @@ describe("renderPlanHtml", () => {
     const replace = planCases.find(({ name }) => name === "plan-replace")?.plan ?? plan();
     const html = renderPlanHtml(replace, { remedies: fixOf });
     await expect(html).toMatchFileSnapshot("../../golden/report/plan-replace.html");
-    expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+    expect(html).toMatch(
+      /content="default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'"/,
+    );
     expect(html).not.toMatch(/<script|<link|<img|<iframe|src=|href=|url\(|@import|\son\w+=/i);
   });
 

@@ -1,0 +1,353 @@
+// What a plan means, laid out for people: one sentence, figures, sections. Text, Markdown and HTML draw from it.
+import {
+  type Change,
+  type Diagnostic,
+  type Effect,
+  type EffectKind,
+  effectsOf,
+  isError,
+  isNoOp,
+  type MoneyTotal,
+  moneyTotals,
+  type Plan,
+  type RemedyText,
+  shellWord,
+} from "../core/model/index.ts";
+import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
+import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import { hiddenIn, movedIn } from "./plan-changes.ts";
+import { summaryLine } from "./plan-text.ts";
+
+export interface PlanReportOptions {
+  readonly moneyScale?: MoneyScale;
+  /** What can be done about a diagnostic, in the language of the project. */
+  readonly remedies: RemedyText;
+}
+
+/** What may be done with a plan, in one word. */
+export type Verdict = "ready" | "attention" | "refused" | "nothing";
+
+/** A plan in a reader's words. Its texts hold words of the API and of the declaration: each format escapes them. */
+export interface PlanReport {
+  /** `Orders 3 services for 54.00 USD, takes 1 site offline, gives 2 people access.` */
+  readonly headline: string;
+  readonly verdict: Verdict;
+  readonly verdictText: string;
+  readonly tiles: readonly Tile[];
+  readonly offline: readonly OutageRow[];
+  readonly orders: readonly OrderRow[];
+  readonly totals: readonly TotalRow[];
+  /** What to know of the amounts: of which unit they are. */
+  readonly moneyNote?: string;
+  readonly attention: readonly AttentionRow[];
+  /** The rest, a section for each kind of effect. */
+  readonly others: readonly { readonly title: string; readonly rows: readonly Effect[] }[];
+  /** The changes that the plan makes. */
+  readonly changes: readonly Change[];
+}
+
+interface Tile {
+  readonly label: string;
+  /** Several lines where there are several currencies. */
+  readonly values: readonly string[];
+  readonly alarm?: true;
+}
+
+interface OutageRow {
+  readonly site: string;
+  readonly address: string;
+  readonly what: string;
+  readonly why: string;
+  readonly undo: string;
+}
+
+export interface OrderRow extends OrderTexts {
+  readonly site: string;
+  readonly address: string;
+  readonly client: string | null;
+}
+
+interface TotalRow {
+  readonly label: string;
+  readonly orders: string;
+  readonly now: string;
+  readonly monthly: string;
+}
+
+export interface AttentionRow {
+  readonly severity: "error" | "warning" | "note";
+  readonly title: string;
+  /** Resources and places that it is about. */
+  readonly where: readonly string[];
+  readonly text?: string;
+  /** What to do; commands stand in backticks. */
+  readonly fix?: string;
+}
+
+const OTHERS: readonly (readonly [EffectKind, string])[] = [
+  ["leaves", "No longer managed"],
+  ["access_taken", "Access taken"],
+  ["access_given", "Access given"],
+  ["online", "Back online"],
+  ["integration", "Webhooks"],
+  ["change", "Other changes"],
+  ["adopted", "Managed from now on, nothing changes in the account"],
+  ["recorded", "Recorded only, nothing changes in the account"],
+];
+
+/** Reads a plan for its reports. */
+export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
+  const effects = effectsOf(plan);
+  const of = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind);
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
+  const orders = of("order");
+  const attention = attentionRows(plan, byAddress, options.remedies);
+  const totals = moneyTotals(orders);
+  const scale = (currency: string) => scaleOf(plan.changes, currency, options.moneyScale);
+  const isUnscaled = totals.some(({ currency, now }) => now !== null && scale(currency) === undefined);
+  return {
+    headline: headlineOf(plan, effects, totals, scale),
+    ...verdictOf(plan, attention, changes.length),
+    tiles: tilesOf(effects, totals, scale),
+    offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
+    orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
+    totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
+    ...(isUnscaled && { moneyNote: UNSCALED }),
+    attention,
+    others: OTHERS.map(([kind, title]) => ({ title, rows: of(kind) })).filter(({ rows }) => rows.length > 0),
+    changes,
+  };
+}
+
+type Scale = (currency: string) => number | undefined;
+
+function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): string {
+  const count = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind).length;
+  const people = (kind: EffectKind) => plural(personsIn(effects, kind), "person", "people");
+  const when = (kind: EffectKind, text: (count: number) => string) => (count(kind) > 0 ? [text(count(kind))] : []);
+  const parts = [
+    ...when("offline", (n) => `takes ${plural(n, "site")} offline`),
+    ...when("order", (n) => {
+      const noun = nounOf(effects.flatMap(({ kind, address }) => (kind === "order" ? address : [])));
+      return `${noun === "order" ? "places" : "orders"} ${plural(n, noun)}${forMoney(totals, scale)}`;
+    }),
+    ...when("leaves", (n) => `stops managing ${plural(n, "resource")}`),
+    ...when("access_taken", () => `takes access from ${people("access_taken")}`),
+    ...when("access_given", () => `gives ${people("access_given")} access`),
+    ...when("online", (n) => `brings ${plural(n, "site")} back online`),
+    ...when("integration", (n) => `changes ${plural(n, "webhook")}`),
+    ...when("change", (n) => `makes ${plural(n, "other change")}`),
+    ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
+  ];
+  if (parts.length === 0) return summaryLine(plan).replace("; see above.", ".");
+  const [first = ""] = parts;
+  const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+const personsIn = (effects: readonly Effect[], kind: EffectKind) =>
+  new Set(effects.flatMap((effect) => (effect.kind === kind ? (effect.person ?? effect.address) : []))).size;
+
+function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
+  const sums = totals.flatMap(({ currency, now, bound }) =>
+    now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
+  );
+  const open = totals.some(({ unknown }) => unknown > 0)
+    ? [sums.length > 0 ? "an unknown sum" : "an unknown price"]
+    : [];
+  return ` for ${[...sums, ...open].join(" and ")}`;
+}
+
+function verdictOf(
+  plan: Plan,
+  attention: readonly AttentionRow[],
+  changes: number,
+): Pick<PlanReport, "verdict" | "verdictText"> {
+  const errors = plan.diagnostics.filter(isError).length;
+  if (errors > 0)
+    return { verdict: "refused", verdictText: `Cannot be applied: the plan has ${plural(errors, "error")}.` };
+  const unread = plan.unread?.length ?? 0;
+  if (unread > 0)
+    return { verdict: "refused", verdictText: `Cannot be applied: ${plural(unread, "resource")} could not be read.` };
+  if (attention.length > 0)
+    return {
+      verdict: "attention",
+      verdictText: `Needs attention: ${plural(attention.length, "point")} below.${changes > 0 ? " It can be applied." : ""}`,
+    };
+  return changes > 0
+    ? { verdict: "ready", verdictText: "Can be applied." }
+    : { verdict: "nothing", verdictText: "Nothing to apply." };
+}
+
+function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): Tile[] {
+  const offline = effects.filter(({ kind }) => kind === "offline").length;
+  const sums = (which: "now" | "monthly") => {
+    const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
+      const amount = total[which];
+      if (amount === null) return [`${currency}: ${plural(orders + unknown, "order")} unknown`];
+      const sum = upTo(formatMoney(amount, currency, scale(currency)), bound);
+      return [unknown > 0 ? `${sum} + ${plural(unknown, "order")} unknown` : sum];
+    });
+    return values.length === 0 ? ["Nothing"] : values;
+  };
+  const gains = personsIn(effects, "access_given");
+  const loses = personsIn(effects, "access_taken");
+  return [
+    { label: "To pay now", values: sums("now") },
+    { label: "Per month afterwards", values: sums("monthly") },
+    { label: "Sites going offline", values: [String(offline)], ...(offline > 0 && { alarm: true as const }) },
+    { label: "People gaining or losing access", values: [gains + loses === 0 ? "None" : `+${gains} / −${loses}`] },
+  ];
+}
+
+function outageRow(effect: Effect, change: Change | undefined): OutageRow {
+  const reasons = change?.reasons ?? [];
+  const why = reasons.find(({ attribute }) => attribute === "suspended") ?? reasons[0];
+  return {
+    site: effect.domain ?? effect.address,
+    address: effect.address,
+    what: change?.actions[0] === "forget" ? "Suspended, and no longer managed" : "Suspended",
+    why: why?.text ?? "–",
+    undo: effect.undo ?? "Cannot be undone.",
+  };
+}
+
+function orderRow(
+  { address, domain, client, money }: Effect,
+  change: Change | undefined,
+  moneyScale?: MoneyScale,
+): OrderRow[] {
+  if (money === undefined) return [];
+  return [
+    { site: domain ?? address, address, client, ...orderTexts(money, change?.provider ?? "default", moneyScale) },
+  ];
+}
+
+function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number | undefined): TotalRow[] {
+  const { currency, now, monthly, bound, unknown } = total;
+  const text = (amount: number | null) => upTo(formatMoney(amount, currency, scale), bound && amount !== null);
+  const why = new Set(
+    orders.flatMap(({ money }) => (money?.currency === currency && money.now === null ? (money.unknown ?? []) : [])),
+  );
+  return [
+    ...(total.orders > 0
+      ? [{ label: `Total ${currency}`, orders: plural(total.orders, "order"), now: text(now), monthly: text(monthly) }]
+      : []),
+    ...(unknown > 0
+      ? [
+          {
+            label: `${currency}, price unknown${why.size > 0 ? `: ${[...why].slice(0, 3).join("; ")}` : ""}`,
+            orders: plural(unknown, "order"),
+            now: "unknown",
+            monthly: "unknown",
+          },
+        ]
+      : []),
+  ];
+}
+
+/** What a person has to look at: errors, warnings, creates without an outcome, what is gone, changed by hand or overdue. */
+function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedies: RemedyText): AttentionRow[] {
+  const said = new Set(plan.diagnostics.flatMap(({ address }) => address ?? []));
+  const today = plan.timestamp.slice(0, 10);
+  const pending = plan.pending.filter((address) => !said.has(address));
+  return [
+    ...diagnosticRows(plan.diagnostics, remedies),
+    ...pending.map((address): AttentionRow => {
+      const fix = remedies({ address, remedies: [{ do: "resolve" }] });
+      return {
+        severity: "warning",
+        title: "Created or not: the outcome is unknown",
+        where: [address],
+        ...(fix !== undefined && { fix }),
+      };
+    }),
+    ...plan.drift.flatMap((drift) => driftRow(drift, changes.get(drift.address), said)),
+    ...plan.changes.flatMap((change) => overdueRow(change, today)),
+  ];
+}
+
+function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText): AttentionRow[] {
+  const same = Map.groupBy(diagnostics, ({ severity, code, summary, detail, remedies: fixes }) =>
+    JSON.stringify([severity, code, summary, detail, fixes]),
+  );
+  const rows = [...same.values()].flatMap((all): AttentionRow[] => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { address: _, ...several } = first;
+    const fix = remedies(all.length > 1 ? several : first);
+    const where = all.flatMap(({ address, range }) => [
+      ...(range === undefined ? [] : [`${range.file}:${range.line}`]),
+      ...(address === undefined ? [] : [address]),
+    ]);
+    return [
+      {
+        severity: first.severity,
+        title: first.summary,
+        where: [...new Set(where)],
+        ...(first.detail !== undefined && { text: first.detail }),
+        ...(fix !== undefined && { fix }),
+      },
+    ];
+  });
+  return rows.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
+}
+
+function driftRow(drift: Plan["drift"][number], change: Change | undefined, said: ReadonlySet<string>): AttentionRow[] {
+  const { address } = drift;
+  if (drift.after === null) {
+    if (said.has(address)) return [];
+    const next = change?.actions.includes("create")
+      ? "Applying makes it again."
+      : "Applying takes it out of the state.";
+    return [
+      {
+        severity: "note",
+        title: "No longer exists in the account",
+        where: [address],
+        fix: `${next} \`hostform apply\``,
+      },
+    ];
+  }
+  const declared = (name: string) =>
+    (change?.config?.[name] ?? null) !== null || change?.reasons.some(({ attribute }) => attribute === name) === true;
+  const hidden = hiddenIn(drift, change);
+  const names = movedIn(drift).filter(declared);
+  if (names.length === 0) return [];
+  const after = drift.after;
+  const moved = names.map((name) =>
+    hidden.includes(name) ? name : `${name} is ${short(after[name])}, and was ${short(drift.before[name])}`,
+  );
+  const back = change !== undefined && !isNoOp(change);
+  return [
+    {
+      severity: "note",
+      title: "Changed by hand in the account",
+      where: [address],
+      text: `${moved.join("; ")}.`,
+      fix: back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.",
+    },
+  ];
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+/** A due date in the past is an invoice that nobody has paid, or a host that is late. */
+function overdueRow({ address, before, after, provider }: Change, today: string): AttentionRow[] {
+  const due = after?.next_due_date ?? before?.next_due_date;
+  if (typeof due !== "string" || due >= today || !/^\d{4}-\d\d-\d\d/.test(due)) return [];
+  const command =
+    provider === "default" ? "`hostform invoices`" : `\`hostform invoices --provider ${shellWord(provider)}\``;
+  return [
+    {
+      severity: "note",
+      title: `Was due on ${due.slice(0, 10)}`,
+      where: [address],
+      fix: `${command} shows what is to be paid.`,
+    },
+  ];
+}
