@@ -1,11 +1,10 @@
 /** The published package in projects of others: packed once, installed beside what a project has of its own. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
 export const root = path.resolve(import.meta.dirname, "../..");
-const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
 /** Runs a program to its end and gives what it prints; throws with all of it when it fails. */
 export function run(command: string, args: readonly string[], cwd: string, env?: NodeJS.ProcessEnv): string {
@@ -31,14 +30,14 @@ export function pack(folder: string): string {
 }
 
 /**
- * Makes a project of ES modules in `folder` that has the package from the tarball, its dependencies, and of the optional
+ * Makes a project of ES modules in `folder` that has the package from the tarball, which needs no other, and of the optional
  * peers those that are named. Where what is installed comes from is the checkout's `node_modules`, and nothing else of it.
  */
 export function project(folder: string, tarball: string, peers: readonly string[]): string {
   const installed = path.join(folder, "node_modules/hostform");
   mkdirSync(installed, { recursive: true });
   run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed], folder);
-  for (const name of [...Object.keys(manifest.dependencies), "@types/node", "undici-types", ...peers]) {
+  for (const name of ["@types/node", "undici-types", ...peers]) {
     const target = path.join(folder, "node_modules", name);
     mkdirSync(path.dirname(target), { recursive: true });
     symlinkSync(path.join(root, "node_modules", name), target);

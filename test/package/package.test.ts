@@ -66,6 +66,13 @@ describe("the package", () => {
     );
   });
 
+  it("installs no other package: what it embeds is not declared a second time", () => {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(path.join(installed(), "package.json"), "utf8"),
+    );
+    expect({ dependencies, optionalDependencies }).toEqual({});
+  });
+
   it.each(["docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
     const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
     expect(named).not.toEqual([]);

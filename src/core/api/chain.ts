@@ -2,11 +2,10 @@
  * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
  * ones are here, the others in files of their name.
  */
-import type { Dispatcher } from "undici";
 import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import type { EndpointName } from "./endpoints.ts";
-import type { ApiAnswer, ApiReply, ChainHandler } from "./exchange.ts";
+import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
 import { httpDate, Limiter, limit, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
@@ -53,7 +52,7 @@ export interface ClientOptions {
   /** For jitter: numbers from 0 up to 1. */
   readonly random?: (() => number) | undefined;
   /** The connections; the caller closes them. Default: an own pool, through the proxies that `env` names. */
-  readonly dispatcher?: Dispatcher | undefined;
+  readonly dispatcher?: HttpDispatcher | undefined;
   /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** §8: 60 by default. More only where the host allows more. */
@@ -113,7 +112,7 @@ export function resolveOptions(options: ClientOptions) {
     token,
     clock,
     random,
-    dispatcher: (options.dispatcher ?? own) as Dispatcher,
+    dispatcher: (options.dispatcher ?? own) as HttpDispatcher,
     close: async (): Promise<void> => {
       await own?.close();
     },

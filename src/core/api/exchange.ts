@@ -192,3 +192,9 @@ function keepDigits(this: unknown, _key: string, value: unknown, context?: { rea
     ? source
     : value;
 }
+
+/** What is used of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */
+export interface HttpDispatcher {
+  dispatch(options: never, handler: never): boolean;
+  compose(interceptor: never): unknown;
+}

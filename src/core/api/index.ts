@@ -22,7 +22,7 @@ export {
   type MutationName,
   type Repeat,
 } from "./endpoints.ts";
-export type { CallOptions } from "./exchange.ts";
+export type { CallOptions, HttpDispatcher } from "./exchange.ts";
 export {
   type Acceptance,
   type Ledger,

@@ -4,13 +4,20 @@ import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/i
 import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
-import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler, type Cut } from "./exchange.ts";
+import {
+  type ApiReply,
+  type ApiRequest,
+  beforeLeaving,
+  type ChainHandler,
+  type Cut,
+  type HttpDispatcher,
+} from "./exchange.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 
 interface SendOptions {
   readonly baseUrl: URL;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: HttpDispatcher;
   readonly clock: Clock;
   /** For one attempt, from connecting to the last byte, in ms. */
   readonly timeoutMs: number;
@@ -28,7 +35,8 @@ export const LAST_WAIT_MS = 30_000;
  * once more, in the same turn of the event loop as undici writes. What was not written is `cancelled` with `reached: "no"`.
  */
 export function send(options: SendOptions): ChainHandler<ApiReply> {
-  const { baseUrl, dispatcher, clock, timeoutMs, maxResponseBytes } = options;
+  const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
+  const dispatcher = options.dispatcher as Dispatcher;
   return async (request) => {
     const { endpoint, signal, stop } = request;
     const held = beforeLeaving(request);
