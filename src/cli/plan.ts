@@ -6,10 +6,11 @@ import type { GuardFlags } from "../project/guards.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
+import type { Project } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
-import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
+import { diagnosticJson, plural, renderDiagnostics, renderMistakesMarkdown } from "../report/index.ts";
 import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
-import { type Action, printJson, say } from "./terminal.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface PlanFlags extends GuardFlags {
   readonly target?: readonly string[];
@@ -38,6 +39,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   // Before anything is asked of the account: a mistake in the name is reported at once.
   if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
   const reports = await reportPlaces(project, flags.report);
+  if (format === "markdown") await commentOnMistakes(terminal, project);
   return withPlan(project, options, async (run) => {
     const { plan, desired, store } = run;
     const { moneyScale } = run.providers;
@@ -58,6 +60,15 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
   });
 };
+
+/** Of a declaration with mistakes nothing is planned; its comment says so, and takes the place of the last plan's. */
+async function commentOnMistakes(terminal: Terminal, { declaration }: Project): Promise<void> {
+  const { diagnostics } = await declaration.check();
+  const { desired, partial } = await declaration.read();
+  const name = (desired ?? partial)?.project;
+  if (name === undefined || !diagnostics.some(isError)) return;
+  terminal.out(renderMistakesMarkdown(name, diagnostics, terminal.outLook.remedies));
+}
 
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;

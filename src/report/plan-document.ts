@@ -1,6 +1,7 @@
 // A plan as a document: Markdown for a pull request.
 import {
   type ChangeEffect,
+  type Diagnostic,
   effectOf,
   formatNumber,
   isError,
@@ -53,13 +54,33 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   return text;
 }
 
+/** The comment in place of a plan that could not be made: the same first line, so that the last plan does not stay. */
+export function renderMistakesMarkdown(
+  project: string,
+  diagnostics: readonly Diagnostic[],
+  remedies: RemedyText,
+): string {
+  const texts = diagnostics.map((one) => renderDiagnostics([one], { color: false, remedies }));
+  const shown = fitting(texts, COMMENT_BYTES * DIAGNOSTICS_SHARE);
+  const lines = [
+    markerOf(project),
+    `### hostform plan: ${escapeMarkdown(project)}\n`,
+    "**Nothing was planned: see the errors.**\n",
+    fenceMarkdown(texts.slice(0, shown).join("\n"), "text"),
+    ...more(texts.length - shown, "message"),
+  ];
+  return breakMarkdown(lines.join("\n"));
+}
+
+const markerOf = (project: string) => `<!-- hostform plan: ${encodeURIComponent(project.toWellFormed())} -->`;
+
 function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
   const { summary, refusal, facts, diagnostics, blocks, changes } = document;
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const heading =
     changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
   const lines = [
-    `<!-- hostform plan: ${encodeURIComponent(plan.project.toWellFormed())} -->`,
+    markerOf(plan.project),
     `### hostform plan: ${escapeMarkdown(plan.project)}\n`,
     `**${summary}**\n`,
     ...(refusal === undefined ? [] : [`**${refusal}**\n`]),

@@ -398,4 +398,14 @@ describe("one plan for many readers", () => {
     expect({ code: ran.code, text: ran.text }).toMatchObject({ code: 1, text: expect.stringContaining(message) });
     expect(project.sent()).toEqual([]);
   });
+
+  it("comments on a declaration with mistakes, too: the same first line, the errors, nothing planned", async () => {
+    const project = await startProject({ declare: declaration({ www: { ...www, plan_id: "eleven" } }) });
+    const ran = await project.run("plan", "--format", "markdown");
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(/^<!-- hostform plan: saved -->\n/);
+    expect(ran.out).toContain("**Nothing was planned: see the errors.**");
+    expect(ran.out).toContain("plan_id");
+    expect(project.sent()).toEqual([]);
+  });
 });
