@@ -46,7 +46,10 @@ describe("a turn", () => {
   it("is asked for again after each wait, says each, and sums them up", async () => {
     const { limiter, onWait, clock } = limiterOf([100, 50, 0]);
     expect(await limiter.acquire()).toEqual({ waitedMs: 150, left: 7 });
-    expect(onWait.mock.calls).toEqual([[100], [50]]);
+    expect(onWait.mock.calls).toEqual([
+      [100, undefined],
+      [50, undefined],
+    ]);
     expect(clock.waits).toEqual([100, 50]);
   });
 
