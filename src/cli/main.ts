@@ -4,12 +4,18 @@
  * family has a file, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
  */
 import { nodeTooOld } from "../core/model/runtime.ts";
+import { versionAnswer } from "./version.ts";
 
+const args = process.argv.slice(2);
 const tooOld = nodeTooOld(process.versions.node);
-if (tooOld === undefined) {
+const version = versionAnswer(args);
+if (tooOld === undefined && version !== undefined) {
+  // Scripts and package managers ask for it often: nothing more is loaded.
+  process.stdout.write(`${version}\n`);
+} else if (tooOld === undefined) {
   // Loaded only now: on an older Node it would fail in ways that say nothing.
   const [{ runCli }, { systemIo }] = await Promise.all([import("./cli.ts"), import("./system-io.ts")]);
-  process.exitCode = await runCli(process.argv.slice(2), systemIo());
+  process.exitCode = await runCli(args, systemIo());
 } else {
   process.stderr.write(`${tooOld}\n`);
   process.exitCode = 1;

@@ -1,5 +1,4 @@
 import { Command, Help, type Option } from "commander";
-import { VERSION } from "../core/api/version.ts";
 import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { refuseUntrustedCommand } from "../project/trust.ts";
@@ -17,6 +16,7 @@ import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
 import type { GuardedIo } from "./terminal.ts";
 import { type Action, opened } from "./terminal.ts";
+import { shortVersion } from "./version.ts";
 
 interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
@@ -30,7 +30,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
     .description(
       "Manages web-hosting accounts from a declaration: shows what differs, then changes the account to match.",
     )
-    .version(`hostform ${VERSION}`, "-V, --version", "show the version")
+    .version(shortVersion, "-V, --version", "show the version")
     .showHelpAfterError("(run with --help for usage)")
     .enablePositionalOptions(false)
     .exitOverride()

@@ -87,6 +87,20 @@ describe("the package", () => {
     );
   });
 
+  it.each(["--version", "-V", "version"])("answers %s without loading the command line", (asked) => {
+    // Each file of the package that is loaded, on standard error.
+    const hook = `import { registerHooks } from "node:module";
+      registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+    const bin = path.join(installed(), manifest.bin.hostform);
+    const hooked = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, bin, asked];
+    const { stdout, stderr } = spawnSync(process.execPath, hooked, { encoding: "utf8" });
+    expect(stdout.startsWith(`hostform ${manifest.version}`)).toBe(true);
+    const loaded = stderr.split("\n").filter((url) => url.startsWith("file:"));
+    const texts = loaded.map((url) => readFileSync(new URL(url), "utf8"));
+    expect(loaded.map((url) => path.basename(url))).toContain("hostform.js");
+    expect(texts.filter((text) => /node_modules\/|core\/(?:kinds|engine|record)\//.test(text))).toEqual([]);
+  });
+
   it("brings the Terraform provider along, which runs where it is installed", () => {
     const hostform = (...args: string[]) =>
       run(process.execPath, [path.join(installed(), manifest.bin.hostform), ...args], folder);

@@ -2,6 +2,7 @@ import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
 import { collect, examples, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
 import { printJson, type Terminal } from "../terminal.ts";
+import { longVersion, platform } from "../version.ts";
 
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
@@ -81,9 +82,8 @@ export function registerSetup({ program, command, action }: Registration): void 
 
 /** `hostform version`. */
 async function runVersion(terminal: Terminal): Promise<number> {
-  const platform = `${process.platform}-${process.arch}`;
   if (terminal.json) {
     printJson(terminal, { version: VERSION, node: process.versions.node, platform });
-  } else terminal.out(`hostform ${VERSION} (Node ${process.versions.node}, ${platform})\n`);
+  } else terminal.out(`${longVersion}\n`);
   return 0;
 }
