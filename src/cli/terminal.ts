@@ -154,10 +154,12 @@ function logOf(terminal: Terminal): Log {
   };
 }
 
-/** How text on the two streams is to look: NO_COLOR, FORCE_COLOR and `--no-color` honoured, width only on a terminal. */
+/** How text on the two streams is to look: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and `--no-color` honoured, width only on a terminal. */
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
-  const forced = io.env.FORCE_COLOR !== undefined && io.env.FORCE_COLOR !== "0";
-  const allowed = color && !io.env.NO_COLOR && io.env.TERM !== "dumb";
+  const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE = "0", TERM } = io.env;
+  const refused = FORCE_COLOR === "0" || FORCE_COLOR === "false";
+  const forced = FORCE_COLOR !== undefined || !["", "0"].includes(CLICOLOR_FORCE);
+  const allowed = color && !NO_COLOR && !refused && TERM !== "dumb";
   const look = (terminal: boolean): MessageStyle => ({
     remedies: yamlRemedies,
     color: allowed && (terminal || forced),
