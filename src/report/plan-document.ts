@@ -1,8 +1,6 @@
 // A plan as a document: Markdown for a pull request.
 import {
-  type ChangeEffect,
   type Diagnostic,
-  effectOf,
   formatNumber,
   isError,
   isNoOp,
@@ -12,12 +10,11 @@ import {
 } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
-import { moneyLines } from "./money.ts";
-import { type MoneyScale, plural } from "./numbers.ts";
+import type { MoneyScale } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
-import { offlineLines, onlineLines, requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
-import { nameSome } from "./progress.ts";
+import { type PlanReport, planReport } from "./plan-report.ts";
+import { requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanDocumentOptions {
@@ -32,13 +29,20 @@ export const COMMENT_BYTES = 64_000;
 const DIAGNOSTICS_SHARE = 0.5;
 
 /**
- * A plan as a comment for a pull request: the summary with orders and removals, errors and warnings, and the text of the
- * plan as a diff, folded away. Cut between changes when it is too long. Begins with a comment that is the same for each
- * plan of the project, so that a job can find the comment it wrote before.
+ * A plan as a comment for a pull request: one sentence, outages and orders as tables, the other sections of the page, errors
+ * and warnings, and the text of the plan as a diff, folded away. When it is too long, the diff is cut between changes, then
+ * messages, then the other sections; outages and orders stay, as names alone if there is no room for tables. Begins with
+ * a comment that is the same for each plan of the project, so that a job can find the comment it wrote before.
  */
 export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): string {
-  const document = planDocument(plan, options);
   const limit = options.limit ?? COMMENT_BYTES;
+  const report = planReport(plan, options);
+  const parts = planDocument(plan, options, report);
+  const bare = assemble(plan, { ...parts, sections: [] }, 0, 0);
+  const room = limit - bytesOf(bare);
+  const lasting = lastingSections(report, room);
+  const full: PlanDocument = { ...parts, sections: [...lasting, ...otherSections(report)] };
+  const document = bytesOf(full.sections.join("\n")) < room ? full : { ...parts, sections: lasting };
   const { diagnostics, blocks } = document;
   let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
   let shown = blocks.length;
@@ -75,15 +79,16 @@ export function renderMistakesMarkdown(
 const markerOf = (project: string) => `<!-- hostform plan: ${encodeURIComponent(project.toWellFormed())} -->`;
 
 function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
-  const { summary, refusal, facts, diagnostics, blocks, changes } = document;
+  const { headline, verdict, sections, facts, diagnostics, blocks, changes } = document;
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const heading =
     changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
   const lines = [
     markerOf(plan.project),
     `### hostform plan: ${escapeMarkdown(plan.project)}\n`,
-    `**${summary}**\n`,
-    ...(refusal === undefined ? [] : [`**${refusal}**\n`]),
+    `**${plain(headline)}**\n`,
+    ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
+    ...sections,
     ...facts.map((fact) => `- ${escapeMarkdown(fact)}`),
     "",
     ...(messages > 0 ? [fenceMarkdown(diagnostics.slice(0, messages).join("\n"), "text")] : []),
@@ -95,6 +100,108 @@ function assemble(plan: Plan, document: PlanDocument, messages: number, shown: n
   ];
   return breakMarkdown(lines.join("\n"));
 }
+
+/** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
+function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
+  const outages = offline.map(({ site, address, what, why, undo }) => [site, address, what, why, undo].map(code));
+  const rows = orders.map(({ site, address, client, plan, unknown, cycle, price, discount, now, monthly }) => [
+    code(client === null ? site : `${site} (${client})`),
+    code(address),
+    code(unknown === undefined ? plan : `${plan} (${unknown})`),
+    ...[cycle, price, discount, now, monthly].map(code),
+  ]);
+  const sums = totals.map(({ label, orders: count, now, monthly }) => [
+    code(label),
+    "",
+    code(count),
+    "",
+    "",
+    "",
+    code(now),
+    code(monthly),
+  ]);
+  const note = moneyNote === undefined ? [] : [`${code(moneyNote)}\n`];
+  const tables = [
+    ...table("Sites going offline", ["Site", "Resource", "What", "Why", "Undo"], outages),
+    ...table(
+      "Orders",
+      ["Order", "Resource", "Plan", "For", "Price", "Discount", "Billed now", "Per month"],
+      [...rows, ...sums],
+    ),
+    ...(orders.length > 0 ? note : []),
+  ];
+  if (bytesOf(tables.join("\n")) < room) return tables;
+  const bill = totals.map(
+    ({ label, orders: count, now, monthly }) =>
+      `- ${[label, count, now, monthly].map((text) => code(shorten(text, LONGEST_FACT))).join(", ")}`,
+  );
+  const rest = room - bytesOf([...bill, ...note].join("\n")) - 10;
+  const down = named("Sites going offline", offline, rest - (orders.length > 0 ? NAMES_OVERHEAD : 0));
+  const left = rest - bytesOf(down.join("\n"));
+  return [...down, ...named("Orders", orders, left), ...(orders.length > 0 ? [...bill, "", ...note] : [])];
+}
+
+/** What the title of a list of names and the sentence for those that are missing take, in bytes. */
+const NAMES_OVERHEAD = 160;
+
+/** Names alone, and how many there is no room for. */
+function named(
+  title: string,
+  rows: readonly { readonly site: string; readonly address: string }[],
+  room: number,
+): string[] {
+  if (rows.length === 0) return [];
+  const names = rows.map(({ site, address }) => code(site || address));
+  const shown = fitting(
+    names.map((name) => `${name}, `),
+    room - title.length - 150,
+  );
+  return [
+    `#### ${title}: ${formatNumber(rows.length)}\n`,
+    `${names.slice(0, shown).join(", ")}\n`,
+    ...more(rows.length - shown, "name"),
+  ];
+}
+
+/** The other sections of the page, a few lines of each, and what a person has to look at beside the errors and warnings. */
+function otherSections({ attention, others }: PlanReport): string[] {
+  const notes = attention.filter(({ severity, title }) => severity === "note" || title.startsWith("Created or not"));
+  const points = notes.map(
+    ({ title, where, text = "", fix = "" }) => `${title} (${where.join(", ")}). ${text} ${fix.replaceAll("`", "")}`,
+  );
+  return [
+    ...bullets("Needs attention", points),
+    ...others.flatMap(({ title, rows }) =>
+      bullets(
+        title,
+        rows.map(({ sentence }) => sentence),
+      ),
+    ),
+  ];
+}
+
+const MOST_BULLETS = 20;
+
+function bullets(title: string, texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  const lines = texts.slice(0, MOST_BULLETS).map((text) => `- ${code(shorten(text.trim(), LONGEST_FACT))}`);
+  return [`#### ${title}\n`, ...lines, "", ...more(texts.length - lines.length, "line")];
+}
+
+/** Cells are finished Markdown. */
+function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  // A bar ends a cell, also within a code span.
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [`#### ${title}\n`, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
+}
+
+/** A text of others. */
+const code = escapeMarkdown;
+
+/** Our own words, amounts and counts; anything else as {@link code}, and what a host would turn into a link or a reference. */
+const plain = (text: string) =>
+  /^[\p{L}\p{N} .,:;()'’+−–-]*$/u.test(text) && !/www\.|\p{L}\.\p{L}/iu.test(text) ? text : code(text);
 
 function more(count: number, noun: string, of = ""): string[] {
   if (count <= 0) return [];
@@ -135,10 +242,12 @@ interface PlanDocumentOptions {
 
 /** The parts of a plan as a document, each of them plain text that is safe to print and still to be escaped for its format. */
 export interface PlanDocument {
-  readonly summary: string;
-  /** Why it cannot be applied; absent when it can. */
-  readonly refusal?: string;
-  /** What orders, removals and requests there are, a line for each. */
+  readonly headline: string;
+  /** Whether it can be applied. */
+  readonly verdict: string;
+  /** Finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
+  readonly sections: readonly string[];
+  /** Terraform's count, and the requests: a line for each. */
   readonly facts: readonly string[];
   /** Errors, then warnings; equal ones are one. */
   readonly diagnostics: readonly string[];
@@ -151,7 +260,11 @@ export interface PlanDocument {
 const LONGEST_FACT = 300;
 
 /** Takes a plan apart for Markdown, in the words of `renderPlan`. */
-function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions): PlanDocument {
+function planDocument(
+  plan: Plan,
+  { moneyScale, remedies }: PlanDocumentOptions,
+  report: PlanReport,
+): Omit<PlanDocument, "sections"> {
   const paint = painter(false);
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const errors = plan.diagnostics.filter(isError);
@@ -166,10 +279,10 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions)
     driftLines(plan, paint),
   ];
   return {
-    // Here it stands first: there is no above.
-    summary: summaryLine(plan).replace("; see above.", "."),
-    ...(errors.length > 0 && { refusal: `The plan has ${plural(errors.length, "error")} and cannot be applied.` }),
-    facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...effectLines(plan), requestLine(plan)].map(
+    headline: report.headline,
+    verdict: report.verdictText,
+    // Nothing is above it here.
+    facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)].map(
       (line) => shorten(line.trim(), LONGEST_FACT),
     ),
     diagnostics: [
@@ -180,20 +293,6 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanDocumentOptions)
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };
-}
-
-/** `Deletes hosting_grant.a, hosting_grant.b and 3 more.`: what a reader must not overlook. */
-function effectLines(plan: Plan): string[] {
-  const by = (effect: ChangeEffect) =>
-    plan.changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
-  const line = (verb: string, addresses: readonly string[]) =>
-    addresses.length === 0 ? [] : [`${verb} ${nameSome(addresses)}.`];
-  return [
-    ...line("Deletes", by("delete")),
-    ...offlineLines(plan.changes),
-    ...onlineLines(plan.changes),
-    ...line("Manages no longer", by("forget")),
-  ];
 }
 
 /** What becomes of the thing a line is about, by the sign that it begins with. */

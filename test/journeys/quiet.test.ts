@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 
 const ADDRESS = "hosting_service.www";
-const BLOCK = `# ${ADDRESS} will be created`;
+const BLOCK = `# ${ADDRESS} will be ordered`;
 
 describe("--quiet", () => {
   it.each([

@@ -123,11 +123,15 @@ describe("renderPlanMarkdown", () => {
       { remedies: fixOf },
     );
     const head = markdown.slice(0, markdown.indexOf("<details>"));
-    expect(head).toContain(
-      "- `Orders: 1 service, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount, then 150 (USD, API's unit) a month`",
+    const [outages, orders, webhooks] = ["#### Sites going offline", "#### Orders", "#### Webhooks"].map((title) =>
+      head.indexOf(title),
     );
-    expect(head).toContain("- `Deletes hosting_webhook.a.`");
-    expect(head).toContain("- `1 service goes offline: hosting_service.b.`");
+    expect(outages).toBeGreaterThan(0);
+    expect(orders).toBeGreaterThan(outages as number);
+    expect(webhooks).toBeGreaterThan(orders as number);
+    expect(head).toMatch(/\| `hosting_service\.b` \| `hosting_service\.b` \| `Suspended, and no longer managed` \|/);
+    expect(head).toContain("| `1800 (USD, API's unit)` | `150 (USD, API's unit)` |");
+    expect(head).toContain("`hosting_webhook.a");
   });
 });
 
@@ -142,7 +146,21 @@ describe("a plan that is too long for a comment", () => {
     const shown = markdown.match(/will be ordered/g)?.length ?? 0;
     expect(markdown).toContain(`… and ${1000 - shown} more parts of the plan, for which there is no room here.`);
     expect(markdown).toContain("    }\n```\n\n</details>");
-    expect(markdown).toContain("**Plan: 1,000 to add".replace(",", ""));
+    expect(markdown).toContain("`Plan: 1000 to add");
+  });
+
+  it("never leaves out an order or an outage: their names stay when there is no room for tables", () => {
+    const down = (i: number) =>
+      change({ address: `hosting_service.down${i}`, actions: ["forget"], before: { id: "1" }, removal: "suspend" });
+    const outages = Array.from({ length: 300 }, (_, i) => down(i));
+    const orders = Array.from({ length: 700 }, (_, i) =>
+      order({ address: `hosting_service.s${i}`, after: { domain: `site-${i}.example` } }),
+    );
+    const markdown = renderPlanMarkdown(plan([...orders, ...outages]), { remedies: fixOf });
+    expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
+    expect(markdown.match(/`hosting_service\.down\d+`/g)).toHaveLength(300);
+    expect(markdown.match(/`site-\d+\.example`/g)).toHaveLength(700);
+    expect(markdown).not.toContain("more name");
   });
 
   it("keeps within any limit that its head fits into, whatever stands in it", () => {
