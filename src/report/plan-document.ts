@@ -165,10 +165,9 @@ function named(
 
 /** The other sections of the page, a few lines of each, and what a person has to look at beside the errors and warnings. */
 function otherSections({ attention, others }: PlanReport): string[] {
-  const notes = attention.filter(({ severity, title }) => severity === "note" || title.startsWith("Created or not"));
-  const points = notes.map(
-    ({ title, where, text = "", fix = "" }) => `${title} (${where.join(", ")}). ${text} ${fix.replaceAll("`", "")}`,
-  );
+  const points = attention
+    .filter(({ from }) => from === "account") // Errors and warnings have a block of their own.
+    .map(({ title, where, text = "", fix = "" }) => [`${title} (${where.join(", ")}).`, text, fix].join(" "));
   return [
     ...bullets("Needs attention", points),
     ...others.flatMap(({ title, rows }) =>
@@ -184,7 +183,9 @@ const MOST_BULLETS = 20;
 
 function bullets(title: string, texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
-  const lines = texts.slice(0, MOST_BULLETS).map((text) => `- ${code(shorten(text.trim(), LONGEST_FACT))}`);
+  const lines = texts
+    .slice(0, MOST_BULLETS)
+    .map((text) => `- ${code(shorten(text.replaceAll("`", "").trim(), LONGEST_FACT))}`);
   return [`#### ${title}\n`, ...lines, "", ...more(texts.length - lines.length, "line")];
 }
 

@@ -75,6 +75,8 @@ interface TotalRow {
 }
 
 export interface AttentionRow {
+  /** What it comes from: an error or warning of the plan, or what the account shows. */
+  readonly from: "diagnostic" | "account";
   readonly severity: "error" | "warning" | "note";
   readonly title: string;
   /** Resources and places that it is about. */
@@ -257,6 +259,7 @@ function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedie
     ...pending.map((address): AttentionRow => {
       const fix = remedies({ address, remedies: [{ do: "resolve" }] });
       return {
+        from: "account",
         severity: "warning",
         title: "Created or not: the outcome is unknown",
         where: [address],
@@ -283,6 +286,7 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
     ]);
     return [
       {
+        from: "diagnostic",
         severity: first.severity,
         title: first.summary,
         where: [...new Set(where)],
@@ -303,6 +307,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
       : "Applying takes it out of the state.";
     return [
       {
+        from: "account",
         severity: "note",
         title: "No longer exists in the account",
         where: [address],
@@ -322,6 +327,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   const back = change !== undefined && !isNoOp(change);
   return [
     {
+      from: "account",
       severity: "note",
       title: "Changed by hand in the account",
       where: [address],
@@ -344,6 +350,7 @@ function overdueRow({ address, before, after, provider }: Change, today: string)
     provider === "default" ? "`hostform invoices`" : `\`hostform invoices --provider ${shellWord(provider)}\``;
   return [
     {
+      from: "account",
       severity: "note",
       title: `Was due on ${due.slice(0, 10)}`,
       where: [address],
