@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
+import type { Clock } from "../../src/core/model/index.ts";
 import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
 import { startSandbox } from "./sandbox.ts";
@@ -20,8 +21,9 @@ import {
   readDiagnostic,
   readOutcome,
 } from "./terraform-outcome.ts";
-import { type Started, Workplace } from "./terraform-process.ts";
+import { Workplace } from "./terraform-process.ts";
 import { builtProvider, VERSION } from "./terraform-provider.ts";
+import { type ServedProvider, serveProvider } from "./terraform-served.ts";
 import { type InstanceState, readState } from "./terraform-state.ts";
 import { fastTime } from "./terraform-time.ts";
 
@@ -42,8 +44,8 @@ export interface TerraformOptions {
   readonly tokens?: Readonly<Record<string, keyof Sandbox["tokens"]>>;
   /**
    * How Terraform comes to the provider. "mirror" is what users have, and needs `init`. "override" (default) starts the same
-   * processes without it. "running" is one process that serves every command of the test, which takes a third of the
-   * time: for journeys that are not about processes; the environment of the provider stays as it was at the start.
+   * processes without it. "running" is this process, which serves every command of the test in a tenth of the time: for
+   * journeys that are not about processes; the environment of the provider stays as it was at the start.
    */
   readonly install?: "mirror" | "override" | "running";
   /** How many milliseconds pass in one, for the provider and the sandbox: what takes a minute need not be waited for. */
@@ -69,24 +71,29 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
   await mkdir(home);
   const rc = path.join(home, "terraform.rc");
   await writeFile(rc, cliConfiguration(provider, options.install));
-  const terraform = new Terraform(dir, sandbox, {
-    ...cleanEnvironment(),
-    HOME: home,
-    TF_CLI_CONFIG_FILE: rc,
-    TF_IN_AUTOMATION: "1",
-    CHECKPOINT_DISABLE: "1",
-    HOSTING_BASE_URL: (await options.through?.(sandbox.url)) ?? sandbox.url,
-    HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
-    HOSTFORM_PROJECT: "journey",
-    HOSTFORM_STATE_HOME: path.join(home, "hostform"),
-    // Each process has its own budget: what these tests are about is not the time that a shared one takes.
-    HOSTFORM_LEDGER: "memory",
-    ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
-    ...time?.env,
-    ...options.env,
-  });
+  const terraform = new Terraform(
+    dir,
+    sandbox,
+    {
+      ...cleanEnvironment(),
+      HOME: home,
+      TF_CLI_CONFIG_FILE: rc,
+      TF_IN_AUTOMATION: "1",
+      CHECKPOINT_DISABLE: "1",
+      HOSTING_BASE_URL: (await options.through?.(sandbox.url)) ?? sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
+      HOSTFORM_PROJECT: "journey",
+      HOSTFORM_STATE_HOME: path.join(home, "hostform"),
+      // Each process has its own budget: what these tests are about is not the time that a shared one takes.
+      HOSTFORM_LEDGER: "memory",
+      ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
+      ...time?.env,
+      ...options.env,
+    },
+    time?.clock,
+  );
   onTestFinished(() => terraform.close());
-  if (options.install === "running") await terraform.serve(provider.executable);
+  if (options.install === "running") await terraform.serve();
   await terraform.write(
     `terraform {\n  required_providers {\n    hosting = {\n      source  = "hostform/hosting"\n      version = "${VERSION}"\n    }\n  }\n}\n`,
     "versions.tf",
@@ -96,28 +103,25 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
 
 export class Terraform extends Workplace {
   readonly sandbox: Sandbox;
-  #server: Started | undefined;
+  readonly #clock: Clock | undefined;
+  #server: ServedProvider | undefined;
 
-  constructor(dir: string, sandbox: Sandbox, env: Record<string, string | undefined>) {
+  /** @param clock of a provider that this process serves. */
+  constructor(dir: string, sandbox: Sandbox, env: Record<string, string | undefined>, clock?: Clock) {
     super(dir, env);
     this.sandbox = sandbox;
+    this.#clock = clock;
   }
 
-  /** Starts the provider, which serves the commands from now on. */
-  async serve(executable: string): Promise<void> {
-    const started = this.start(executable, ["--reattach"]);
-    const { child, ended } = started;
-    this.#server = started;
-    const line = await new Promise<string>((resolve, reject) => {
-      child.stdout?.on("data", (chunk) => resolve(String(chunk)));
-      ended.then(({ text }) => reject(new Error(`the provider ended:\n${text}`)), reject);
-    });
-    this.env.TF_REATTACH_PROVIDERS = /^TF_REATTACH_PROVIDERS='(.*)'$/m.exec(line)?.[1];
+  /** From now on a provider in this process serves the commands. */
+  async serve(): Promise<void> {
+    this.#server = await serveProvider({ env: { ...this.env }, folder: this.dir, clock: this.#clock });
+    this.env.TF_REATTACH_PROVIDERS = this.#server.reattach;
   }
 
-  /** Does something with commands that one new process serves. */
+  /** Does something with commands that one provider in this process serves. */
   async served<T>(work: () => Promise<T>): Promise<T> {
-    await this.serve((await builtProvider()).executable);
+    await this.serve();
     try {
       return await work();
     } finally {
@@ -125,14 +129,12 @@ export class Terraform extends Workplace {
     }
   }
 
-  /** Ends the provider that serves the commands, if there is one: left alone, it leaves nothing behind. */
+  /** Ends the provider that serves the commands, if there is one. @throws Error with its defects. */
   async #dismiss(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
     delete this.env.TF_REATTACH_PROVIDERS;
-    server?.child.kill("SIGTERM");
-    const ended = await server?.ended;
-    if (ended !== undefined) expectSound(ended, "…, in the provider");
+    await server?.close();
   }
 
   get control(): Sandbox["control"] {

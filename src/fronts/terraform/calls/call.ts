@@ -11,6 +11,7 @@ import type { Kind } from "../../../core/kinds/kind.ts";
 import {
   type AttributePath,
   breakCommands,
+  type Clock,
   type Diagnostic,
   escapeLine,
   escapeText,
@@ -46,9 +47,15 @@ export interface Connection {
   readonly stop: AbortController;
   /** The environment of the process. */
   readonly env: ProcessEnvironment;
+  /** The folder in which Terraform runs, and the time. Default: those of the process. */
+  readonly folder?: string | undefined;
+  readonly clock?: Clock | undefined;
   /** Terraform's log (TF_LOG). Never log a secret. */
   readonly log: Log;
 }
+
+/** What a connection needs of the process that it lives in. */
+export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**
  * One call: the bytes of a request message in, those of an answer out. Failures that the user should know are diagnostics in the
@@ -60,15 +67,8 @@ type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSigna
 export type Calls = Readonly<Record<string, Call>>;
 
 /** A new connection, not configured. */
-export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Connection {
-  return {
-    session: undefined,
-    isAnswerLost: false,
-    warnings: [],
-    stop: new AbortController(),
-    env,
-    log,
-  };
+export function newConnection(host: Host): Connection {
+  return { session: undefined, isAnswerLost: false, warnings: [], stop: new AbortController(), ...host };
 }
 
 /** @throws HostformError when the provider is not configured. */

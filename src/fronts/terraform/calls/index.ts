@@ -12,13 +12,13 @@ import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import { noSuchMethod, type Peer } from "../wire/grpc.ts";
 import type { Log } from "../wire/log.ts";
 import { type FunctionSchema, StringKind } from "../wire/tfplugin6.gen.ts";
-import { type Calls, type Connection, diagnosed, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
+import { type Calls, diagnosed, type Host, newConnection, rpcs, toDiagnostics, unary } from "./call.ts";
 import { calls as dataCalls } from "./data.ts";
 import { calls as resourceCalls } from "./resource.ts";
 
 /** A new provider, not configured. */
-export function createProvider(process: Pick<Connection, "env" | "log">): Peer {
-  const connection = newConnection(process);
+export function createProvider(host: Host): Peer {
+  const connection = newConnection(host);
   return {
     async handle(method, request, cancelled) {
       const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
@@ -92,7 +92,7 @@ export const calls: Calls = {
   })),
 
   ConfigureProvider: unary(rpcs.configureProvider, async ({ config, terraformVersion }, connection) => {
-    const { stop, env, log } = connection;
+    const { stop, env, folder, clock, log } = connection;
     const before = connection.session;
     connection.session = undefined;
     await before?.close();
@@ -104,6 +104,8 @@ export const calls: Calls = {
       connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
         stop: stop.signal,
         env,
+        folder,
+        clock,
         terraformVersion,
         onWait: waitLog(log),
         onWarning(warning) {

@@ -31,9 +31,9 @@ export interface SessionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** "1.11.4". */
   readonly terraformVersion: string | undefined;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** The folder in which Terraform runs: paths are relative to it. Default: that of the process. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** Called when a request has to wait, with the time in ms. */
   onWait?(ms: number, wait?: Wait): void;
   /** Called with each warning, also after the session was opened. */

@@ -1,0 +1,50 @@
+/**
+ * The provider in this process: Terraform connects to it as to any that already runs (TF_REATTACH_PROVIDERS), and no process has
+ * to start. Each connection has a provider of its own, as in `--reattach`.
+ */
+import { tmpdir } from "node:os";
+import type { Clock } from "../../src/core/model/index.ts";
+import { createProvider } from "../../src/fronts/terraform/calls/index.ts";
+import { PROVIDER_ADDRESS } from "../../src/fronts/terraform/package.ts";
+import { createGrpcServer } from "../../src/fronts/terraform/wire/grpc.ts";
+import { listen, reattachment } from "../../src/fronts/terraform/wire/handshake.ts";
+import type { Log } from "../../src/fronts/terraform/wire/log.ts";
+
+/** Its calls may last as long as a test. */
+const GRACE_MS = 20_000;
+
+export interface ServedProvider {
+  /** The value of TF_REATTACH_PROVIDERS. */
+  readonly reattach: string;
+  /** Ends the connections and their calls. @throws Error with the defects that it logged. */
+  close(): Promise<void>;
+}
+
+/** @param options the environment of the provider from now on, the folder in which Terraform runs, and the time there. */
+export async function serveProvider(options: {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly folder: string;
+  readonly clock?: Clock | undefined;
+}): Promise<ServedProvider> {
+  const defects: string[] = [];
+  const log: Log = (level, message, fields) =>
+    void (level === "error" && defects.push(`${message} ${JSON.stringify(fields)}`));
+  const grpc = createGrpcServer({
+    service: "tfplugin6.Provider",
+    tls: undefined,
+    log,
+    grace: GRACE_MS,
+    connect: () => createProvider({ ...options, log }),
+    onShutdown: () => undefined,
+    onEmpty: () => undefined,
+  });
+  const endpoint = await listen(grpc.server, { platform: process.platform, folder: tmpdir() });
+  return {
+    reattach: reattachment(PROVIDER_ADDRESS, endpoint, process.pid),
+    async close() {
+      await grpc.shutdown();
+      endpoint.remove();
+      if (defects.length > 0) throw new Error(`defects of the provider:\n${defects.join("\n")}`);
+    },
+  };
+}
