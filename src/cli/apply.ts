@@ -135,10 +135,12 @@ function refusePlanFlags(flags: ApplyFlags): void {
   });
 }
 
-async function approve(terminal: Terminal, command: "apply" | "destroy", stop: AbortSignal): Promise<void> {
-  const question = command === "apply" ? "Make these changes?" : "Remove all this?";
+const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
+
+/** Asks whether to go on. @throws HostformError `apply.declined` unless the answer is yes. */
+export async function approve(terminal: Terminal, command: keyof typeof QUESTIONS, stop?: AbortSignal): Promise<void> {
   say(terminal, "");
-  const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
+  const answer = await terminal.ask(`${QUESTIONS[command]} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
   const nobody = answer === undefined;
   throw new HostformError([
@@ -148,7 +150,11 @@ async function approve(terminal: Terminal, command: "apply" | "destroy", stop: A
       summary: nobody
         ? "Cannot ask for approval: standard input is not a terminal"
         : "Not approved. Nothing was changed.",
-      ...(nobody && { remedies: ["Nothing was changed. Pass --auto-approve to apply without approval."] }),
+      ...(nobody && {
+        remedies: [
+          `Nothing was changed. Pass --auto-approve to ${command === "adopt" ? command : "apply"} without approval.`,
+        ],
+      }),
     },
   ]);
 }

@@ -3,7 +3,7 @@ import { access, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fail } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { checkStarter, gitignoreWith, parseMoneyScale, starter } from "../project/starter.ts";
+import { checkStarter, gitignoreWith, nameFrom, parseMoneyScale, starter } from "../project/starter.ts";
 import { escapeLine } from "../report/index.ts";
 import { fileFailure, readIfPresent } from "./files.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
@@ -115,13 +115,4 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** A project name out of a folder's. */
-function nameFrom(dir: string): string {
-  const name = path
-    .basename(dir)
-    .replace(/[^A-Za-z0-9_-]+/g, "-")
-    .replace(/^[^A-Za-z]+|-+$/g, "");
-  return name === "" ? "hosting" : name;
 }

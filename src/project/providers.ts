@@ -7,7 +7,7 @@ import { requireAllowedOrigin } from "../core/api/address.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
 import { HostingClient, ledgerFor } from "../core/api/index.ts";
 import { budgetShareIn } from "../core/api/limiter.ts";
-import { readToken } from "../core/api/token.ts";
+import { accountDigest, readToken } from "../core/api/token.ts";
 import type { ReadData } from "../core/engine/index.ts";
 import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
@@ -108,6 +108,11 @@ export class Providers {
   async use(alias: string): Promise<Provider> {
     await this.prepare([alias]);
     return this.get(alias);
+  }
+
+  /** A name for the account of a prepared provider, the same in every run. It does not reveal the token. */
+  accountName(alias: string): string {
+    return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
   /** What was read of the accounts may be old by now. */

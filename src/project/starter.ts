@@ -1,4 +1,5 @@
 /** What `init` writes: a first declaration, and the lines of .gitignore that keep secrets out of Git. */
+import path from "node:path";
 import { stringify } from "yaml";
 import { VERSION } from "../core/api/version.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -56,6 +57,27 @@ ${providers}`,
     "# An example of each kind. Remove the `# ` in front of what you need.\n",
     ...sections,
   ].join("\n");
+}
+
+/** The hosting.yaml of an account that was adopted: its resources are in the files beside it. */
+export function adoptedStarter(project: string): string {
+  return `# yaml-language-server: $schema=${SCHEMA_URL}
+#
+# \`hostform adopt\` wrote this from an account that was there already. The files beside it hold what is in the account.
+
+# Part of the key under which services are ordered: do not change it after the first order.
+${stringify({ project })}
+# What one run may do at most.
+${stringify({ guards: { max_orders: 3, max_removals: 5 } })}`;
+}
+
+/** A project name out of a folder's. */
+export function nameFrom(dir: string): string {
+  const name = path
+    .basename(dir)
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^[^A-Za-z]+|-+$/g, "");
+  return name === "" ? "hosting" : name;
 }
 
 const SCALE_NOTE = "the API counts in cents; without this, amounts are shown in the API's own unit";

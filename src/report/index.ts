@@ -21,6 +21,7 @@ export {
   isWaiting,
   type Reading,
   readingLine,
+  secondsFor,
   waitLine,
   waitReasonLine,
 } from "./budget.ts";
@@ -52,6 +53,7 @@ export {
 } from "./listings.ts";
 export { moneyLines } from "./money.ts";
 export {
+  firstOf,
   formatDuration,
   formatElapsed,
   formatEstimate,

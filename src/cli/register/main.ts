@@ -87,6 +87,7 @@ export function registerMain(registration: Registration): void {
       ],
     ],
   );
+  registerAdopt(registration, GROUP);
   examples(
     command("resolve", "finish creates whose result is unknown", GROUP)
       .argument("[address]", "the resource (default: list all pending creates)")
@@ -99,6 +100,31 @@ export function registerMain(registration: Registration): void {
       ["hostform resolve", "show what is known of each"],
       ["hostform resolve hosting_domain.acme --adopt 4711", "it was ordered: the invoice shows its id"],
       ["hostform resolve hosting_domain.acme --absent", "it was not ordered; the next apply orders it"],
+    ],
+  );
+}
+
+/** adopt: from an account to the declaration that matches it. */
+function registerAdopt({ command, action }: Registration, group: string): void {
+  examples(
+    command("adopt", "bring an account under management: write its declaration and its state", group)
+      .option("--names <file>", "CSV `id,name`: names in place of those made from domains", given)
+      .option("--clients <file>", "CSV `service id,client`: whose each service is", given)
+      .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
+      .option("--client <name>", "only what is of this client", given)
+      .option("--provider <name>", "the account, by its name under `providers` (default: default)", given)
+      .option(
+        "--project <name>",
+        "name of the project, if there is no declaration yet (default: the folder's name)",
+        given,
+      )
+      .option("--dry-run", "read the account, and print what would be written")
+      .option("--auto-approve", "go on without asking")
+      .action(action(() => import("../adopt.ts"), "runAdopt", "none")),
+    [
+      ["hostform adopt", "show what it takes, ask, read the account, write"],
+      ["hostform adopt --dry-run", "only show what would be written"],
+      ["hostform adopt --clients services.csv --auto-approve", "a file for each client"],
     ],
   );
 }

@@ -18,5 +18,5 @@ export { duplicate, lookalike, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
 export { fileOutputIn, fingerprintOf, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
-export { NotLiveYet, observedMark, signOnRefused, unknownPhase, unseenNames } from "./status.ts";
+export { mayPass, NotLiveYet, observedMark, signOnRefused, unknownPhase, unseenNames } from "./status.ts";
 export * from "./validate.ts";

@@ -153,7 +153,8 @@ function one(
   parent: string | undefined,
   alone: boolean,
 ): Promise<Remote | undefined> {
-  return alone && kind.get !== undefined ? account.get(kind, id) : account.find(kind, id, parent);
+  const byGet = alone && kind.get !== undefined && account.listed(kind) === undefined;
+  return byGet ? account.get(kind, id) : account.find(kind, id, parent);
 }
 
 async function readImported(

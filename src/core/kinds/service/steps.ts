@@ -3,7 +3,8 @@ import type { PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
 import type { ChangeStep } from "../kind.ts";
-import { isHosting, passwordForm } from "./words.ts";
+import { listPrice } from "./quote.ts";
+import { isHosting, monthsOf, passwordForm } from "./words.ts";
 
 /** Sets the password, or has it generated (§4 POST /services/{id}/password). */
 export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep<"resetPassword"> {
@@ -144,6 +145,38 @@ const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
 export function planIdOf({ plan }: JsonObject, plans: readonly PlanRecord[]): number | undefined {
   const [id, ...others] = namesakesOf(plans, plan);
   return others.length === 0 ? id : undefined;
+}
+
+/**
+ * The plan of a live service: the one of its number or name; where several plans have the name, or the host shows none, the only
+ * one whose price and cycle fit. Undefined where that is not certain; then the candidates are those that it may be.
+ */
+export function planOf(
+  live: JsonObject,
+  plans: readonly PlanRecord[],
+): { readonly id: number | undefined; readonly candidates: readonly PlanRecord[] } {
+  if (typeof live.plan_id === "number") return { id: live.plan_id, candidates: [] };
+  const numbered = plans.filter(({ plan_id: id }) => id !== null);
+  const all = [...new Map(numbered.map((plan) => [plan.plan_id, plan])).values()];
+  const isNamed = typeof live.plan === "string";
+  const ids = namesakesOf(plans, live.plan);
+  const same = isNamed ? all.filter(({ plan_id: id }) => ids.includes(id ?? 0)) : all;
+  const candidates = same.toSorted((a, b) => (a.plan_id ?? 0) - (b.plan_id ?? 0));
+  if (isNamed && ids.length === 1) return { id: ids[0], candidates };
+  const currency = typeof live.currency === "string" ? live.currency.toUpperCase() : "";
+  const months = monthsOf(typeof live.billing_cycle === "string" ? live.billing_cycle : null);
+  const fits = (plan: PlanRecord) =>
+    typeof live.price === "number" &&
+    listPrice(plan, currency) === live.price &&
+    months !== undefined &&
+    monthsOf(plan.billing_cycle) === months;
+  const fitting = new Set(
+    numbered
+      .filter((plan) => candidates.some(({ plan_id: id }) => id === plan.plan_id) && fits(plan))
+      .map(({ plan_id: id }) => id),
+  );
+  const [only] = fitting;
+  return { id: fitting.size === 1 && only != null ? only : undefined, candidates };
 }
 
 /**

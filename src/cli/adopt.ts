@@ -1,0 +1,91 @@
+/** `adopt`: an account that was there already comes under management. */
+import { fail } from "../core/model/index.ts";
+import { type Adopted, type AdoptOptions, adoptAccount, type Forecast } from "../project/adopt/adopt.ts";
+import { escapeLine, firstOf, formatEstimate, plural } from "../report/index.ts";
+import { approve } from "./apply.ts";
+import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+
+interface AdoptFlags extends AdoptOptions {
+  readonly autoApprove?: boolean;
+}
+
+/** What the list of each kind is called. */
+const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
+
+/** Sentences of one sort that are printed. */
+const MOST = 20;
+
+/** `hostform adopt`: shows what it takes, asks, reads the account, and writes its declaration and its state. */
+export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => {
+  const agreed = flags.autoApprove === true || flags.dryRun === true;
+  if (terminal.json && !agreed) {
+    fail("usage", "adopt --json cannot ask for approval", { remedies: ["Pass --auto-approve."] });
+  }
+  const adopted = await adoptAccount(project, flags, async (forecast) => {
+    say(terminal, forecastText(forecast));
+    if (!agreed) await approve(terminal, "adopt");
+    return true;
+  });
+  if (terminal.json) printJson(terminal, { dry_run: flags.dryRun === true, ...jsonOf(adopted) });
+  else report(terminal, adopted, flags);
+  return 0;
+};
+
+/** `300 services, 12 webhooks` */
+function counted(objects: Readonly<Record<string, number>>): string {
+  const parts = NOUNS.flatMap((noun) => (objects[noun] === undefined ? [] : [plural(objects[noun], noun)]));
+  return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function forecastText({ objects, requests, open, seconds }: Forecast): string {
+  const rest =
+    open === 0
+      ? "All of it is read."
+      : `Their grants take ${plural(open, "more request")} (${plural(requests, "request")} in all), ${seconds === 0 ? "a few seconds" : formatEstimate(seconds)}.`;
+  return `The account has ${counted(objects)}. ${rest} Nothing in it is changed.`;
+}
+
+function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptFlags): void {
+  const { objects, files, left, unknown, requests, otherChanges, isFirst } = adopted;
+  const some = Object.keys(objects).length > 0;
+  if (dryRun) for (const { file, text } of files) terminal.out(`# ${escapeLine(file)}\n${text}\n`);
+  const verb = dryRun ? "Would adopt" : "Adopted";
+  const into = some ? ` in ${plural(files.length, "file")}` : "";
+  terminal.out(
+    some
+      ? `${verb} ${counted(objects)}${into}. ${plural(requests, "request")}.\n`
+      : "Nothing new to adopt. Nothing was written.\n",
+  );
+  const written = files.map(({ file, isNew }) => `  ${isNew ? "new" : "added to"} ${escapeLine(file)}`);
+  if (!dryRun && some) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);
+  if (some) {
+    const others =
+      otherChanges === 0
+        ? ""
+        : ` ${plural(otherChanges, "address", "addresses")} that you declared before would change: see \`hostform plan\`.`;
+    terminal.out(`\nPlan: no changes, made from what was read.${others}\n`);
+  }
+  list(terminal, "Not adopted:", left);
+  if (some) list(terminal, "The API does not show, and no file holds:", unknown);
+  if (!dryRun && some) {
+    const undo = isFirst
+      ? "To undo it, delete these files and the state."
+      : "To undo it, restore these files and `hostform state rm` what was adopted.";
+    terminal.out(`\nThe account was not changed. ${undo}\n`);
+  }
+}
+
+function list(terminal: Terminal, title: string, sentences: readonly string[]): void {
+  if (sentences.length === 0) return;
+  const lines = sentences.map((sentence) => `  ${escapeLine(sentence)}`);
+  terminal.out(`\n${title}\n${firstOf(lines, MOST).join("\n")}\n`);
+}
+
+const jsonOf = ({ objects, files, left, unknown, requests, otherChanges }: Adopted) => ({
+  objects,
+  files: files.map(({ file, isNew }) => ({ file, new: isNew })),
+  left,
+  unknown,
+  requests,
+  plan: { changes: 0, other_changes: otherChanges },
+});

@@ -1,0 +1,94 @@
+/** Writes declarations in YAML: new blocks, and lines in a block that is there. What a person wrote stays byte for byte. */
+import { isMap, isScalar, isSeq, type Node, parseAllDocuments, stringify, type YAMLMap } from "yaml";
+import { escapeLine, type Json, type JsonObject } from "../../core/model/index.ts";
+
+/** A block of a section. */
+export interface Block {
+  readonly section: string;
+  readonly name: string;
+  /** With the sections that are nested in it. Texts are written as they are: `${` in them is an expression. */
+  readonly body: JsonObject;
+  /** Why it is written as a comment, a line each; absent: it is not. */
+  readonly commented?: readonly string[];
+}
+
+/** A text that means itself, whatever is in it: no part of it is an expression. */
+export const literal = (text: string): string => text.replaceAll("${", "$${");
+
+const yaml = (value: Json) => stringify(value, { lineWidth: 0 });
+const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
+
+/** A document with these blocks, sections and blocks in the order given. @param provider the account of them, if not the default one. */
+export function printDocument(blocks: readonly Block[], provider = "default"): string {
+  const sections = [...Map.groupBy(blocks, ({ section }) => section)];
+  const head = provider === "default" ? "" : yaml({ provider });
+  return [...(head === "" ? [] : [head]), ...sections.map(([section, of]) => printSection(section, of))].join("\n");
+}
+
+function printSection(section: string, blocks: readonly Block[]): string {
+  const texts = blocks.map(({ name, body, commented }) => {
+    const text = yaml({ [name]: body });
+    if (commented === undefined) return indented(text, "  ");
+    const notes = commented.map((line) => `  # ${escapeLine(line)}\n`);
+    return `${notes.join("")}${indented(text, "  # ")}`;
+  });
+  return `${section}:\n${texts.join("")}`;
+}
+
+/** The text with a document added at its end. */
+export function appendDocument(text: string, document: string): string {
+  return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}---\n${document}`;
+}
+
+/** Where lines are added to a block: `grants` of `www` in `services`. */
+export interface NestedPlace {
+  readonly section: string;
+  readonly name: string;
+  readonly nested: string;
+}
+
+/**
+ * The text with entries added at the end of a nested section, or with that section at the end of its block.
+ * @returns undefined where the block is not written in lines of its own (in braces, or by an anchor): it stays as it is.
+ */
+export function insertNested(
+  text: string,
+  { section, name, nested }: NestedPlace,
+  entries: JsonObject,
+): string | undefined {
+  for (const document of parseAllDocuments(text)) {
+    const block: unknown = "getIn" in document ? document.getIn([section, name], true) : undefined;
+    if (!isBlock(block)) continue;
+    const inner: unknown = block.get(nested, true);
+    if (isBlock(inner)) return insertAfter(text, inner, yaml(entries));
+    return inner === undefined ? insertAfter(text, block, yaml({ [nested]: entries })) : undefined;
+  }
+  return undefined;
+}
+
+const isBlock = (node: unknown): node is YAMLMap => isMap(node) && node.flow !== true && node.items.length > 0;
+
+/** Puts lines behind the last one of a map, with the indentation of its keys. */
+function insertAfter(text: string, map: YAMLMap, lines: string): string | undefined {
+  const [first] = map.items;
+  const from = (first?.key as Node | undefined)?.range?.[0];
+  const end = endOf(map);
+  if (from === undefined || end === undefined) return undefined;
+  const indent = text.slice(text.lastIndexOf("\n", from - 1) + 1, from);
+  if (indent.trim() !== "") return undefined;
+  const atLineStart = text[end - 1] === "\n";
+  const newline = atLineStart ? end - 1 : text.indexOf("\n", end);
+  const before = newline < 0 ? `${text}\n` : text.slice(0, newline + 1);
+  return `${before}${indented(lines, indent)}${newline < 0 ? "" : text.slice(newline + 1)}`;
+}
+
+/** Behind the last character of a value that is written out. */
+function endOf(node: unknown): number | undefined {
+  if (isMap(node) && node.flow !== true) {
+    const { key, value } = node.items.at(-1) ?? {};
+    return endOf(value) ?? (key as Node | undefined)?.range?.[1];
+  }
+  if (isSeq(node) && node.flow !== true) return endOf(node.items.at(-1));
+  const range = (node as Node | null | undefined)?.range;
+  return isScalar(node) && node.value === null ? undefined : range?.[1];
+}

@@ -1,0 +1,501 @@
+/** `adopt`: an account that was there already comes under management. Sends GETs only. */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { observe, plan, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { importIdOf } from "../../core/kinds/kind.ts";
+import { Account, adoptedAttributes, read, sensitiveNames } from "../../core/lifecycle/index.ts";
+import {
+  type Desired,
+  errnoOf,
+  escapeLine,
+  fail,
+  HostformError,
+  isError,
+  isNoOp,
+  isProjectName,
+  type Plan,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../../core/model/index.ts";
+import type { OpenState } from "../../core/record/index.ts";
+import { appendDocument, insertNested, OWN_LIMITS, parseDeclaration, printDocument } from "../../fronts/yaml/index.ts";
+import { secondsFor } from "../../report/index.ts";
+import type { Project } from "../project.ts";
+import { type Provider, type Providers, withProviders } from "../providers.ts";
+import { adoptedStarter, gitignoreWith, nameFrom } from "../starter.ts";
+import { type Adoptable, CHOOSE, type Declared, declare, type Known } from "./declare.ts";
+import { type KeptLists, openKept } from "./kept.ts";
+import { givenNames, readPairs } from "./names.ts";
+import { type AccountContents, keepingReader, nestedKind, readCollections, readGrants } from "./read.ts";
+import { selectionOf } from "./select.ts";
+import { type FileChange, writeFiles } from "./write.ts";
+
+/** What is adopted, and how. Paths are relative to the working folder. */
+export interface AdoptOptions {
+  /** The account, by its name under `providers`. Default: `default`. */
+  readonly provider?: string;
+  /** Name of the project, where there is no declaration yet. Default: that of the folder. */
+  readonly project?: string;
+  /** A CSV file `id,name`: names in place of those made from domains. */
+  readonly names?: string;
+  /** A CSV file `service id,client`: whose each service is. */
+  readonly clients?: string;
+  /** Only services and migration requests with such a domain; `*` stands for any text. */
+  readonly select?: readonly string[];
+  /** Only what is of this client. */
+  readonly client?: string;
+  /** Writes and records nothing. Default: false. */
+  readonly dryRun?: boolean;
+}
+
+/** What reading the rest of an account takes, before it is read. */
+export interface Forecast {
+  /** Noun -> how many are there: `service`, `webhook`. The number of grants is not known yet. */
+  readonly objects: Readonly<Record<string, number>>;
+  /** Requests in all, those before included. */
+  readonly requests: number;
+  /** Those that are still to be sent: one for the grants of each service. */
+  readonly open: number;
+  /** About how long these take. */
+  readonly seconds: number;
+}
+
+/** What has come under management. */
+export interface Adopted {
+  /** False: it was not approved, and nothing was written. */
+  readonly approved: boolean;
+  /** Noun -> how many were adopted. */
+  readonly objects: Readonly<Record<string, number>>;
+  /** Files, relative to the working folder. */
+  readonly files: readonly { readonly file: string; readonly isNew: boolean; readonly text: string }[];
+  /** What stays unmanaged, and why, as sentences. */
+  readonly left: readonly string[];
+  /** What the API does not show of what was adopted, as sentences. */
+  readonly unknown: readonly string[];
+  /** Requests that this run has sent. */
+  readonly requests: number;
+  /** Of what was adopted, the plan has no changes; so many other addresses of the account have some. */
+  readonly otherChanges: number;
+  /** Whether a state or a declaration was there before. */
+  readonly isFirst: boolean;
+}
+
+type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaration" | "state">;
+
+/** Texts of a declaration, by absolute path. */
+type Texts = ReadonlyMap<string, string>;
+
+interface Standing {
+  /** Undefined: there is no declaration yet. */
+  readonly desired: Desired | undefined;
+  readonly texts: Texts;
+  /** The whole of .gitignore. */
+  readonly ignored: string | undefined;
+}
+
+/**
+ * Brings an account under management.
+ *
+ * 1. Each collection is listed, `approve` sees the forecast, then the grants are read: a request for each service. What was read
+ *    is kept beside the state until the end, and used again within an hour.
+ * 2. What is neither declared nor recorded becomes a declaration. What is declared stays as it is.
+ * 3. It is recorded as `import` records it, and planned from what was read. What would change is left out, so that the plan of the
+ *    rest has no changes.
+ * 4. Files and state are written, or neither.
+ *
+ * @throws HostformError for mistakes in the declaration, and when the account cannot be read; nothing was written then.
+ */
+export async function adoptAccount(
+  parts: Parts,
+  options: AdoptOptions,
+  approve: (forecast: Forecast) => boolean | Promise<boolean>,
+): Promise<Adopted> {
+  const { source, host, log, declaration, state: recorded } = parts;
+  if (source.stack !== undefined || source.files.length > 0) {
+    fail("usage", "adopt writes the files of a folder: it takes neither --file nor a stack", {
+      remedies: ["Run it in the project's folder, or name that with `-C`."],
+    });
+  }
+  const alias = options.provider ?? "default";
+  const given = {
+    names: givenNames(await pairsOf(source.cwd, options.names), kinds.values(), options.names ?? ""),
+    clients: new Map((await pairsOf(source.cwd, options.clients)).map(({ key, value }) => [key, value])),
+  };
+  const standing = await standingAt(parts);
+  const configs = await declaration.providers();
+  return recorded.write("adopt", (store, signal) =>
+    withProviders(configs, parts, signal, async (providers) => {
+      const provider = await providers.use(alias);
+      const account = providers.accountName(alias);
+      const kept = await openKept({
+        file: `${source.state}.adopt`,
+        account,
+        now: host.clock.now(),
+        encryption: recorded.encryption(),
+      });
+      let isDone = false;
+      try {
+        if (kept.found > 0)
+          log.say(resumedText(kept, host.clock.now(), path.relative(source.cwd, `${source.state}.adopt`)));
+        const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
+        const selection = selectionOf(options, given.clients);
+        const flat = await readCollections(reading, selection);
+        const services = flat.objects.get("hosting_service") ?? [];
+        const forecast = forecastOf(flat, provider, kept, host.clock.now());
+        if (!(await approve(forecast))) return { ...NOTHING, requests: provider.client.requests };
+        const nested = await readGrants(reading, services, (open) => log.reading(open));
+        const contents: AccountContents = {
+          objects: new Map([...flat.objects, ...nested.objects]),
+          plans: flat.plans,
+          unread: [...flat.unread, ...nested.unread],
+        };
+        const known = knownOf(standing, store.state, alias, source.env, given);
+        const project = options.project ?? nameFrom(source.dir);
+        if (!isProjectName(project)) {
+          fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
+            remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
+          });
+        }
+        const made = await proved({
+          contents,
+          known,
+          standing,
+          project,
+          alias,
+          account: reading,
+          store,
+          providers,
+          parts,
+        });
+        const changes = fileChanges(standing, made.texts, source.dir);
+        if (options.dryRun !== true) {
+          await writeFiles(changes, async () => {
+            await Promise.all(made.records.map((record) => store.put(record)));
+          });
+          isDone = true;
+        }
+        return adoptedOf(
+          parts,
+          made,
+          contents,
+          changes,
+          provider.client.requests,
+          standing.desired === undefined && store.state.resources.size === made.records.length,
+        );
+      } finally {
+        await kept.close();
+        if (isDone) await kept.remove();
+      }
+    }),
+  );
+}
+
+const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
+
+async function pairsOf(cwd: string, file: string | undefined) {
+  if (file === undefined) return [];
+  const text = await readFile(path.resolve(cwd, file), "utf8").catch((error: unknown) =>
+    fail("usage", `${file} cannot be read: ${errnoOf(error) ?? String(error)}`, {
+      remedies: ["Check the path and its permissions."],
+    }),
+  );
+  return readPairs(text, file);
+}
+
+/** What is there already. @throws HostformError the mistakes of the declaration. */
+async function standingAt({ source, declaration, log }: Parts): Promise<Standing> {
+  const { desired, diagnostics } = await declaration.check();
+  const ignored = await readFile(path.join(source.dir, ".gitignore"), "utf8").catch(() => undefined);
+  if (diagnostics.length > 0 && diagnostics.every(({ code }) => code === "config.missing")) {
+    return { desired: undefined, texts: new Map(), ignored };
+  }
+  if (desired === undefined) throw new HostformError(diagnostics);
+  log.warn(diagnostics);
+  const files = desired.files.map((file) => path.resolve(source.cwd, file));
+  const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const));
+  return { desired, texts: new Map(texts), ignored };
+}
+
+function resumedText({ found, since }: KeptLists, now: number, file: string): string {
+  const minutes = Math.max(0, Math.round((now - since) / 60_000));
+  return `Using what was read ${minutes === 0 ? "less than a minute" : `${minutes} min`} ago: ${found} lists, kept in ${escapeLine(file)}.`;
+}
+
+function forecastOf({ objects }: AccountContents, { client }: Provider, kept: KeptLists, now: number): Forecast {
+  const services = objects.get("hosting_service") ?? [];
+  const open = services.filter(({ id }) => kept.get(`grants of ${id}`) === undefined).length;
+  const budget = client.requestsPerMinute;
+  const left = Math.max(0, budget - client.requests);
+  return {
+    objects: countOf([...objects].flatMap(([type, { length }]) => Array.from({ length }, () => type))),
+    requests: client.requests + open,
+    open,
+    seconds: secondsFor(open, { left, of: budget, until: 0, isPause: false }, now),
+  };
+}
+
+const countOf = (types: readonly string[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(types, (type) => type)].map(([type, { length }]) => [kinds.get(type)?.noun ?? type, length]),
+  );
+
+/** What the declaration and the state have of the account. */
+function knownOf(
+  { desired, texts }: Standing,
+  state: State,
+  alias: string,
+  env: Parts["source"]["env"],
+  given: Pick<Known, "names" | "clients">,
+): Known {
+  const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
+  const resources = desired?.resources ?? [];
+  const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    if (kind === undefined || provider !== alias || typeof attributes.id !== "string") return [];
+    return [[`${kind.type} ${importIdOf(kind, attributes.id, attributes)}`, address]];
+  });
+  return {
+    recorded: new Map(recorded),
+    declared: resources.flatMap((resource) => {
+      const kind = kinds.get(resource.type);
+      if (kind === undefined || resource.provider !== alias) return [];
+      const { address, type, importId } = resource;
+      const { config } = resolveConfig(kind, resource, scope);
+      return [
+        {
+          address,
+          type,
+          config,
+          isRecorded: state.resources.has(address),
+          ...(importId !== undefined && { importId }),
+        },
+      ];
+    }),
+    addresses: new Set([...resources.map(({ address }) => address), ...state.resources.keys()]),
+    waiting: new Set([...texts.values()].flatMap((text) => [...text.matchAll(CHOOSE)].map(([, id = ""]) => id))),
+    ...given,
+  };
+}
+
+interface ProofParts {
+  readonly contents: AccountContents;
+  readonly known: Known;
+  readonly standing: Standing;
+  readonly project: string;
+  readonly alias: string;
+  readonly account: Account;
+  readonly store: OpenState;
+  readonly providers: Providers;
+  readonly parts: Parts;
+}
+
+interface Proof {
+  readonly declared: Declared;
+  readonly adopts: readonly Adoptable[];
+  readonly texts: Texts;
+  readonly records: readonly ResourceState[];
+  readonly left: readonly string[];
+  readonly otherChanges: number;
+}
+
+/** So often something more may be found that would change. */
+const MOST_TRIES = 10;
+
+/** A declaration and records of which a plan has no changes: what would change is left out. */
+async function proved(of: ProofParts): Promise<Proof> {
+  const { contents, known, standing, project, alias, parts } = of;
+  const skip = new Map<string, string>();
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const declared = declare(contents, known, skip);
+    const { texts, left } = textsWith(standing, declared, parts.source.dir, { project, alias });
+    const adopts = [
+      ...declared.blocks.flatMap((block) => block.adopts),
+      ...declared.entries.filter(({ parent }) => !left.has(parent)).flatMap((entry) => entry.adopts),
+      ...declared.records,
+    ];
+    const { refused, records, otherChanges } = await planOf(of, texts, adopts);
+    if (refused.size === 0)
+      return { declared, adopts, texts, records, left: [...declared.left, ...left.values()], otherChanges };
+    for (const [key, why] of refused) skip.set(key, why);
+  }
+  return fail("internal", "No declaration of the account was found whose plan has no changes", {
+    remedies: ["Report it with what `hostform adopt --verbose --dry-run` prints."],
+  });
+}
+
+/** @returns the texts of the whole declaration, and the entries that fit into no block: parent -> a sentence. */
+function textsWith(
+  standing: Standing,
+  { blocks, entries }: Declared,
+  dir: string,
+  { project, alias }: { project: string; alias: string },
+): { texts: Texts; left: ReadonlyMap<string, string> } {
+  const texts = new Map(standing.texts);
+  if (standing.desired === undefined) texts.set(path.join(dir, "hosting.yaml"), adoptedStarter(project));
+  for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
+    const file = path.join(dir, `${name}.hosting.yaml`);
+    const document = printDocument(of, alias);
+    const before = texts.get(file);
+    texts.set(file, before === undefined ? document : appendDocument(before, document));
+  }
+  const left = new Map<string, string>();
+  for (const { parent, entries: lines } of entries) {
+    const place = {
+      section: "services",
+      name: parseAddress(parent)?.name ?? "",
+      nested: nestedKind.nested?.section ?? "",
+    };
+    const found = [...texts].flatMap(([file, text]) => {
+      const next = text.includes(place.name) ? insertNested(text, place, lines) : undefined;
+      return next === undefined ? [] : [[file, next] as const];
+    });
+    const [only] = found;
+    if (only !== undefined && found.length === 1) texts.set(...only);
+    else
+      left.set(
+        parent,
+        `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not written in lines of its own; add the grants there, then adopt again.`,
+      );
+  }
+  return { texts, left };
+}
+
+/** Plans the account with what is to be adopted, from what was read. @returns also why some of it cannot be, by kind and import id. */
+async function planOf(
+  { alias, account, store, providers, parts: { source, host } }: ProofParts,
+  texts: Texts,
+  adopts: readonly Adoptable[],
+): Promise<{ refused: ReadonlyMap<string, string>; records: readonly ResourceState[]; otherChanges: number }> {
+  const files = [...texts].map(([file, text]) => ({ path: path.relative(source.cwd, file), text }));
+  const { desired, diagnostics } = parseDeclaration(files, { kinds, env: source.env, limits: OWN_LIMITS });
+  if (desired === undefined) throw new HostformError(diagnostics);
+  const resources = desired.resources.filter(({ provider }) => provider === alias);
+  const byAddress = new Map(resources.map((resource) => [resource.address, resource]));
+  const records = new Map<string, ResourceState>();
+  const attributesAt = (address: string) => (records.get(address) ?? store.state.resources.get(address))?.attributes;
+  const scope = scopeOf(attributesAt, source.env);
+  const refused = new Map<string, string>();
+  for (const { kind, address, importId, client } of adopts) {
+    const resource = byAddress.get(address);
+    if (resource === undefined) throw new Error(`${address} is not in the declaration that was written for it`);
+    const { config, diagnostics: wrong } = resolveConfig(kind, resource, scope);
+    const [first] = wrong.filter(isError);
+    const observed =
+      first === undefined ? await read(account, { kind, prior: undefined, importId, config }) : undefined;
+    if (observed?.status !== "present") {
+      refused.set(`${kind.type} ${importId}`, first === undefined ? "it no longer exists." : `${first.summary}.`);
+      continue;
+    }
+    records.set(address, {
+      address,
+      provider: alias,
+      schemaVersion: kind.schemaVersion,
+      attributes: adoptedAttributes(kind, observed.attributes, config),
+      sensitive: sensitiveNames(kind),
+      private: client === undefined ? {} : { client },
+      dependencies: [],
+    });
+  }
+  const own = [...store.state.resources].filter(([, { provider }]) => provider === alias);
+  const state = { ...store.state, resources: new Map([...own, ...records]) };
+  const wanted = { ...desired, resources, data: [], outputs: [] };
+  const observed = await observe({
+    desired: wanted,
+    state,
+    kinds,
+    accounts: () => account,
+    env: source.env,
+    reorder: new Set(),
+  });
+  const made = plan({
+    desired: wanted,
+    state,
+    observed,
+    kinds,
+    env: source.env,
+    mode: "apply",
+    reorder: new Set(),
+    now: host.clock.now(),
+    readRequests: providers.requests,
+  });
+  const changing = changesOf(made);
+  for (const { kind, address, importId } of adopts) {
+    const why = changing.get(address);
+    if (why !== undefined) refused.set(`${kind.type} ${importId}`, why);
+  }
+  const needs = new Map(made.changes.map(({ address, dependsOn }) => [address, dependsOn]));
+  return {
+    refused,
+    records: [...records.values()].map((record) => ({ ...record, dependencies: needs.get(record.address) ?? [] })),
+    otherChanges: [...changing.keys()].filter((address) => !records.has(address)).length,
+  };
+}
+
+/** The addresses that a plan would change or refuses, each with a sentence. */
+function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");
+  for (const change of changes) {
+    if (isNoOp(change)) continue;
+    const names = change.reasons.flatMap((reason) => ("attribute" in reason ? [String(reason.attribute)] : []));
+    found.set(
+      change.address,
+      `the next plan would change it${names.length === 0 ? "" : ` (${[...new Set(names)].join(", ")})`}.`,
+    );
+  }
+  for (const { address, summary } of diagnostics.filter(isError))
+    if (address !== undefined) found.set(address, `${summary}.`);
+  return found;
+}
+
+function fileChanges({ desired, texts: before, ignored }: Standing, after: Texts, dir: string): FileChange[] {
+  const changes = [...after].map(([file, text]) => ({ file, before: before.get(file), text }));
+  const ignoring = { file: path.join(dir, ".gitignore"), before: ignored, text: gitignoreWith(ignored ?? "") };
+  return [...changes, ...(desired === undefined ? [ignoring] : [])].filter(({ before: old, text }) => old !== text);
+}
+
+function adoptedOf(
+  { source }: Parts,
+  { adopts, left, otherChanges }: Proof,
+  { unread }: AccountContents,
+  changes: readonly FileChange[],
+  requests: number,
+  isFirst: boolean,
+): Adopted {
+  const objects = countOf(adopts.map(({ kind }) => kind.type));
+  const files = changes.map(({ file, before, text }) => ({
+    file: path.relative(source.cwd, file),
+    isNew: before === undefined,
+    text,
+  }));
+  return {
+    approved: true,
+    objects,
+    files,
+    left,
+    unknown: [...unread, ...unknownOf(objects)],
+    requests,
+    otherChanges,
+    isFirst,
+  };
+}
+
+/** What no answer of the API shows (§2 Gaps). */
+function unknownOf({
+  webhook = 0,
+  service = 0,
+  "migration request": migration = 0,
+}: Readonly<Record<string, number>>): string[] {
+  return [
+    ...(webhook > 0
+      ? [
+          "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
+        ]
+      : []),
+    ...(service > 0 ? ["The coupons that services were ordered with, and generated passwords of servers."] : []),
+    ...(migration > 0 ? ["The questions of migration requests."] : []),
+    "Registrations of domains: the API has no list of them. Declare them under `domains`, with `import`, if you want them in the files.",
+  ];
+}

@@ -1,0 +1,340 @@
+/** What an account holds, as a declaration: pure. */
+import type { PlanRecord } from "../../core/api/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
+import { planOf } from "../../core/kinds/service/steps.ts";
+import { attributesOf } from "../../core/lifecycle/index.ts";
+import {
+  equal,
+  escapeLine,
+  formatAddress,
+  type Json,
+  type JsonObject,
+  type ValueObject,
+} from "../../core/model/index.ts";
+import { type Block, literal } from "../../fronts/yaml/index.ts";
+import { freeName, preferredName, slug } from "./names.ts";
+import { type AccountContents, nestedKind } from "./read.ts";
+
+/** An object that comes under management. */
+export interface Adoptable {
+  readonly kind: Kind;
+  readonly address: string;
+  /** As `import` takes it. */
+  readonly importId: string;
+  /** Whose it is. */
+  readonly client?: string;
+}
+
+/** A block to be written, with what it adopts. */
+export interface NewBlock extends Block {
+  /** The name of its file, without an ending. */
+  readonly file: string;
+  /** Empty for a block that is a comment. */
+  readonly adopts: readonly Adoptable[];
+}
+
+/** Entries to be written into the block of a resource that is declared. */
+export interface NewEntries {
+  /** `hosting_service.www`. */
+  readonly parent: string;
+  readonly entries: JsonObject;
+  readonly adopts: readonly Adoptable[];
+}
+
+/** What a resource that the declaration has is, for those who come after it. */
+export interface DeclaredResource {
+  readonly address: string;
+  readonly type: string;
+  readonly importId?: string;
+  readonly config: ValueObject;
+  readonly isRecorded: boolean;
+}
+
+/** What the adoption of an account starts from. */
+export interface Known {
+  /** Kind and import id -> address, of what is recorded. */
+  readonly recorded: ReadonlyMap<string, string>;
+  /** Of the same account. */
+  readonly declared: readonly DeclaredResource[];
+  /** Names in use: those of declared and recorded addresses, without their keys. */
+  readonly addresses: ReadonlySet<string>;
+  /** Ids of services whose block waits as a comment for somebody to choose a plan. */
+  readonly waiting: ReadonlySet<string>;
+  /** Kind and id -> name, as `--names` gives them. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Id of a service -> client, as `--clients` gives it. */
+  readonly clients: ReadonlyMap<string, string>;
+}
+
+/** What is to be written and recorded, and what is not. */
+export interface Declared {
+  readonly blocks: readonly NewBlock[];
+  readonly entries: readonly NewEntries[];
+  /** Declared already, and only to be recorded. */
+  readonly records: readonly Adoptable[];
+  /** Objects that stay unmanaged, each with its reason, as sentences. */
+  readonly left: readonly string[];
+}
+
+const keyOf = (kind: Kind, id: string) => `${kind.type} ${id}`;
+const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requests"];
+
+/** The line of a comment by which a later run knows the service again. */
+export const CHOOSE = /^\s*# choose: .*\(service ([^\s)]+)\)/gm;
+
+/** @param skip kind and import id -> why the object stays out, found when the result was planned. */
+export function declare(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>): Declared {
+  return new Declaring(contents, known, skip).result();
+}
+
+class Declaring {
+  readonly #contents: AccountContents;
+  readonly #known: Known;
+  readonly #skip: ReadonlyMap<string, string>;
+  readonly #taken = new Map<string, Set<string>>();
+  /** Id of a service -> its address, once that is declared. */
+  readonly #services = new Map<string, { readonly address: string; readonly client: string | undefined }>();
+  readonly #left: string[] = [];
+  readonly #blocks: NewBlock[] = [];
+  readonly #entries: NewEntries[] = [];
+  readonly #records: Adoptable[] = [];
+  readonly #unrecorded: ReadonlyMap<string, readonly DeclaredResource[]>;
+
+  constructor(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>) {
+    this.#contents = contents;
+    this.#known = known;
+    this.#skip = skip;
+    this.#unrecorded = Map.groupBy(
+      known.declared.filter(({ isRecorded }) => !isRecorded),
+      ({ type }) => type,
+    );
+    for (const kind of kinds.values()) {
+      const prefix = `${kind.type}.`;
+      const own = [...known.addresses].filter((address) => address.startsWith(prefix));
+      this.#taken.set(kind.type, new Set(own.map((address) => address.slice(prefix.length))));
+    }
+    // A given name is nobody else's.
+    for (const [key, name] of known.names) this.#taken.get(key.slice(0, key.indexOf(" ")))?.add(name);
+  }
+
+  result(): Declared {
+    const grants = Map.groupBy(this.#contents.objects.get(nestedKind.type) ?? [], ({ attributes }) =>
+      String(attributes.service_id),
+    );
+    // Services before what refers to them.
+    for (const [type, objects] of [...this.#contents.objects].toSorted(
+      ([a], [b]) => Number(b === "hosting_service") - Number(a === "hosting_service"),
+    )) {
+      const kind = kinds.get(type);
+      if (kind === undefined || kind.nested !== undefined) continue;
+      const seen = new Map<string, Remote[]>();
+      for (const object of objects) this.#add(kind, object, seen, grants.get(object.id) ?? []);
+    }
+    const order = ({ section }: Block) => sectionOrder.indexOf(section);
+    return {
+      blocks: this.#blocks.toSorted((a, b) => order(a) - order(b)),
+      entries: this.#entries,
+      records: this.#records,
+      left: this.#left,
+    };
+  }
+
+  #add(kind: Kind, object: Remote, seen: Map<string, Remote[]>, grants: readonly Remote[]): void {
+    const { id, attributes } = object;
+    const naturalKey = kind.naturalKey(attributes);
+    const twin = seen.get(naturalKey ?? "")?.find((other) => matches(kind, attributes, other.attributes));
+    if (naturalKey !== undefined) seen.set(naturalKey, [...(seen.get(naturalKey) ?? []), object]);
+    const recorded = this.#known.recorded.get(keyOf(kind, id));
+    const declared = recorded ?? this.#declaredAs(kind, object, id)?.address;
+    if (declared !== undefined) {
+      const client = this.#clientOf(kind, object);
+      if (recorded === undefined) this.#records.push(adoptable(kind, declared, id, client));
+      if (kind.type === "hosting_service") this.#services.set(id, { address: declared, client });
+      this.#addEntries(declared, grants, client);
+      return;
+    }
+    if (this.#known.waiting.has(id) && kind.type === "hosting_service") return;
+    if (twin !== undefined) {
+      this.#leave(
+        kind,
+        id,
+        `${shown(naturalKey)} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`,
+      );
+      return;
+    }
+    const reason = this.#skip.get(keyOf(kind, id));
+    if (reason === undefined) this.#declare(kind, object, grants);
+    else this.#leave(kind, id, reason);
+  }
+
+  #declare(kind: Kind, object: Remote, grants: readonly Remote[]): void {
+    const { id, attributes } = object;
+    const plan = kind.fromCatalogue === undefined ? undefined : planOf(attributes, this.#contents.plans);
+    const { config, missing } = declaredOf(
+      kind,
+      plan?.id === undefined ? attributes : { ...attributes, plan_id: plan.id },
+    );
+    const open = missing.filter((name) => !(plan !== undefined && name === "plan_id"));
+    if (open.length > 0) {
+      this.#leave(kind, id, `the API does not show its ${open.join(" and ")} in a form that can be declared.`);
+      return;
+    }
+    const isOpen = missing.length > open.length;
+    const client = this.#clientOf(kind, object);
+    const name =
+      this.#known.names.get(keyOf(kind, id)) ??
+      freeName(preferredName(kind, object), this.#taken.get(kind.type) ?? new Set());
+    const address = formatAddress({ type: kind.type, name });
+    if (!isOpen && kind.type === "hosting_service") this.#services.set(id, { address, client });
+    const of = this.#grantsOf(grants, address, client, isOpen);
+    const isNested = Object.keys(of.entries).length > 0;
+    const service = this.#services.get(String(attributes.order_id));
+    this.#blocks.push({
+      section: kind.section,
+      name,
+      file: this.#fileOf(kind, object, client ?? service?.client),
+      body: {
+        ...(isOpen && { import: id }),
+        ...(kind.type === "hosting_service" && client !== undefined && { client }),
+        ...config,
+        ...(config.order_id !== undefined && service !== undefined && { order_id: `\${${service.address}.id}` }),
+        ...(isNested && { [nestedKind.nested?.section ?? ""]: of.entries }),
+      },
+      ...(isOpen && { commented: choiceOf(object, plan?.candidates ?? []) }),
+      adopts: isOpen ? [] : [adoptable(kind, address, id, client), ...of.adopts],
+    });
+    if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
+  }
+
+  /** Into the block of a service that is declared. */
+  #addEntries(parent: string, grants: readonly Remote[], client: string | undefined): void {
+    const isDeclared = this.#known.declared.some(({ address }) => address === parent);
+    const fresh = grants.filter((grant) => {
+      const importId = importIdOf(nestedKind, grant.id, grant.attributes);
+      const key = keyOf(nestedKind, importId);
+      if (this.#known.recorded.has(key) || !isDeclared) return false;
+      const declared = this.#declaredIn(parent, grant, importId);
+      if (declared !== undefined) this.#records.push(adoptable(nestedKind, declared.address, importId, client));
+      return declared === undefined;
+    });
+    const { entries, adopts } = this.#grantsOf(fresh, parent, client, false);
+    if (adopts.length > 0) this.#entries.push({ parent, entries, adopts });
+  }
+
+  #grantsOf(grants: readonly Remote[], parent: string, client: string | undefined, withIds: boolean) {
+    const entries: Record<string, Json> = {};
+    const adopts: Adoptable[] = [];
+    const seen = new Set<string>();
+    for (const { id, attributes } of grants) {
+      const importId = importIdOf(nestedKind, id, attributes);
+      const { config, missing } = declaredOf(nestedKind, attributes);
+      const key = String(attributes.email);
+      const why =
+        this.#skip.get(keyOf(nestedKind, importId)) ??
+        (missing.length > 0
+          ? `the API does not show its ${missing.join(" and ")} in a form that can be declared.`
+          : seen.has(key.toLowerCase())
+            ? `${shown(key)} has another one for the same service.`
+            : undefined);
+      if (why !== undefined) {
+        this.#leave(nestedKind, importId, why);
+        continue;
+      }
+      seen.add(key.toLowerCase());
+      const { email: _, service_id: __, ...rest } = config;
+      const { permission, ...more } = rest;
+      const whole = withIds ? { import: importId, ...rest } : rest;
+      entries[key] = !withIds && Object.keys(more).length === 0 && permission !== undefined ? permission : whole;
+      const address = formatAddress({ type: nestedKind.type, name: parent.slice(parent.indexOf(".") + 1), key });
+      adopts.push(adoptable(nestedKind, address, importId, client));
+    }
+    return { entries, adopts };
+  }
+
+  /** A resource that is declared and not recorded, and is this object: of a run that was ended before it had recorded it, for example. */
+  #declaredAs(kind: Kind, { attributes }: Remote, importId: string): DeclaredResource | undefined {
+    return this.#unrecorded
+      .get(kind.type)
+      ?.find((one) => (one.importId === undefined ? matches(kind, one.config, attributes) : one.importId === importId));
+  }
+
+  /** The same of what is nested in a block: its parent's id may not be known yet. */
+  #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
+    const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
+    return this.#unrecorded
+      .get(nestedKind.type)
+      ?.find(
+        ({ address, config, importId: given }) =>
+          address.startsWith(instances) &&
+          (given === undefined
+            ? nestedKind.naturalKey(config) === nestedKind.naturalKey(attributes)
+            : given === importId),
+      );
+  }
+
+  #clientOf(kind: Kind, object: Remote): string | undefined {
+    if (kind.type !== "hosting_service") return undefined;
+    const given = this.#known.clients.get(object.id);
+    return given === undefined ? undefined : slug(given);
+  }
+
+  #fileOf(kind: Kind, object: Remote, client: string | undefined): string {
+    const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
+    if (owner !== undefined) return ["webhooks", "unassigned"].includes(owner) ? `client-${owner}` : owner;
+    return kind.section === "webhooks" ? "webhooks" : "unassigned";
+  }
+
+  #leave(kind: Kind, id: string, why: string): void {
+    this.#left.push(`${kind.noun} ${shown(id)}: ${why}`);
+  }
+}
+
+const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
+
+const adoptable = (kind: Kind, address: string, importId: string, client: string | undefined): Adoptable => ({
+  kind,
+  address,
+  importId,
+  ...(client !== undefined && { client }),
+});
+
+/**
+ * What a declaration says of a live object: all that can be declared and that the API shows, but for what takes requests to
+ * change (`suspended`: not declared, so that a suspension by the host stays) and what is the default. Removing it is prevented.
+ */
+function declaredOf(kind: Kind, live: JsonObject): { config: JsonObject; missing: string[] } {
+  const config: Record<string, Json> = {};
+  const missing: string[] = [];
+  for (const [name, type, meta] of attributesOf(kind)) {
+    if (meta.change === undefined || meta.change === "in-place" || meta.writeOnly === true) continue;
+    const value = live[name] ?? null;
+    const isShown = value !== null && type.safeParse(value).success;
+    if (isShown && !equal(value, meta.default ?? null)) config[name] = escaped(value);
+    if (!isShown && !type.safeParse(undefined).success) missing.push(name);
+  }
+  if (kind.removal === "policy") config.deletion_policy = "prevent";
+  return { config, missing };
+}
+
+function escaped(value: Json): Json {
+  if (typeof value === "string") return literal(value);
+  return Array.isArray(value) ? (value as readonly Json[]).map(escaped) : value;
+}
+
+const MOST_CANDIDATES = 10;
+
+/** The comment above a block whose plan somebody has to choose. */
+function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
+  const { plan, price, currency, billing_cycle: cycle } = attributes;
+  const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);
+  const named = candidates.slice(0, MOST_CANDIDATES).map((one) => {
+    const cost = one.price === null ? [] : [`${one.price} ${one.currency ?? ""}`.trim()];
+    return `${one.plan_id} (${[one.name ?? "no name", ...cost, ...(one.billing_cycle === null ? [] : [one.billing_cycle])].map(shown).join(", ")})`;
+  });
+  const more = candidates.length > MOST_CANDIDATES ? ` and ${candidates.length - MOST_CANDIDATES} more` : "";
+  return [
+    `choose: plan_id ${named.length === 0 ? "(see `hostform plans`)" : `${named.join(" or ")}${more}`} (service ${id})`,
+    `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, then \`hostform plan\`.`,
+  ];
+}

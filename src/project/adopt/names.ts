@@ -1,0 +1,126 @@
+/** The names of what is adopted: from domains, the same for the same account whatever the order of its lists. */
+import { domainToASCII } from "node:url";
+import type { Kind, Remote } from "../../core/kinds/kind.ts";
+import { fail, isName } from "../../core/model/index.ts";
+
+/** A part of an address that is easy to type. */
+const LONGEST = 100;
+
+/** `www.acme.example` -> `www-acme-example`; empty when nothing of the text can be in a name. */
+export function slug(text: string): string {
+  const plain = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/-{2,}/g, "-")
+    .slice(0, LONGEST)
+    .replace(/^-+|-+$/g, "");
+  return plain === "" || isName(plain) ? plain : `site-${plain}`;
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+/**
+ * The name that an object has unless another one has it: of its domain, its URL's host or its own name; of a service without a
+ * domain its plan's name and its id.
+ */
+export function preferredName(kind: Kind, { id, attributes }: Remote): string {
+  const { domain, url, name, plan } = attributes;
+  // A domain in another script has a name in letters and digits, too.
+  const host = text(domain) === "" ? hostOf(text(url)) : text(domain);
+  const own = host === "" ? slug(text(name)) : slug(domainToASCII(host) || host);
+  if (own !== "") return own;
+  return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : "";
+}
+
+/**
+ * Gives each object a name of its own kind: the first in the order of ids has the preferred one, the next `-2`.
+ * @param taken names of the kind that are in use; the ones given are added.
+ */
+export function freeName(preferred: string, taken: Set<string>): string {
+  let name = preferred;
+  for (let count = 2; taken.has(name); count++) name = `${preferred}-${count}`;
+  taken.add(name);
+  return name;
+}
+
+/** A file of two columns, read: `id,name` or `service id,client`. */
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/**
+ * Reads a CSV file (RFC 4180) of two columns; more are ignored. A first line whose first column is a word in letters is its header.
+ * @param shown the file's name, for messages. @throws HostformError `usage` with the line.
+ */
+export function readPairs(csv: string, shown: string): Pair[] {
+  const pairs = rowsOf(csv.replace(/^\uFEFF/, "")).flatMap(({ cells: [key = "", value = ""], line }): Pair[] => {
+    if (key === "" && value === "") return [];
+    if (line === 1 && /^[a-z_ ]*$/i.test(key)) return [];
+    if (key === "" || value === "") {
+      fail("usage", `${shown}, line ${line}: two columns are needed`, {
+        remedies: ["Write an id and a name in each line: `1001,www-acme`."],
+      });
+    }
+    return [{ key, value, line }];
+  });
+  const [twice] = [...Map.groupBy(pairs, ({ key }) => key).values()].flatMap(([, second]) => second ?? []);
+  if (twice !== undefined) {
+    fail("usage", `${shown}, line ${twice.line}: ${twice.key} is in the file twice`, {
+      remedies: ["Remove one of the two lines."],
+    });
+  }
+  return pairs;
+}
+
+function rowsOf(csv: string): { readonly cells: readonly string[]; readonly line: number }[] {
+  const rows: { cells: string[]; line: number }[] = [];
+  let [line, rest] = [1, csv];
+  while (rest !== "") {
+    const cells: string[] = [];
+    const row = { cells, line };
+    for (let isOpen = true; isOpen; ) {
+      const [all = "", quoted, plain, end] = /^[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^,;\r\n]*))(,|;|\r?\n|\r|$)/.exec(
+        rest,
+      ) ?? [rest];
+      cells.push((quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"')).trim());
+      line += (all.match(/\r\n|\r|\n/g) ?? []).length;
+      rest = rest.slice(all.length);
+      isOpen = end === "," || end === ";";
+    }
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** The names that `--names` gives, by kind and id: `1001` is a service, `webhook/201` another kind. @throws HostformError `usage`. */
+export function givenNames(pairs: readonly Pair[], kinds: Iterable<Kind>, shown: string): ReadonlyMap<string, string> {
+  const nouns = new Map([...kinds].map((kind) => [slug(kind.noun), kind.type]));
+  const names = new Map<string, string>();
+  const used = new Set<string>();
+  for (const { key, value, line } of pairs) {
+    const slash = key.indexOf("/");
+    const type = slash < 0 ? nouns.get("service") : nouns.get(slug(key.slice(0, slash)));
+    const refuse = (what: string, fix: string) => fail("usage", `${shown}, line ${line}: ${what}`, { remedies: [fix] });
+    if (type === undefined)
+      refuse(`there is no kind ${key.slice(0, slash)}`, `Write one of ${[...nouns.keys()].join(", ")}.`);
+    if (!isName(value)) {
+      refuse(
+        `${JSON.stringify(value)} cannot be a name`,
+        "Use letters, digits, `_` and `-`, beginning with a letter or `_`.",
+      );
+    }
+    if (used.has(`${type} ${value}`)) refuse(`the name ${value} is given twice`, "Give each object its own name.");
+    used.add(`${type} ${value}`);
+    names.set(`${type} ${key.slice(slash + 1)}`, value);
+  }
+  return names;
+}

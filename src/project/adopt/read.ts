@@ -1,0 +1,134 @@
+/** Reads an account for its adoption: each collection once, the grants by a request for each service. */
+import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import type { Kind, Remote } from "../../core/kinds/kind.ts";
+import { type Account, mayPass } from "../../core/lifecycle/index.ts";
+import { ApiError, fail } from "../../core/model/index.ts";
+import type { KeptLists } from "./kept.ts";
+
+/** What an account holds. */
+export interface AccountContents {
+  /** By kind, in the order of their ids; of grants, `service_id` names the service. */
+  readonly objects: ReadonlyMap<string, readonly Remote[]>;
+  readonly plans: readonly PlanRecord[];
+  /** What could not be read, as sentences. */
+  readonly unread: readonly string[];
+}
+
+/** Which part of an account is wanted. */
+export interface Selection {
+  /** Whether an object that is in no other is wanted. */
+  wants(kind: Kind, object: Remote): boolean;
+  /** Whether any of a kind may be. */
+  lists(kind: Kind): boolean;
+}
+
+/** Lists that are read at the same time. */
+const AT_ONCE = 10;
+
+export const nestedKind =
+  [...kinds.values()].find(({ nested }) => nested !== undefined) ?? fail("internal", "No kind is nested");
+const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
+
+/** A reader that keeps what it lists, and lists nothing that is kept. */
+export function keepingReader(client: Reader, kept: KeptLists): Reader {
+  const keep = <T extends ApiRecord>(name: string, listing: () => Listing<T>): Listing<T> => {
+    const all = async (): Promise<T[]> => {
+      const known = kept.get(name);
+      if (known !== undefined) return [...known] as T[];
+      const records = await listing().all();
+      await kept.add(name, records);
+      return records;
+    };
+    return {
+      all,
+      async *[Symbol.asyncIterator]() {
+        yield* await all();
+      },
+    };
+  };
+  return {
+    hostNow: () => client.hostNow(),
+    invoices: client.invoices,
+    domains: client.domains,
+    plans: { list: (options) => keep("plans", () => client.plans.list(options)) },
+    services: {
+      list: (options) => keep("services", () => client.services.list(options)),
+      get: (id, options) => client.services.get(id, options),
+    },
+    grants: { list: (id, options) => keep(`grants of ${id}`, () => client.grants.list(id, options)) },
+    webhooks: { list: (options) => keep("webhooks", () => client.webhooks.list(options)) },
+    accounts: { list: (options) => keep("accounts", () => client.accounts.list(options)) },
+    migrationRequests: {
+      list: (options) => keep("migration requests", () => client.migrationRequests.list(options)),
+      get: (id, options) => client.migrationRequests.get(id, options),
+    },
+  };
+}
+
+/** What is there of each kind that is in no other: a request for each page. Objects that are gone are left out. */
+export async function readCollections(account: Account, selection: Selection): Promise<AccountContents> {
+  const unread: string[] = [];
+  const objects = new Map<string, readonly Remote[]>();
+  const plans = account.knownPlans();
+  await Promise.all(
+    flatKinds
+      .filter((kind) => selection.lists(kind))
+      .map(async (kind) => {
+        const found = await account.list(kind).catch((error: unknown) => {
+          // §4: client accounts are of the Manage track only, and other accounts are refused their list.
+          if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
+          unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
+          return new Map<string, Remote>();
+        });
+        const wanted = [...found.values()].filter((one) => one.phase !== "gone" && selection.wants(kind, one));
+        objects.set(kind.type, byId(wanted));
+      }),
+  );
+  return { objects, plans: await plans, unread };
+}
+
+const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
+
+/**
+ * The grants of these services: a request for each service that was not asked before. @param onOpen is called with how many
+ * are still to be read. What a service refuses to show before it is live (§3) is left out, and said.
+ */
+export async function readGrants(
+  account: Account,
+  services: readonly Remote[],
+  onOpen: (open: number) => void,
+): Promise<Pick<AccountContents, "objects" | "unread">> {
+  const unread: string[] = [];
+  const found = new Map<string, readonly Remote[]>();
+  const waiting = services.values();
+  let open = services.length;
+  onOpen(open);
+  const work = async () => {
+    for (const { id, phase } of waiting) {
+      try {
+        found.set(id, byId([...(await account.list(nestedKind, id)).values()]));
+      } catch (error) {
+        if (phase === "live" || phase === "suspended" || !mayPass(error)) throw error;
+        unread.push(`The grants of service ${id}: it is not live yet.`);
+      }
+      open -= 1;
+      onOpen(open);
+    }
+  };
+  const workers = Array.from({ length: Math.min(AT_ONCE, services.length) }, work);
+  const failed = (await Promise.allSettled(workers)).find((end) => end.status === "rejected");
+  onOpen(0);
+  if (failed !== undefined) throw failed.reason;
+  const grants = services.flatMap(({ id }) => found.get(id) ?? []);
+  return { objects: new Map([[nestedKind.type, grants]]), unread: unread.toSorted() };
+}
+
+/** In the order of their numbers, whatever the order of the list (it is not specified, §4): names follow from it. */
+const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
+
+function compareIds(a: string, b: string): number {
+  const [left, right] = [a, b].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
+  const numbers = (left ?? Number.NaN) - (right ?? Number.NaN);
+  return Number.isNaN(numbers) || numbers === 0 ? (a < b ? -1 : Number(a > b)) : numbers;
+}

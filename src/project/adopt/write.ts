@@ -1,0 +1,85 @@
+/** Writes the files of a declaration: all of them, or none. */
+import { chmod, link, readFile, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { errnoOf, fail, HostformError } from "../../core/model/index.ts";
+import { makeParent } from "../own-files.ts";
+import { writeBeside } from "../plan-file.ts";
+
+/** A file that is to be there, or to have another text. */
+export interface FileChange {
+  /** Absolute. */
+  readonly file: string;
+  /** What it holds; undefined for a file that must not be there. */
+  readonly before: string | undefined;
+  readonly text: string;
+}
+
+interface Prepared extends FileChange {
+  readonly temporary: string;
+}
+
+/**
+ * Writes all of the files, and then does `then`. When any of it fails, every file is as it was before, and no other is left.
+ * A file that has changed since it was read is not replaced.
+ * @throws HostformError `usage` with the file that is in the way, and whatever `then` throws.
+ */
+export async function writeFiles(changes: readonly FileChange[], then: () => Promise<void>): Promise<void> {
+  const prepared: Prepared[] = [];
+  const done: Prepared[] = [];
+  try {
+    // Most of what can fail fails here: a full disk, a folder that cannot be written to.
+    for (const change of changes) prepared.push(await prepare(change));
+    for (const change of prepared) {
+      await put(change);
+      done.push(change);
+    }
+    await then();
+  } catch (error) {
+    for (const change of done.toReversed()) await restore(change);
+    throw error;
+  } finally {
+    for (const { temporary } of prepared) await rm(temporary, { force: true });
+  }
+}
+
+async function prepare(change: FileChange): Promise<Prepared> {
+  return orRefuse(change.file, async () => {
+    makeParent(change.file);
+    return { ...change, temporary: await writeBeside(change.file, change.text) };
+  });
+}
+
+async function put({ file, before, temporary }: Prepared): Promise<void> {
+  await orRefuse(file, async () => {
+    // The system itself refuses a link to a name that is in use: what somebody has put there meanwhile stays.
+    if (before === undefined) {
+      // For people and for Git, as any file that they make.
+      await chmod(temporary, 0o666 & ~process.umask());
+      return link(temporary, file);
+    }
+    if ((await readFile(file, "utf8")) !== before) refuse(file, "it has changed since it was read");
+    await chmod(temporary, (await stat(file)).mode);
+    await rename(temporary, file);
+  });
+}
+
+async function restore({ file, before }: Prepared): Promise<void> {
+  if (before === undefined) return rm(file, { force: true });
+  await rename(await writeBeside(file, before), file);
+}
+
+async function orRefuse<T>(file: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (error instanceof HostformError || errno === undefined) throw error;
+    return refuse(file, errno === "EEXIST" ? "another file of that name is there" : errno);
+  }
+}
+
+const refuse = (file: string, why: string): never =>
+  fail("usage", `Nothing was written: ${path.basename(file)} cannot be: ${why}`, {
+    detail: file,
+    remedies: ["See to it, then run the command again: what was read of the account is kept for an hour."],
+  });

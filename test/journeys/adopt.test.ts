@@ -1,0 +1,239 @@
+/** `hostform adopt`: an account that somebody else has filled comes under management in one command. */
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Profile } from "../../src/sandbox/index.ts";
+import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
+import { ENDING_LISTS } from "../support/sandbox.ts";
+
+/** An account with so many services, and half as many grants again, on a host whose lists say where they end. */
+async function agency(
+  services: number,
+  { webhooks = 12, accounts = 41, ...options }: ProjectOptions & { webhooks?: number; accounts?: number } = {},
+): Promise<Project> {
+  const project = await startProject({ pinned: { envelope: ENDING_LISTS }, ...options });
+  for (const { id } of project.control.list("services")) project.control.remove("services", id);
+  const { control } = project;
+  const made = control.seedServices({ count: services });
+  made.forEach(({ id }, at) => {
+    control.create("grants", { service_id: id, email: "dev@agency.example", permission: "manage" });
+    if (at % 2 === 0) {
+      control.create("grants", {
+        service_id: id,
+        email: `owner-${at}@client.example`,
+        permission: "view",
+        expires_at: "2030-01-31T00:00:00Z",
+      });
+    }
+  });
+  for (let at = 0; at < webhooks; at++) {
+    control.create("webhooks", {
+      url: `https://hooks.agency.example/${at}`,
+      events: ["invoice.paid", "invoice.created"],
+    });
+  }
+  for (let at = 0; at < accounts; at++) {
+    control.create("accounts", { name: `Client ${at}`, currency: "USD" });
+  }
+  return project;
+}
+
+/** The files of the declaration, by name. */
+async function declared({ dir }: Project): Promise<Record<string, string>> {
+  const names = (await readdir(dir)).filter((name) => name.endsWith("hosting.yaml")).toSorted();
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(path.join(dir, name), "utf8")])),
+  );
+}
+
+describe("an account of 300 services, 450 grants, 12 webhooks and 41 client accounts", () => {
+  it("is adopted with at most 309 requests; then a plan has no changes, and a second run adds nothing", async () => {
+    const project = await agency(300);
+    const asked: string[] = [];
+    project.answer = (question) => {
+      asked.push(question);
+      return "yes";
+    };
+    const ran = await project.run("adopt");
+    expect(ran.code, ran.text).toBe(0);
+    const sent = project.sent();
+    expect(sent.length).toBeLessThanOrEqual(309);
+    expect(sent.filter((line) => !line.startsWith("GET "))).toEqual([]);
+    expect(asked).toHaveLength(1);
+    expect(ran.err).toContain("300 services");
+    expect(ran.out).toContain("Adopted 300 services, 450 grants, 12 webhooks, 41 client accounts");
+    expect(ran.out).toContain("Plan: no changes");
+    expect((await project.state()).resources.size).toBe(300 + 450 + 12 + 41);
+    await project.expectNoChanges();
+
+    const [before, state] = [await declared(project), await project.stateText()];
+    const again = await project.run("adopt", "--auto-approve");
+    expect(again.out).toContain("Nothing new to adopt");
+    expect([await declared(project), await project.stateText()]).toEqual([before, state]);
+  });
+});
+
+describe("adopt", () => {
+  it("gives the same names whatever the order of the lists, and numbers collisions by id", async () => {
+    const filled = async (order: Profile["order"]) => {
+      const project = await agency(12, {
+        webhooks: 3,
+        accounts: 0,
+        pinned: { envelope: ENDING_LISTS, order: [order] },
+      });
+      const twins = project.control.seedServices({ count: 2, plan_id: 31 });
+      await project.run("adopt", "--auto-approve", "--project", "agency");
+      await project.expectNoChanges();
+      return { files: await declared(project), twins };
+    };
+    const [newest, scattered] = [await filled("newest"), await filled("scattered")];
+    expect(scattered.files).toEqual(newest.files);
+    const names = newest.twins.map(({ id }) => `  vps-1-${id}:`);
+    for (const name of names) expect(newest.files["unassigned.hosting.yaml"]).toContain(name);
+    expect(newest.files["webhooks.hosting.yaml"]).toMatch(/hooks-agency-example:[\s\S]*-example-2:[\s\S]*-example-3:/);
+  });
+
+  it("goes on after an interruption with what was read, and removes that at the end", async () => {
+    for (const key of [undefined, Buffer.alloc(32, 7).toString("base64")]) {
+      const project = await agency(30, {
+        accounts: 0,
+        webhooks: 1,
+        env: key === undefined ? {} : { HOSTFORM_STATE_KEY: key },
+      });
+      let seen = 0;
+      project.control.addFault({
+        method: "GET",
+        path: "/services/:id/grants",
+        phase: "before",
+        delayMs: 1,
+        times: 100,
+      });
+      project.onDelay = () => {
+        seen += 1;
+        if (seen === 20) project.interrupt();
+      };
+      const first = await project.run("adopt", "--auto-approve");
+      expect(first.code).toBe(1);
+      expect(await project.stateText()).toBeUndefined();
+      expect(await declared(project)).toEqual({});
+      const kept = path.join(project.dir, "hosting.tfstate.adopt");
+      expect((await stat(kept)).mode & 0o777).toBe(0o600);
+      expect((await readFile(kept, "utf8")).includes("dev@agency.example")).toBe(key === undefined);
+      project.control.clearFaults();
+      project.sent();
+
+      project.clock.advance(10 * 60_000);
+      const second = await project.run("adopt", "--auto-approve");
+      expect(second.code, second.text).toBe(0);
+      expect(second.err).toMatch(/Using what was read 10 min ago: \d+ lists, kept in hosting\.tfstate\.adopt/);
+      const again = project.sent();
+      expect(again.length).toBeGreaterThan(0);
+      expect(again.length).toBeLessThanOrEqual(20);
+      await expect(stat(kept)).rejects.toThrow("ENOENT");
+      await project.expectNoChanges();
+    }
+  });
+
+  it.each([
+    ["an hour ago", async ({ clock }: Project) => void clock.advance(61 * 60_000)],
+    [
+      "of another account",
+      async ({ env, sandbox }: Project) => void Object.assign(env, { HOSTING_TOKEN: sandbox.tokens.customer }),
+    ],
+  ])("reads again what was read %s", async (_, change) => {
+    const project = await agency(2, { accounts: 0, webhooks: 0 });
+    expect((await project.run("adopt", "--dry-run")).code).toBe(0);
+    await change(project);
+    project.sent();
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.err).not.toContain("Using what was read");
+    expect(project.sent()).toContain("GET /services");
+  });
+
+  it("adds what is new, in a block too, and leaves every byte that was there", async () => {
+    const project = await agency(3, { accounts: 0, webhooks: 0 });
+    await project.run("adopt", "--auto-approve");
+    const file = path.join(project.dir, "unassigned.hosting.yaml");
+    const written = `# ours\n${(await readFile(file, "utf8")).replace("dev@agency.example: manage", "dev@agency.example: manage # Dev")}# end`;
+    await writeFile(file, written);
+    const [service] = project.control.list("services");
+    project.control.create("grants", { service_id: service?.id ?? 0, email: "new@agency.example", permission: "view" });
+    project.control.seedServices({ count: 1, domain_prefix: "late" });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.out).toContain("Adopted 1 service, 1 grant");
+    const after = await readFile(file, "utf8");
+    const removed = after.split("\n").filter((line) => !written.split("\n").includes(line));
+    expect(after.replace(/^ +new@agency\.example: view\n/m, "").startsWith(written)).toBe(true);
+    expect(removed.join("\n")).toContain("late-00001-example:");
+    await project.expectNoChanges();
+  });
+
+  it("finishes what was written and not recorded, as after a run that was killed", async () => {
+    const project = await agency(3, { accounts: 2, webhooks: 1 });
+    await project.run("adopt", "--auto-approve");
+    const before = await declared(project);
+    await project.loseState();
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(await declared(project)).toEqual(before);
+    await project.expectNoChanges();
+  });
+
+  it("writes nothing when it is not approved, and nothing but what was read when it is a dry run", async () => {
+    const project = await agency(2, { accounts: 1, webhooks: 0 });
+    project.answer = () => "no";
+    expect((await project.run("adopt")).code).toBe(1);
+    expect((await project.run("adopt", "--json")).code).toBe(1);
+    const dry = await project.run("adopt", "--dry-run");
+    expect(dry.out).toContain("# unassigned.hosting.yaml");
+    expect(dry.out).toContain("Would adopt 2 services");
+    expect([await declared(project), await project.stateText()]).toEqual([{}, undefined]);
+    project.sent();
+    expect((await project.run("adopt", "--auto-approve")).code).toBe(0);
+    expect(project.sent()).toEqual([]);
+  });
+
+  it("takes names and clients from files, and only what is selected", async () => {
+    const project = await agency(4, { accounts: 1, webhooks: 1 });
+    const ids = project.control.list("services").map(({ id }) => id);
+    await project.declare(`service,client\n${ids[0]},Client 0\n${ids[1]},"Acme, Ltd"\n`, "services.csv");
+    await project.declare(
+      `id,name\n${ids[0]},www\nwebhook/${project.idOf("webhooks", project.control.list("webhooks")[0]?.id)},billing\n`,
+      "map.csv",
+    );
+    const one = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--client", "acme-ltd");
+    expect(one.out).toContain("Adopted 1 service, 1 grant in");
+    expect(Object.keys(await declared(project))).toEqual(["acme-ltd.hosting.yaml", "hosting.yaml"]);
+    const two = await project.run("adopt", "--auto-approve", "--select", "*0004.EXAMPLE");
+    expect(two.out).toContain("Adopted 1 service, 1 grant in");
+    const rest = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--names", "map.csv");
+    expect(rest.code, rest.text).toBe(0);
+    const files = await declared(project);
+    expect(files["client-0.hosting.yaml"]).toMatch(
+      /client_accounts:\n {2}client-0:[\s\S]*services:\n {2}www:\n {4}client: client-0\n/,
+    );
+    expect(files["webhooks.hosting.yaml"]).toContain("  billing:");
+    await project.expectNoChanges();
+  });
+
+  it("leaves the plan of a service open where its name is not unique, and adopts it once that is chosen", async () => {
+    const project = await agency(2, { accounts: 0, webhooks: 0 });
+    for (const id of [11, 12]) project.control.change("plans", id, { name: "Twin", prices: { USD: 500 } });
+    for (const { id } of project.control.list("services")) project.control.change("services", id, { plan: "Twin" });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    const file = path.join(project.dir, "unassigned.hosting.yaml");
+    const text = await readFile(file, "utf8");
+    expect(text).toMatch(/# choose: plan_id 11 \(Twin.*\) or 12 \(Twin.*\) \(service \d+\)/);
+    const again = await project.run("adopt", "--auto-approve");
+    expect(again.out).toContain("Nothing new to adopt");
+    expect(await readFile(file, "utf8")).toBe(text);
+    await writeFile(
+      file,
+      text.replace(/^ {2}# (?!choose|The API)/gm, "  ").replace(/^( *)import: "?(\d+)"?$/gm, "$&\n$1plan_id: 11"),
+    );
+    await project.apply();
+    await project.expectNoChanges();
+  });
+});

@@ -1,0 +1,269 @@
+/** The parts of an adoption: names, blocks of YAML, plans, reading in bounded memory, files all or none. */
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { PlanRecord, Reader } from "../../../src/core/api/index.ts";
+import { kinds } from "../../../src/core/kinds/index.ts";
+import { planOf } from "../../../src/core/kinds/service/steps.ts";
+import { Account } from "../../../src/core/lifecycle/index.ts";
+import { isError, isName, type JsonObject } from "../../../src/core/model/index.ts";
+import { insertNested, parseDeclaration, printDocument } from "../../../src/fronts/yaml/index.ts";
+import { declare, type Known } from "../../../src/project/adopt/declare.ts";
+import { preferredName, readPairs, slug } from "../../../src/project/adopt/names.ts";
+import { readCollections, readGrants } from "../../../src/project/adopt/read.ts";
+import { writeFiles } from "../../../src/project/adopt/write.ts";
+import { quickFolder } from "../../support/folder.ts";
+import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
+
+const service = kindOf("hosting_service");
+
+/** Nothing is declared or recorded yet. */
+const NOTHING: Known = {
+  recorded: new Map(),
+  declared: [],
+  addresses: new Set(),
+  waiting: new Set(),
+  names: new Map(),
+  clients: new Map(),
+};
+
+/** What an adoption declares of these services, with a grant for each. */
+function declaredOf(...services: readonly JsonObject[]) {
+  const live = services.map((over) => remote({ ...liveService, plan_id: 11, ...over }));
+  const grants = live.map(({ id }) => remote({ ...liveGrant, id: `9${id}`, service_id: id }));
+  const objects = new Map([
+    ["hosting_service", live],
+    ["hosting_grant", grants],
+  ]);
+  return declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
+}
+
+describe("names", () => {
+  it.each([
+    ["www.acme.example", "www-acme-example"],
+    ["WWW.Acme.Example", "www-acme-example"],
+    ["1und1.example", "site-1und1-example"],
+    ["пример.example", "xn--e1afmkfd-example".replace("--", "-")],
+    ["${env.HOSTING_TOKEN}.example", "env-hosting_token-example"],
+    ["a\n  plan_id: 1", "a-plan_id-1"],
+    ["*/..\\..", "shared-start-1001"],
+  ])("of %j", (domain, name) => {
+    expect(preferredName(service, remote({ ...liveService, domain }))).toBe(name);
+  });
+
+  it("are names, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        expect(slug(text) === "" || isName(slug(text))).toBe(true);
+        expect(isName(preferredName(service, remote({ ...liveService, domain: text, plan: text })))).toBe(true);
+      }),
+    );
+  });
+
+  it("are read from CSV with quotes, a header and a byte order mark; a mistake is at its line", () => {
+    const csv = '\uFEFFservice id,client\r\n1001,"Acme, ""Ltd"""\r\n\r\n 1002 , beta \r\n';
+    expect(readPairs(csv, "map.csv").map(({ key, value }) => [key, value])).toEqual([
+      ["1001", 'Acme, "Ltd"'],
+      ["1002", "beta"],
+    ]);
+    expect(() => readPairs("1001,a\n1002\n", "map.csv")).toThrow(/map\.csv, line 2: two columns/);
+    expect(() => readPairs("1001,a\n1001,b\n", "map.csv")).toThrow(/line 2: 1001 is in the file twice/);
+  });
+});
+
+describe("a declaration of what is there", () => {
+  it("is valid, and says what the API shows, whatever that is", () => {
+    const hostile = fc.oneof(
+      fc.constantFrom(
+        "www.acme.example",
+        "${env.X}.example",
+        "a: b # c",
+        "- x",
+        "yes",
+        "1e3",
+        "'",
+        "\u202e.example",
+        "a\nb",
+      ),
+      fc.string({ unit: "binary", maxLength: 40 }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.record({ domain: hostile, plan: hostile }), { maxLength: 6 }), (given) => {
+        const made = declaredOf(...given.map((over, at) => ({ ...over, id: String(1001 + at) })));
+        const text = `project: acme\n${printDocument(made.blocks)}`;
+        const { desired, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env: {} });
+        expect(diagnostics.filter(isError)).toEqual([]);
+        const adopted = made.blocks.flatMap(({ adopts }) => adopts.map(({ address }) => address));
+        expect(desired?.resources.map(({ address }) => address).toSorted()).toEqual(adopted.toSorted());
+        for (const { type, config, evaluate } of desired?.resources ?? []) {
+          if (type !== "hosting_service" || config.domain === undefined) continue;
+          const scope = { resource: () => undefined, env: () => "from the environment" };
+          expect(given.map(({ domain }) => domain)).toContain(evaluate("domain", scope));
+        }
+      }),
+    );
+  });
+
+  it("numbers what has one name by id, leaves out a second service of one domain, and writes no `suspended`", () => {
+    const made = declaredOf(
+      { id: "1001", domain: "www.acme.example", suspended: true },
+      { id: "1002", domain: "www-acme.example" },
+      { id: "1003", domain: "www.acme.example" },
+    );
+    expect(made.blocks.map(({ name, body }) => [name, body.deletion_policy, "suspended" in body])).toEqual([
+      ["www-acme-example", "prevent", false],
+      ["www-acme-example-2", "prevent", false],
+    ]);
+    expect(made.left).toEqual([
+      "service 1003: www.acme.example is that of service 1001, too, and can be declared once.",
+    ]);
+  });
+
+  it.each<[what: string, live: JsonObject, id: number | undefined, candidates: number[]]>([
+    ["the number that the API shows", { plan_id: 7 }, 7, []],
+    ["a name that one plan has", { plan: "Solo" }, 1, [1]],
+    ["of two plans of a name, the one of its price and cycle", { plan: "Twin", price: 900 }, 3, [2, 3]],
+    [
+      "of two plans of a name and price, neither",
+      { plan: "Twin", price: 500, billing_cycle: "yearly" },
+      undefined,
+      [2, 3],
+    ],
+    ["without a name, the one of its price and cycle", { plan: null, price: 900 }, 3, [1, 2, 3]],
+    ["of a name that is not in the list, none", { plan: "Legacy", price: 900 }, undefined, []],
+  ])("takes for plan_id %s", (_, live, id, candidates) => {
+    const planRecord = (plan_id: number, name: string, price: number) =>
+      ({ plan_id, name, price, currency: "USD", prices: {}, billing_cycle: "monthly" }) as unknown as PlanRecord;
+    const plans = [planRecord(3, "Twin", 900), planRecord(2, "Twin", 500), planRecord(1, "Solo", 500)];
+    const found = planOf({ currency: "USD", billing_cycle: "monthly", price: 500, ...live }, plans);
+    expect([found.id, found.candidates.map(({ plan_id }) => plan_id)]).toEqual([id, candidates]);
+  });
+});
+
+describe("lines in a block that is there", () => {
+  const place = { section: "services", name: "www", nested: "grants" };
+  const entries = { "new@acme.example": "view" };
+
+  it.each([
+    [
+      "services:\n  www:\n    plan_id: 11 # eleven\n  other:\n    plan_id: 1\n",
+      "plan_id: 11 # eleven\n    grants:\n      new@acme.example: view\n  other",
+    ],
+    [
+      "services:\n  www:\n    grants:\n      a@b.example:\n        permission: view # v\n    plan_id: 11",
+      "view # v\n      new@acme.example: view\n    plan_id: 11",
+    ],
+    [
+      "---\nproject: a\n---\nservices:\n    www:\n        grants: # all\n            a@b.example: view",
+      "a@b.example: view\n            new@acme.example: view\n",
+    ],
+  ])("are put behind what is there: %j", (text, expected) => {
+    const after = insertNested(text, place, entries) ?? "";
+    expect(after).toContain(expected);
+    const kept = text.split("\n");
+    expect(after.split("\n").filter((line) => kept.includes(line))).toEqual(
+      expect.arrayContaining(kept.filter((line) => line !== "")),
+    );
+  });
+
+  it.each([
+    "services: {www: {plan_id: 11}}",
+    "services:\n  www: *site\n",
+    "services:\n  www:\n    grants: {a@b.example: view}\n",
+    "services:\n  other: {}\n",
+  ])("are not put into %j", (text) => expect(insertNested(text, place, entries)).toBeUndefined());
+});
+
+describe("reading 3,000 services", () => {
+  it("asks each for its grants once, ten at a time, in whatever order they are listed", async () => {
+    const ids = Array.from({ length: 3000 }, (_, at) => String(at + 1));
+    const asked: string[] = [];
+    let [open, most] = [0, 0];
+    const grants = (id: string) => ({
+      all: async () => [],
+      async *[Symbol.asyncIterator]() {
+        asked.push(id);
+        most = Math.max(most, ++open);
+        await new Promise(setImmediate);
+        open -= 1;
+        yield { ...liveGrant, id: `9${id}`, raw: {} } as never;
+      },
+    });
+    const empty = { all: async () => [], async *[Symbol.asyncIterator]() {} };
+    const services = {
+      ...empty,
+      async *[Symbol.asyncIterator]() {
+        for (const id of ids.toReversed()) yield { ...liveService, id, raw: {} } as never;
+      },
+    };
+    const none = { list: () => empty };
+    const reader = {
+      plans: none,
+      webhooks: none,
+      accounts: none,
+      migrationRequests: none,
+      services: { list: () => services },
+      grants: { list: grants },
+    } as unknown as Reader;
+    const account = new Account(reader, { statusWords: {} });
+    const flat = await readCollections(account, { lists: () => true, wants: () => true });
+    const found = flat.objects.get("hosting_service") ?? [];
+    expect(found.map(({ id }) => id)).toEqual(ids);
+    const progress: number[] = [];
+    const nested = await readGrants(account, found, (left) => progress.push(left));
+    expect(asked.toSorted()).toEqual(ids.toSorted());
+    expect(most).toBe(10);
+    expect([progress[0], progress.at(-1)]).toEqual([3000, 0]);
+    expect(nested.objects.get("hosting_grant")).toHaveLength(3000);
+  });
+});
+
+describe("files", () => {
+  const folder = async () => {
+    const dir = await mkdtemp(quickFolder("adopt"));
+    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    await writeFile(path.join(dir, "old.yaml"), "old\n");
+    return dir;
+  };
+  const contents = async (dir: string) => {
+    const names = (await readdir(dir)).toSorted();
+    return Promise.all(names.map(async (name) => [name, await readFile(path.join(dir, name), "utf8")]));
+  };
+
+  it("are all written, with the rights that they had", async () => {
+    const dir = await folder();
+    await chmod(path.join(dir, "old.yaml"), 0o640);
+    const [old, fresh] = [path.join(dir, "old.yaml"), path.join(dir, "new.yaml")];
+    await writeFiles(
+      [
+        { file: old, before: "old\n", text: "old\nmore\n" },
+        { file: fresh, before: undefined, text: "new\n" },
+      ],
+      async () => undefined,
+    );
+    expect(await contents(dir)).toEqual([
+      ["new.yaml", "new\n"],
+      ["old.yaml", "old\nmore\n"],
+    ]);
+  });
+
+  it.each<[why: string, text: string, before: string | undefined, fails: boolean]>([
+    ["the state cannot be written", "new.yaml", undefined, true],
+    ["another file has the name", "old.yaml", undefined, false],
+    ["somebody has changed one meanwhile", "old.yaml", "older\n", false],
+    ["a folder is missing and cannot be made", "old.yaml/new.yaml", undefined, false],
+  ])("are as they were when %s", async (_, name, before, fails) => {
+    const dir = await folder();
+    const was = await contents(dir);
+    const changes = [
+      { file: path.join(dir, "first.yaml"), before: undefined, text: "first\n" },
+      { file: path.join(dir, name), before, text: "text\n" },
+    ];
+    const then = async () => {
+      if (fails) throw new Error("no space");
+    };
+    await expect(writeFiles(changes, then)).rejects.toThrow(fails ? "no space" : "Nothing was written");
+    expect(await contents(dir)).toEqual(was);
+  });
+});
