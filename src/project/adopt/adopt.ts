@@ -1,34 +1,28 @@
 /** `adopt`: an account that was there already comes under management. Sends GETs only. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { observe, plan, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf } from "../../core/kinds/kind.ts";
-import { Account, adoptedAttributes, read, sensitiveNames } from "../../core/lifecycle/index.ts";
+import { Account } from "../../core/lifecycle/index.ts";
 import {
-  type Desired,
   errnoOf,
   escapeLine,
   fail,
   HostformError,
-  isError,
-  isNoOp,
   isProjectName,
-  type Plan,
   parseAddress,
-  type ResourceState,
   type State,
 } from "../../core/model/index.ts";
-import type { OpenState } from "../../core/record/index.ts";
-import { appendDocument, insertNested, OWN_LIMITS, parseDeclaration, printDocument } from "../../fronts/yaml/index.ts";
 import { secondsFor } from "../../report/index.ts";
 import type { Project } from "../project.ts";
-import { type Provider, type Providers, withProviders } from "../providers.ts";
-import { adoptedStarter, gitignoreWith, nameFrom } from "../starter.ts";
-import { type Adoptable, CHOOSE, type Declared, declare, type Known } from "./declare.ts";
+import { type Provider, withProviders } from "../providers.ts";
+import { gitignoreWith, nameFrom } from "../starter.ts";
+import { CHOOSE, type Known } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
 import { givenNames, readPairs } from "./names.ts";
-import { type AccountContents, keepingReader, nestedKind, readCollections, readGrants } from "./read.ts";
+import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
+import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
 import { selectionOf } from "./select.ts";
 import { type FileChange, writeFiles } from "./write.ts";
 
@@ -83,17 +77,6 @@ export interface Adopted {
 }
 
 type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaration" | "state">;
-
-/** Texts of a declaration, by absolute path. */
-type Texts = ReadonlyMap<string, string>;
-
-interface Standing {
-  /** Undefined: there is no declaration yet. */
-  readonly desired: Desired | undefined;
-  readonly texts: Texts;
-  /** The whole of .gitignore. */
-  readonly ignored: string | undefined;
-}
 
 /**
  * Brings an account under management.
@@ -165,9 +148,9 @@ export async function adoptAccount(
           project,
           alias,
           account: reading,
-          store,
-          providers,
-          parts,
+          state: store.state,
+          source,
+          now: host.clock.now(),
         });
         const changes = fileChanges(standing, made.texts, source.dir);
         if (options.dryRun !== true) {
@@ -277,177 +260,6 @@ function knownOf(
     waiting: new Set([...texts.values()].flatMap((text) => [...text.matchAll(CHOOSE)].map(([, id = ""]) => id))),
     ...given,
   };
-}
-
-interface ProofParts {
-  readonly contents: AccountContents;
-  readonly known: Known;
-  readonly standing: Standing;
-  readonly project: string;
-  readonly alias: string;
-  readonly account: Account;
-  readonly store: OpenState;
-  readonly providers: Providers;
-  readonly parts: Parts;
-}
-
-interface Proof {
-  readonly declared: Declared;
-  readonly adopts: readonly Adoptable[];
-  readonly texts: Texts;
-  readonly records: readonly ResourceState[];
-  readonly left: readonly string[];
-  readonly otherChanges: number;
-}
-
-/** So often something more may be found that would change. */
-const MOST_TRIES = 10;
-
-/** A declaration and records of which a plan has no changes: what would change is left out. */
-async function proved(of: ProofParts): Promise<Proof> {
-  const { contents, known, standing, project, alias, parts } = of;
-  const skip = new Map<string, string>();
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const declared = declare(contents, known, skip);
-    const { texts, left } = textsWith(standing, declared, parts.source.dir, { project, alias });
-    const adopts = [
-      ...declared.blocks.flatMap((block) => block.adopts),
-      ...declared.entries.filter(({ parent }) => !left.has(parent)).flatMap((entry) => entry.adopts),
-      ...declared.records,
-    ];
-    const { refused, records, otherChanges } = await planOf(of, texts, adopts);
-    if (refused.size === 0)
-      return { declared, adopts, texts, records, left: [...declared.left, ...left.values()], otherChanges };
-    for (const [key, why] of refused) skip.set(key, why);
-  }
-  return fail("internal", "No declaration of the account was found whose plan has no changes", {
-    remedies: ["Report it with what `hostform adopt --verbose --dry-run` prints."],
-  });
-}
-
-/** @returns the texts of the whole declaration, and the entries that fit into no block: parent -> a sentence. */
-function textsWith(
-  standing: Standing,
-  { blocks, entries }: Declared,
-  dir: string,
-  { project, alias }: { project: string; alias: string },
-): { texts: Texts; left: ReadonlyMap<string, string> } {
-  const texts = new Map(standing.texts);
-  if (standing.desired === undefined) texts.set(path.join(dir, "hosting.yaml"), adoptedStarter(project));
-  for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
-    const file = path.join(dir, `${name}.hosting.yaml`);
-    const document = printDocument(of, alias);
-    const before = texts.get(file);
-    texts.set(file, before === undefined ? document : appendDocument(before, document));
-  }
-  const left = new Map<string, string>();
-  for (const { parent, entries: lines } of entries) {
-    const place = {
-      section: "services",
-      name: parseAddress(parent)?.name ?? "",
-      nested: nestedKind.nested?.section ?? "",
-    };
-    const found = [...texts].flatMap(([file, text]) => {
-      const next = text.includes(place.name) ? insertNested(text, place, lines) : undefined;
-      return next === undefined ? [] : [[file, next] as const];
-    });
-    const [only] = found;
-    if (only !== undefined && found.length === 1) texts.set(...only);
-    else
-      left.set(
-        parent,
-        `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not written in lines of its own; add the grants there, then adopt again.`,
-      );
-  }
-  return { texts, left };
-}
-
-/** Plans the account with what is to be adopted, from what was read. @returns also why some of it cannot be, by kind and import id. */
-async function planOf(
-  { alias, account, store, providers, parts: { source, host } }: ProofParts,
-  texts: Texts,
-  adopts: readonly Adoptable[],
-): Promise<{ refused: ReadonlyMap<string, string>; records: readonly ResourceState[]; otherChanges: number }> {
-  const files = [...texts].map(([file, text]) => ({ path: path.relative(source.cwd, file), text }));
-  const { desired, diagnostics } = parseDeclaration(files, { kinds, env: source.env, limits: OWN_LIMITS });
-  if (desired === undefined) throw new HostformError(diagnostics);
-  const resources = desired.resources.filter(({ provider }) => provider === alias);
-  const byAddress = new Map(resources.map((resource) => [resource.address, resource]));
-  const records = new Map<string, ResourceState>();
-  const attributesAt = (address: string) => (records.get(address) ?? store.state.resources.get(address))?.attributes;
-  const scope = scopeOf(attributesAt, source.env);
-  const refused = new Map<string, string>();
-  for (const { kind, address, importId, client } of adopts) {
-    const resource = byAddress.get(address);
-    if (resource === undefined) throw new Error(`${address} is not in the declaration that was written for it`);
-    const { config, diagnostics: wrong } = resolveConfig(kind, resource, scope);
-    const [first] = wrong.filter(isError);
-    const observed =
-      first === undefined ? await read(account, { kind, prior: undefined, importId, config }) : undefined;
-    if (observed?.status !== "present") {
-      refused.set(`${kind.type} ${importId}`, first === undefined ? "it no longer exists." : `${first.summary}.`);
-      continue;
-    }
-    records.set(address, {
-      address,
-      provider: alias,
-      schemaVersion: kind.schemaVersion,
-      attributes: adoptedAttributes(kind, observed.attributes, config),
-      sensitive: sensitiveNames(kind),
-      private: client === undefined ? {} : { client },
-      dependencies: [],
-    });
-  }
-  const own = [...store.state.resources].filter(([, { provider }]) => provider === alias);
-  const state = { ...store.state, resources: new Map([...own, ...records]) };
-  const wanted = { ...desired, resources, data: [], outputs: [] };
-  const observed = await observe({
-    desired: wanted,
-    state,
-    kinds,
-    accounts: () => account,
-    env: source.env,
-    reorder: new Set(),
-  });
-  const made = plan({
-    desired: wanted,
-    state,
-    observed,
-    kinds,
-    env: source.env,
-    mode: "apply",
-    reorder: new Set(),
-    now: host.clock.now(),
-    readRequests: providers.requests,
-  });
-  const changing = changesOf(made);
-  for (const { kind, address, importId } of adopts) {
-    const why = changing.get(address);
-    if (why !== undefined) refused.set(`${kind.type} ${importId}`, why);
-  }
-  const needs = new Map(made.changes.map(({ address, dependsOn }) => [address, dependsOn]));
-  return {
-    refused,
-    records: [...records.values()].map((record) => ({ ...record, dependencies: needs.get(record.address) ?? [] })),
-    otherChanges: [...changing.keys()].filter((address) => !records.has(address)).length,
-  };
-}
-
-/** The addresses that a plan would change or refuses, each with a sentence. */
-function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");
-  for (const change of changes) {
-    if (isNoOp(change)) continue;
-    const names = change.reasons.flatMap((reason) => ("attribute" in reason ? [String(reason.attribute)] : []));
-    found.set(
-      change.address,
-      `the next plan would change it${names.length === 0 ? "" : ` (${[...new Set(names)].join(", ")})`}.`,
-    );
-  }
-  for (const { address, summary } of diagnostics.filter(isError))
-    if (address !== undefined) found.set(address, `${summary}.`);
-  return found;
 }
 
 function fileChanges({ desired, texts: before, ignored }: Standing, after: Texts, dir: string): FileChange[] {
