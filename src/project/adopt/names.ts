@@ -15,7 +15,8 @@ export function slug(text: string): string {
     .replace(/[^a-z0-9_-]+/g, "-")
     .replace(/-{2,}/g, "-")
     .slice(0, LONGEST)
-    .replace(/^-+|-+$/g, "");
+    // `__proto__` is no key of a declaration.
+    .replace(/^[-_]+|[-_]+$/g, "");
   return plain === "" || isName(plain) ? plain : `site-${plain}`;
 }
 

@@ -48,6 +48,7 @@ describe("names", () => {
     ["${env.HOSTING_TOKEN}.example", "env-hosting_token-example"],
     ["a\n  plan_id: 1", "a-plan_id-1"],
     ["*/..\\..", "shared-start-1001"],
+    ["__proto__", "proto"],
   ])("of %j", (domain, name) => {
     expect(preferredName(service, remote({ ...liveService, domain }))).toBe(name);
   });
