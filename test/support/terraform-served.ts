@@ -20,7 +20,7 @@ export interface ServedProvider {
   close(): Promise<void>;
 }
 
-/** @param options the environment of the provider from now on, the folder in which Terraform runs, and the time there. */
+/** @param options the environment of the provider, which tests may change, the folder in which Terraform runs, and the time there. */
 export async function serveProvider(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly folder: string;

@@ -10,6 +10,7 @@ import { expect, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/model/index.ts";
 import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
+import { testClock } from "./clock.ts";
 import { startSandbox } from "./sandbox.ts";
 import { cleanEnvironment, cliConfiguration } from "./terraform-environment.ts";
 import {
@@ -45,7 +46,7 @@ export interface TerraformOptions {
   /**
    * How Terraform comes to the provider. "mirror" is what users have, and needs `init`. "override" (default) starts the same
    * processes without it. "running" is this process, which serves every command of the test in a tenth of the time: for
-   * journeys that are not about processes; the environment of the provider stays as it was at the start.
+   * journeys that are not about processes.
    */
   readonly install?: "mirror" | "override" | "running";
   /** How many milliseconds pass in one, for the provider and the sandbox: what takes a minute need not be waited for. */
@@ -58,8 +59,10 @@ export interface TerraformOptions {
 export async function startTerraform(options: TerraformOptions = {}): Promise<Terraform> {
   const provider = await builtProvider();
   const time = options.rate === undefined ? undefined : fastTime(options.rate);
+  // Where this process serves, no wait takes time.
+  const clock = time?.clock ?? (options.install === "running" ? testClock(Date.now()) : undefined);
   const sandbox = await startSandbox({
-    ...(time !== undefined && { clock: time.clock }),
+    ...(clock !== undefined && { clock }),
     rateLimit: 0,
     autoPay: true,
     provisioningSeconds: 0,
@@ -90,7 +93,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
       ...time?.env,
       ...options.env,
     },
-    time?.clock,
+    clock,
   );
   onTestFinished(() => terraform.close());
   if (options.install === "running") await terraform.serve();
@@ -115,7 +118,7 @@ export class Terraform extends Workplace {
 
   /** From now on a provider in this process serves the commands. */
   async serve(): Promise<void> {
-    this.#server = await serveProvider({ env: { ...this.env }, folder: this.dir, clock: this.#clock });
+    this.#server = await serveProvider({ env: this.env, folder: this.dir, clock: this.#clock });
     this.env.TF_REATTACH_PROVIDERS = this.#server.reattach;
   }
 

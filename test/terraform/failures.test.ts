@@ -33,7 +33,7 @@ function nobody(): Promise<string> {
 
 describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { timeout: 60_000 }, () => {
   it("no token, a wrong one, one without the ability", async () => {
-    const terraform = await startTerraform();
+    const terraform = await startTerraform({ install: "running" });
     await terraform.write(`provider "hosting" {\n  project = "journey"\n}\n${site()}`);
     const token = terraform.env.HOSTING_TOKEN;
     terraform.env.HOSTING_TOKEN = undefined;
@@ -59,7 +59,7 @@ describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { ti
   });
 
   it("a server that is not there, or answers what nobody understands", async () => {
-    const terraform = await startTerraform();
+    const terraform = await startTerraform({ install: "running" });
     await terraform.write(`${site()}${GRANT}`);
     await terraform.applied();
     const there = terraform.env.HOSTING_BASE_URL;
