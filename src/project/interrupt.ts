@@ -82,6 +82,7 @@ type Controllers = [AbortController, AbortController, AbortController, AbortCont
  * @throws HostformError `interrupted`.
  */
 export async function interruptible<T>(host: Host, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  if (host.wasInterrupted()) throw interrupted("Interrupted.");
   const stop = new AbortController();
   const end = host.onInterrupt(() => stop.abort(interrupted("Interrupted.")));
   try {

@@ -1,6 +1,6 @@
 /**
- * `import { loadProject, plan, apply } from "hostform"`: a declaration loaded, planned and applied by a program. It stands on what
- * the command line stands on, `withPlan` and `carryOut`. Whatever is returned, reported or thrown has secrets hidden.
+ * `import { loadProject, plan, apply, adopt } from "hostform"`: a declaration loaded, planned and applied by a program, and an account
+ * adopted. It stands on what the command line stands on, `withPlan`, `carryOut` and `adoptAccount`. Whatever is returned, reported or thrown has secrets hidden.
  */
 import path from "node:path";
 import {
@@ -24,6 +24,7 @@ import {
   renderPlanHtml,
   renderPlanMarkdown,
 } from "../report/index.ts";
+import type { Adopted, AdoptOptions, Forecast } from "./adopt/adopt.ts";
 import { carryOut, hasChanges } from "./apply.ts";
 import { learnEnvironment } from "./known-secrets.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
@@ -36,7 +37,7 @@ import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseUntrustedCommand } from "./trust.ts";
 
 export { HostformError } from "../core/model/index.ts";
-export type { ApplyEvent, DiagnosticJson, PlanJson, RequestEvent };
+export type { Adopted, AdoptOptions, ApplyEvent, DiagnosticJson, Forecast, PlanJson, RequestEvent };
 
 /** Which project, and how it is read. */
 export interface LoadOptions {
@@ -161,6 +162,12 @@ export interface AppliedChange {
   readonly diagnostics: readonly DiagnosticJson[];
 }
 
+/** Which account is adopted, into which folder. */
+export interface AdoptLibraryOptions extends LoadOptions, AdoptOptions {
+  /** Decides when it is known what is there, before the grants are read; nothing is written unless it returns true. */
+  readonly approve: (forecast: Forecast) => boolean | Promise<boolean>;
+}
+
 const projects = new WeakMap<LoadedProject, Project>();
 
 /**
@@ -168,25 +175,11 @@ const projects = new WeakMap<LoadedProject, Project>();
  * @throws HostformError with every mistake in it, each with its place.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const dir = path.resolve(options.dir ?? ".");
-  const env = options.env ?? process.env;
-  const redaction = new Redaction();
-  learnEnvironment(redaction, env);
-  const unstacked: ProjectSource = {
-    env,
-    cwd: dir,
-    dir,
-    files: (options.files ?? []).map((file) => path.resolve(dir, file)),
-    state: path.resolve(dir, options.state ?? "hosting.tfstate"),
-    stateNamed: options.state !== undefined,
-    insecureHttp: options.insecureHttp ?? false,
-    untrusted: options.untrusted ?? false,
-    lockTimeoutMs: options.lockTimeoutMs ?? 0,
-  };
+  const { unstacked, redaction } = placeOf(options);
   return hiding(redaction, async () => {
     await refuseUntrustedCommand(unstacked, "plan");
     const source = await onStack(unstacked, options);
-    const project = new Project({ source, host: hostOf(options), redaction, log: logOf(redaction, options.onMessage) });
+    const project = projectOn(source, redaction, options);
     const { desired, diagnostics } = await throwingForStack(source, () => project.declaration.load());
     const loaded: LoadedProject = {
       addresses: desired.resources.map(({ address }) => address),
@@ -255,10 +248,50 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
   });
 }
 
+/**
+ * Brings an account under management: reads it, and writes its declaration and its state into the folder. Sends GETs only. `onMessage`
+ * gets what is still to be read (`reading`) and each request; after an abort the next call goes on where it stopped.
+ * @throws HostformError for mistakes in a declaration that is there, and when the account cannot be read: nothing was written then.
+ */
+export async function adopt(options: AdoptLibraryOptions): Promise<Adopted> {
+  const { unstacked, redaction } = placeOf(options);
+  const { approve } = options;
+  return hiding(redaction, async () => {
+    await refuseUntrustedCommand(unstacked, "adopt");
+    const { adoptAccount } = await import("./adopt/adopt.ts");
+    const project = projectOn(await onStack(unstacked, options), redaction, options);
+    const adopted = await adoptAccount(project, options, approve);
+    return redaction.redactValue(adopted) as Adopted;
+  });
+}
+
 /** What went wrong, for people: every mistake with its place and what to do about it, as the command line prints it. */
 export function errorText({ diagnostics }: HostformError): string {
   return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
 }
+
+/** Where the project is, before a stack is chosen, and the secrets of its environment. */
+function placeOf(options: LoadOptions) {
+  const dir = path.resolve(options.dir ?? ".");
+  const env = options.env ?? process.env;
+  const redaction = new Redaction();
+  learnEnvironment(redaction, env);
+  const unstacked: ProjectSource = {
+    env,
+    cwd: dir,
+    dir,
+    files: (options.files ?? []).map((file) => path.resolve(dir, file)),
+    state: path.resolve(dir, options.state ?? "hosting.tfstate"),
+    stateNamed: options.state !== undefined,
+    insecureHttp: options.insecureHttp ?? false,
+    untrusted: options.untrusted ?? false,
+    lockTimeoutMs: options.lockTimeoutMs ?? 0,
+  };
+  return { unstacked, redaction };
+}
+
+const projectOn = (source: ProjectSource, redaction: Redaction, options: LoadOptions) =>
+  new Project({ source, host: hostOf(options), redaction, log: logOf(redaction, options.onMessage) });
 
 function projectOf(loaded: LoadedProject): Project {
   return projects.get(loaded) ?? fail("usage", "The project was not loaded with loadProject");

@@ -1,9 +1,10 @@
 /** `import … from "hostform"`: the project of a program of one's own, against the sandbox. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  adopt,
   apply,
   errorText,
   HostformError,
@@ -33,7 +34,7 @@ async function projectWith(text: string) {
     loadProject({ dir, env, onMessage: (message) => messages.push(message), ...more });
   const ordered = () => control.list("services").filter(({ customer_id }) => customer_id === 1).length;
   const written = () => messages.filter((one) => one.type === "request" && one.request.method !== "GET").length;
-  return { dir, load, messages, ordered, written };
+  return { dir, env, load, messages, ordered, written };
 }
 
 describe("a program of one's own", () => {
@@ -83,6 +84,28 @@ describe("a program of one's own", () => {
     expect(ordered()).toBe(1);
     await expect(apply(await load(), { saved: "www.plan", approve })).rejects.toThrow(/state has changed/);
     expect(ordered()).toBe(1);
+  });
+
+  it("adopts an account, and stops where a signal says so", async () => {
+    const { load, dir, env } = await projectWith(SITES);
+    await apply(await load(), { approve: () => true });
+    const stop = new AbortController();
+    const options = { dir: path.join(dir, "adopted"), env, project: "agency" };
+    mkdirSync(options.dir);
+    const declined = await adopt({ ...options, approve: ({ objects, open }) => objects.service !== 2 || open !== 2 });
+    expect(declined).toMatchObject({ approved: false, files: [] });
+
+    const aborting = adopt({ ...options, signal: stop.signal, approve: () => stop.abort() === undefined });
+    await expect(aborting).rejects.toThrow(/Interrupted/);
+    await expect(adopt({ ...options, signal: stop.signal, approve: () => true })).rejects.toThrow(/Interrupted/);
+    expect(readdirSync(options.dir)).toEqual(["hosting.tfstate.adopt"]);
+
+    const reading: number[] = [];
+    const onMessage = (message: Message) => message.type === "reading" && reading.push(message.open);
+    const adopted = await adopt({ ...options, approve: () => true, onMessage });
+    expect(adopted).toMatchObject({ approved: true, objects: { service: 2, webhook: 1 }, left: [], otherChanges: 0 });
+    expect(reading).toEqual([2, 1, 0, 0]);
+    expect(await plan(await load({ dir: options.dir }))).toMatchObject({ hasChanges: false, applicable: true });
   });
 
   it("is refused with every mistake at its place, and never with a token", async () => {
