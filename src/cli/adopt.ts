@@ -45,19 +45,16 @@ function forecastText({ objects, requests, open, seconds }: Forecast): string {
   return `The account has ${counted(objects)}. ${rest} Nothing in it is changed.`;
 }
 
-function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptFlags): void {
+function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format = "yaml" }: AdoptFlags): void {
   const { objects, files, left, unknown, requests, otherChanges, isFirst } = adopted;
   const some = Object.keys(objects).length > 0;
   if (dryRun) for (const { file, text } of files) terminal.out(`# ${escapeLine(file)}\n${text}\n`);
-  const verb = dryRun ? "Would adopt" : "Adopted";
-  const into = some ? ` in ${plural(files.length, "file")}` : "";
-  terminal.out(
-    some
-      ? `${verb} ${counted(objects)}${into}. ${plural(requests, "request")}.\n`
-      : "Nothing new to adopt. Nothing was written.\n",
-  );
+  const what = some ? `${dryRun ? "Would adopt" : "Adopted"} ${counted(objects)}` : "Nothing new to adopt";
+  const into =
+    files.length === 0 ? " No file was written." : ` ${dryRun ? "Files to write" : "Files"}: ${files.length}.`;
+  terminal.out(`${what}. ${plural(requests, "request")}.${into}\n`);
   const written = files.map(({ file, isNew }) => `  ${isNew ? "new" : "added to"} ${escapeLine(file)}`);
-  if (!dryRun && some) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);
+  if (!dryRun && files.length > 0) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);
   if (some) {
     const others =
       otherChanges === 0
@@ -67,12 +64,13 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   }
   list(terminal, "Not adopted:", left);
   if (some) list(terminal, "The API does not show, and no file holds:", unknown);
-  if (!dryRun && some) {
-    const undo = isFirst
-      ? "To undo it, delete these files and the state."
-      : "To undo it, restore these files and `hostform state rm` what was adopted.";
-    terminal.out(`\nThe account was not changed. ${undo}\n`);
-  }
+  if (dryRun || (!some && files.length === 0)) return;
+  const undo = isFirst
+    ? "To undo it, delete these files and the state."
+    : "To undo it, restore these files and `hostform state rm` what was adopted.";
+  terminal.out(`\nThe account was not changed. ${undo}\n`);
+  if (format === "hcl" && isFirst)
+    say(terminal, "Next: `hostform terraform install`, `terraform init`, `terraform plan`.");
 }
 
 function list(terminal: Terminal, title: string, sentences: readonly string[]): void {

@@ -42,7 +42,7 @@ export async function exportConfiguration(
     state,
     kinds,
     attributesOf: (kind) => schemaOf(kind).attributes,
-    files: desired.files.map((name) => path.basename(name)),
+    origin: `\`hostform export\` from ${desired.files.map((name) => path.basename(name)).join(", ")}`,
     places: { folder, base: source.cwd, state: source.state },
     inProject: path.relative(folder, source.dir) === "",
     insecureHttp: source.insecureHttp,

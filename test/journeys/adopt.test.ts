@@ -3,38 +3,18 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Profile } from "../../src/sandbox/index.ts";
+import { fillAgency } from "../support/agency.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 import { ENDING_LISTS } from "../support/sandbox.ts";
 
-/** An account with so many services, and half as many grants again, on a host whose lists say where they end. */
+/** An account with so many services, on a host whose lists say where they end. */
 async function agency(
   services: number,
   { webhooks = 12, accounts = 41, ...options }: ProjectOptions & { webhooks?: number; accounts?: number } = {},
 ): Promise<Project> {
   const project = await startProject({ pinned: { envelope: ENDING_LISTS }, ...options });
   for (const { id } of project.control.list("services")) project.control.remove("services", id);
-  const { control } = project;
-  const made = control.seedServices({ count: services });
-  made.forEach(({ id }, at) => {
-    control.create("grants", { service_id: id, email: "dev@agency.example", permission: "manage" });
-    if (at % 2 === 0) {
-      control.create("grants", {
-        service_id: id,
-        email: `owner-${at}@client.example`,
-        permission: "view",
-        expires_at: "2030-01-31T00:00:00Z",
-      });
-    }
-  });
-  for (let at = 0; at < webhooks; at++) {
-    control.create("webhooks", {
-      url: `https://hooks.agency.example/${at}`,
-      events: ["invoice.paid", "invoice.created"],
-    });
-  }
-  for (let at = 0; at < accounts; at++) {
-    control.create("accounts", { name: `Client ${at}`, currency: "USD" });
-  }
+  fillAgency(project.control, { services, webhooks, accounts });
   return project;
 }
 
@@ -180,6 +160,32 @@ describe("adopt", () => {
     await project.expectNoChanges();
   });
 
+  it("leaves what somebody has declared otherwise, and adopts the rest", async () => {
+    const project = await agency(2, { accounts: 0, webhooks: 0 });
+    const [first] = project.control.list("services");
+    await project.declare({
+      project: "agency",
+      services: {
+        ours: { plan_id: 12, currency: "USD", domain: first?.domain, grants: { "dev@agency.example": "view" } },
+      },
+    });
+    const before = await declared(project);
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.out).toContain("Adopted 1 service, 1 grant.");
+    expect(ran.out).toMatch(
+      /Not adopted:\n {2}service 1003: hosting_service\.ours is declared\. plan_id of hosting_service\.ours cannot be changed/,
+    );
+    expect((await declared(project))["hosting.yaml"]).toBe(before["hosting.yaml"]);
+  });
+
+  it("writes nothing where there is nothing", async () => {
+    const project = await agency(0, { accounts: 0, webhooks: 0 });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.out).toContain("Nothing new to adopt");
+    expect(await readdir(project.dir)).toEqual([]);
+  });
+
   it("writes nothing when it is not approved, and nothing but what was read when it is a dry run", async () => {
     const project = await agency(2, { accounts: 1, webhooks: 0 });
     project.answer = () => "no";
@@ -203,10 +209,10 @@ describe("adopt", () => {
       "map.csv",
     );
     const one = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--client", "acme-ltd");
-    expect(one.out).toContain("Adopted 1 service, 1 grant in");
+    expect(one.out).toContain("Adopted 1 service, 1 grant.");
     expect(Object.keys(await declared(project))).toEqual(["acme-ltd.hosting.yaml", "hosting.yaml"]);
     const two = await project.run("adopt", "--auto-approve", "--select", "*0004.EXAMPLE");
-    expect(two.out).toContain("Adopted 1 service, 1 grant in");
+    expect(two.out).toContain("Adopted 1 service, 1 grant.");
     const rest = await project.run("adopt", "--auto-approve", "--clients", "services.csv", "--names", "map.csv");
     expect(rest.code, rest.text).toBe(0);
     const files = await declared(project);

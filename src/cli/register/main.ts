@@ -118,6 +118,9 @@ function registerAdopt({ command, action }: Registration, group: string): void {
         "name of the project, if there is no declaration yet (default: the folder's name)",
         given,
       )
+      .addOption(
+        new Option("--format <format>", "hostform's YAML, or Terraform's HCL (default: yaml)").choices(["yaml", "hcl"]),
+      )
       .option("--dry-run", "read the account, and print what would be written")
       .option("--auto-approve", "go on without asking")
       .action(action(() => import("../adopt.ts"), "runAdopt", "none")),

@@ -19,12 +19,15 @@ import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
+import { addressesIn, configurationIn, filesOf, hclTexts, refuseForeign } from "./hcl.ts";
 import { type KeptLists, openKept } from "./kept.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
 import { selectionOf } from "./select.ts";
 import { type FileChange, writeFiles } from "./write.ts";
+
+export type AdoptFormat = "yaml" | "hcl";
 
 /** What is adopted, and how. Paths are relative to the working folder. */
 export interface AdoptOptions {
@@ -40,6 +43,8 @@ export interface AdoptOptions {
   readonly select?: readonly string[];
   /** Only what is of this client. */
   readonly client?: string;
+  /** The language of the declaration: hostform's YAML, or Terraform's. Default: `yaml`. */
+  readonly format?: AdoptFormat;
   /** Writes and records nothing. Default: false. */
   readonly dryRun?: boolean;
 }
@@ -106,7 +111,20 @@ export async function adoptAccount(
     names: givenNames(await pairsOf(source.cwd, options.names), kinds.values(), options.names ?? ""),
     clients: new Map((await pairsOf(source.cwd, options.clients)).map(({ key, value }) => [key, value])),
   };
+  const { format = "yaml" } = options;
   const standing = await standingAt(parts);
+  if (format !== "yaml" && standing.desired !== undefined) {
+    fail("usage", `--format ${format} is for a folder without a declaration in YAML`, {
+      remedies: ["To translate the declaration for Terraform: `hostform export`."],
+    });
+  }
+  const project = options.project ?? nameFrom(source.dir);
+  if (!isProjectName(project)) {
+    fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
+      remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
+    });
+  }
+  const configured = format === "yaml" ? new Map<string, string>() : await configurationIn(source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
     withProviders(configs, parts, signal, async (providers) => {
@@ -134,13 +152,11 @@ export async function adoptAccount(
           plans: flat.plans,
           unread: [...flat.unread, ...nested.unread],
         };
-        const known = knownOf(standing, store.state, alias, source.env, given);
-        const project = options.project ?? nameFrom(source.dir);
-        if (!isProjectName(project)) {
-          fail("usage", `${JSON.stringify(project)} cannot be the name of a project`, {
-            remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
-          });
-        }
+        const before = store.state;
+        if (format !== "yaml") refuseForeign(configured, before);
+        const names = { ...given, inUse: addressesIn(configured), commentsOut: format === "yaml" };
+        const known = knownOf(standing, before, alias, source.env, names);
+        const now = host.clock.now();
         const made = await proved({
           contents,
           known,
@@ -148,25 +164,23 @@ export async function adoptAccount(
           project,
           alias,
           account: reading,
-          state: store.state,
+          state: before,
           source,
-          now: host.clock.now(),
+          now,
         });
-        const changes = fileChanges(standing, made.texts, source.dir);
+        const { declared, desired, adopts } = made;
+        const isSame = [declared.blocks, declared.entries].every(({ length }) => length === 0);
+        const hcl = { desired, adopts, fileOf: filesOf(declared.blocks), before: configured, state: before, source };
+        const texts = isSame ? standing.texts : format === "yaml" ? made.texts : await hclTexts(hcl);
+        const changes = fileChanges(standing, configured, texts, source.dir);
         if (options.dryRun !== true) {
           await writeFiles(changes, async () => {
             await Promise.all(made.records.map((record) => store.put(record)));
           });
           isDone = true;
         }
-        return adoptedOf(
-          parts,
-          made,
-          contents,
-          changes,
-          provider.client.requests,
-          standing.desired === undefined && store.state.resources.size === made.records.length,
-        );
+        const isFirst = standing.desired === undefined && before.resources.size === 0;
+        return adoptedOf(parts, made, contents, changes, { requests: provider.client.requests, isFirst, format });
       } finally {
         await kept.close();
         if (isDone) await kept.remove();
@@ -230,7 +244,7 @@ function knownOf(
   state: State,
   alias: string,
   env: Parts["source"]["env"],
-  given: Pick<Known, "names" | "clients">,
+  { inUse, ...given }: Pick<Known, "names" | "clients" | "commentsOut"> & { readonly inUse: readonly string[] },
 ): Known {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
   const resources = desired?.resources ?? [];
@@ -256,16 +270,24 @@ function knownOf(
         },
       ];
     }),
-    addresses: new Set([...resources.map(({ address }) => address), ...state.resources.keys()]),
+    addresses: new Set([...resources.map(({ address }) => address), ...state.resources.keys(), ...inUse]),
     waiting: new Set([...texts.values()].flatMap((text) => [...text.matchAll(CHOOSE)].map(([, id = ""]) => id))),
     ...given,
   };
 }
 
-function fileChanges({ desired, texts: before, ignored }: Standing, after: Texts, dir: string): FileChange[] {
+function fileChanges(
+  { desired, texts, ignored }: Standing,
+  configured: Texts,
+  after: Texts,
+  dir: string,
+): FileChange[] {
+  const before = new Map([...texts, ...configured]);
   const changes = [...after].map(([file, text]) => ({ file, before: before.get(file), text }));
+  const changed = changes.filter(({ before: old, text }) => old !== text);
   const ignoring = { file: path.join(dir, ".gitignore"), before: ignored, text: gitignoreWith(ignored ?? "") };
-  return [...changes, ...(desired === undefined ? [ignoring] : [])].filter(({ before: old, text }) => old !== text);
+  const isNew = changed.length > 0 && desired === undefined && ignoring.text !== ignored;
+  return isNew ? [...changed, ignoring] : changed;
 }
 
 function adoptedOf(
@@ -273,8 +295,7 @@ function adoptedOf(
   { adopts, left, otherChanges }: Proof,
   { unread }: AccountContents,
   changes: readonly FileChange[],
-  requests: number,
-  isFirst: boolean,
+  { requests, isFirst, format }: Pick<Adopted, "requests" | "isFirst"> & { readonly format: AdoptFormat },
 ): Adopted {
   const objects = countOf(adopts.map(({ kind }) => kind.type));
   const files = changes.map(({ file, before, text }) => ({
@@ -289,7 +310,8 @@ function adoptedOf(
     left,
     unknown: [...unread, ...unknownOf(objects)],
     requests,
-    otherChanges,
+    // What somebody has declared in Terraform's language is Terraform's to compare.
+    otherChanges: format === "yaml" ? otherChanges : 0,
     isFirst,
   };
 }

@@ -65,6 +65,8 @@ export interface Known {
   readonly names: ReadonlyMap<string, string>;
   /** Id of a service -> client, as `--clients` gives it. */
   readonly clients: ReadonlyMap<string, string>;
+  /** Whether what somebody has to choose is written as a comment; if not, it is left out. */
+  readonly commentsOut: boolean;
 }
 
 /** What is to be written and recorded, and what is not. */
@@ -149,7 +151,7 @@ class Declaring {
     const declared = recorded ?? this.#declaredAs(kind, object, id)?.address;
     if (declared !== undefined) {
       const client = this.#clientOf(kind, object);
-      if (recorded === undefined) this.#records.push(adoptable(kind, declared, id, client));
+      if (recorded === undefined && !this.#record(kind, declared, id, client)) return;
       if (kind.type === "hosting_service") this.#services.set(id, { address: declared, client });
       this.#addEntries(declared, grants, client);
       return;
@@ -181,6 +183,11 @@ class Declaring {
       return;
     }
     const isOpen = missing.length > open.length;
+    if (isOpen && !this.#known.commentsOut) {
+      const [choice] = choiceOf(object, plan?.candidates ?? []);
+      this.#leave(kind, id, `${choice}. Declare it with the one that it has, and import it.`);
+      return;
+    }
     const client = this.#clientOf(kind, object);
     const name =
       this.#known.names.get(keyOf(kind, id)) ??
@@ -207,16 +214,31 @@ class Declaring {
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
   }
 
+  /** What is declared already is only recorded, unless it differs. @returns whether it is. */
+  #record(kind: Kind, address: string, importId: string, client: string | undefined): boolean {
+    const reason = this.#skip.get(keyOf(kind, importId));
+    if (reason === undefined) this.#records.push(adoptable(kind, address, importId, client));
+    else this.#leave(kind, importId, `${address} is declared. ${reason}`);
+    return reason === undefined;
+  }
+
   /** Into the block of a service that is declared. */
   #addEntries(parent: string, grants: readonly Remote[], client: string | undefined): void {
     const isDeclared = this.#known.declared.some(({ address }) => address === parent);
     const fresh = grants.filter((grant) => {
       const importId = importIdOf(nestedKind, grant.id, grant.attributes);
       const key = keyOf(nestedKind, importId);
-      if (this.#known.recorded.has(key) || !isDeclared) return false;
+      if (this.#known.recorded.has(key)) return false;
       const declared = this.#declaredIn(parent, grant, importId);
-      if (declared !== undefined) this.#records.push(adoptable(nestedKind, declared.address, importId, client));
-      return declared === undefined;
+      if (declared !== undefined) this.#record(nestedKind, declared.address, importId, client);
+      else if (!isDeclared) {
+        this.#leave(
+          nestedKind,
+          importId,
+          `${parent} was adopted before. Declare the grant (${shown(grant.attributes.email)}) and import it.`,
+        );
+      }
+      return declared === undefined && isDeclared;
     });
     const { entries, adopts } = this.#grantsOf(fresh, parent, client, false);
     if (adopts.length > 0) this.#entries.push({ parent, entries, adopts });

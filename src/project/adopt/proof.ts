@@ -1,6 +1,6 @@
 /** The proof of an adoption: its declaration and records, and a plan of them that has no changes. Sends nothing that was not read before. */
 import path from "node:path";
-import { observe, plan, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { observe, plan, resolveConfig, scopeOf, validateDesired } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { type Account, adoptedAttributes, read, sensitiveNames } from "../../core/lifecycle/index.ts";
 import {
@@ -53,6 +53,8 @@ export interface Proof {
   readonly declared: Declared;
   readonly adopts: readonly Adoptable[];
   readonly texts: Texts;
+  /** The whole declaration. */
+  readonly desired: Desired;
   readonly records: readonly ResourceState[];
   readonly left: readonly string[];
   readonly otherChanges: number;
@@ -73,9 +75,8 @@ export async function proved(of: ProofParts): Promise<Proof> {
       ...declared.entries.filter(({ parent }) => !left.has(parent)).flatMap((entry) => entry.adopts),
       ...declared.records,
     ];
-    const { refused, records, otherChanges } = await planOf(of, texts, adopts);
-    if (refused.size === 0)
-      return { declared, adopts, texts, records, left: [...declared.left, ...left.values()], otherChanges };
+    const { refused, ...planned } = await planOf(of, texts, adopts);
+    if (refused.size === 0) return { declared, adopts, texts, left: [...declared.left, ...left.values()], ...planned };
     for (const [key, why] of refused) skip.set(key, why);
   }
   return fail("internal", "No declaration of the account was found whose plan has no changes", {
@@ -125,7 +126,7 @@ async function planOf(
   { alias, account, state: recorded, source, now }: ProofParts,
   texts: Texts,
   adopts: readonly Adoptable[],
-): Promise<{ refused: ReadonlyMap<string, string>; records: readonly ResourceState[]; otherChanges: number }> {
+): Promise<Pick<Proof, "desired" | "records" | "otherChanges"> & { refused: ReadonlyMap<string, string> }> {
   const files = [...texts].map(([file, text]) => ({ path: path.relative(source.cwd, file), text }));
   const { desired, diagnostics } = parseDeclaration(files, { kinds, env: source.env, limits: OWN_LIMITS });
   if (desired === undefined) throw new HostformError(diagnostics);
@@ -178,7 +179,8 @@ async function planOf(
     now,
     readRequests: 0,
   });
-  const changing = changesOf(made);
+  const invalid = validateDesired(desired, kinds, source.env);
+  const changing = changesOf({ ...made, diagnostics: [...made.diagnostics, ...invalid] });
   for (const { kind, address, importId } of adopts) {
     const why = changing.get(address);
     if (why !== undefined) refused.set(`${kind.type} ${importId}`, why);
@@ -186,6 +188,7 @@ async function planOf(
   const needs = new Map(made.changes.map(({ address, dependsOn }) => [address, dependsOn]));
   return {
     refused,
+    desired,
     records: [...records.values()].map((record) => ({ ...record, dependencies: needs.get(record.address) ?? [] })),
     otherChanges: [...changing.keys()].filter((address) => !records.has(address)).length,
   };

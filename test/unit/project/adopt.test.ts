@@ -26,6 +26,7 @@ const NOTHING: Known = {
   waiting: new Set(),
   names: new Map(),
   clients: new Map(),
+  commentsOut: true,
 };
 
 /** What an adoption declares of these services, with a grant for each. */

@@ -29,8 +29,8 @@ interface ConfigurationParts {
   readonly kinds: Kinds;
   /** The attributes of a kind in Terraform. */
   attributesOf(kind: Kind): Attributes;
-  /** The declaration's files, for the first line. */
-  readonly files: readonly string[];
+  /** What wrote it, and from what, for the first line: "`hostform export` from hosting.yaml". */
+  readonly origin: string;
   readonly places: Places;
   /** Terraform runs in the project's folder. */
   readonly inProject: boolean;
@@ -84,10 +84,10 @@ export function terraformConfiguration(parts: ConfigurationParts): {
   };
 }
 
-function header({ desired, files }: ConfigurationParts): string[] {
+function header({ desired, origin }: ConfigurationParts): string[] {
   const evaluated = desired.backend !== undefined || [...desired.providers.values()].some(({ baseUrl }) => baseUrl);
   return [
-    `Written by \`hostform export\` from ${files.join(", ")}: the same resources at the same addresses.`,
+    `Written by ${origin}: the same resources at the same addresses.`,
     "`terraform plan` shows what `hostform plan` shows, on the same state.",
     ...(evaluated
       ? ["Values that accounts and backend read from the environment in YAML are written as they were at the export."]

@@ -1,0 +1,30 @@
+/** The account of an agency, filled by the control and not by hostform: what `adopt` is for. */
+import type { Sandbox } from "../../src/sandbox/index.ts";
+
+interface AgencySize {
+  readonly services: number;
+  /** Default: 12. */
+  readonly webhooks?: number;
+  /** Client accounts. Default: 41. */
+  readonly accounts?: number;
+}
+
+/** Makes so many services, and half as many grants again, webhooks on one host, and client accounts. */
+export function fillAgency(control: Sandbox["control"], { services, webhooks = 12, accounts = 41 }: AgencySize): void {
+  const made = services === 0 ? [] : control.seedServices({ count: services });
+  for (const [at, { id }] of made.entries()) {
+    control.create("grants", { service_id: id, email: "dev@agency.example", permission: "manage" });
+    if (at % 2 === 1) continue;
+    const owner = {
+      email: `owner-${at}@client.example`,
+      permission: "view",
+      expires_at: "2030-01-31T00:00:00Z",
+    } as const;
+    control.create("grants", { service_id: id, ...owner });
+  }
+  for (let at = 0; at < webhooks; at++) {
+    const url = `https://hooks.agency.example/${at}`;
+    control.create("webhooks", { url, events: ["invoice.paid", "invoice.created"] });
+  }
+  for (let at = 0; at < accounts; at++) control.create("accounts", { name: `Client ${at}`, currency: "USD" });
+}
