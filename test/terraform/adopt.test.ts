@@ -3,18 +3,22 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { fillAgency } from "../support/agency.ts";
+import { testClock } from "../support/clock.ts";
+import { Project } from "../support/project.ts";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
 
-/** An empty folder, and the account of an agency. Time passes fast: 300 requests take five minutes. */
+/** An empty folder, and the account of an agency. */
 async function started(services: number): Promise<Terraform> {
-  const terraform = await startTerraform({ install: "running", rate: 100, env: { HOSTFORM_PROJECT: undefined } });
+  const terraform = await startTerraform({ install: "running", env: { HOSTFORM_PROJECT: undefined } });
   await terraform.remove("versions.tf");
   fillAgency(terraform.control, { services });
   return terraform;
 }
 
-async function adopt(terraform: Terraform): Promise<string> {
-  const ran = await terraform.hostform("adopt", "--format", "hcl", "--auto-approve", "--project", "agency");
+/** In this process, whose clock only sleeps move: 300 requests take five minutes. */
+async function adopt({ dir, sandbox, env }: Terraform): Promise<string> {
+  const project = new Project(dir, sandbox, testClock(Date.now()), env);
+  const ran = await project.run("adopt", "--format", "hcl", "--auto-approve", "--project", "agency");
   expect(ran.code, ran.text).toBe(0);
   return ran.out;
 }
