@@ -1,7 +1,7 @@
 /** `adopt`: an account that was there already comes under management. */
 import { fail } from "../core/model/index.ts";
 import { type Adopted, type AdoptOptions, adoptAccount, type Forecast } from "../project/adopt/adopt.ts";
-import { escapeLine, firstOf, formatEstimate, plural } from "../report/index.ts";
+import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
 import { approve } from "./apply.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
@@ -76,7 +76,7 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format =
 function list(terminal: Terminal, title: string, sentences: readonly string[]): void {
   if (sentences.length === 0) return;
   const lines = sentences.map((sentence) => `  ${escapeLine(sentence)}`);
-  terminal.out(`\n${title}\n${firstOf(lines, MOST).join("\n")}\n`);
+  terminal.out(`\n${title}\n${flowText(firstOf(lines, MOST).join("\n"), terminal.outLook.width, 2)}\n`);
 }
 
 const jsonOf = ({ objects, files, left, unknown, requests, otherChanges }: Adopted) => ({

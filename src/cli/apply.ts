@@ -183,7 +183,7 @@ export async function showProgress<T>(
   const area = terminal.repaints ? new StatusArea(terminal) : undefined;
   const line = (event: ApplyEvent) => {
     area?.erase();
-    terminal.err(`${progressLine(event, { ...terminal.errLook, waits: waits() })}\n`);
+    say(terminal, progressLine(event, { ...terminal.errLook, waits: waits() }));
   };
   const onEvent = (event: ApplyEvent) => {
     status = advanceStatus(status, event, terminal.clock.now());
@@ -192,7 +192,7 @@ export async function showProgress<T>(
   };
   const stopping = () => {
     area?.erase();
-    terminal.err(`${INTERRUPTED}\n`);
+    say(terminal, INTERRUPTED);
     area?.paint(status);
   };
   stop.addEventListener("abort", stopping, { once: true });

@@ -7,7 +7,7 @@ import { chooseStacks, refuseTerraformArguments, sourceOn } from "../project/sta
 import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { synthesize } from "../project/stacks/synthesize.ts";
-import { escapeLine, plural, renderDiagnostics } from "../report/index.ts";
+import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { say } from "./terminal.ts";
 
@@ -36,6 +36,10 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
 };
 
 const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
+
+/** Stacks named in the last line; more of them are a list, and beyond that counted. */
+const MAX_IN_LINE = 3;
+const MAX_LISTED = 20;
 
 /** Options that are about one state or one plan. */
 const FOR_ONE = ["out", "report", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
@@ -119,8 +123,10 @@ async function runSeveral(
     end();
   }
   if (failed.size === 0) return code;
-  const list = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
-  say(terminal, `\n${plural(stacks.length, "stack")}, not completed: ${escapeLine(list)}.`);
+  const lines = [...failed].map(([name, how]) => `  ${escapeLine(name)} (${how})`);
+  const list =
+    lines.length > MAX_IN_LINE ? `\n${firstOf(lines, MAX_LISTED).join("\n")}` : ` ${lines.join(",").trim()}.`;
+  say(terminal, `\n${plural(stacks.length, "stack")}, not completed:${list}`);
   return 1;
 }
 

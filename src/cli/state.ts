@@ -1,7 +1,15 @@
 /** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { didYouMean, fail, HostformError, type Json, type ResourceState, type State } from "../core/model/index.ts";
+import {
+  didYouMean,
+  fail,
+  HostformError,
+  type Json,
+  type ResourceState,
+  type State,
+  some,
+} from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { forget, type ProjectState, secretNames } from "../project/state.ts";
@@ -45,7 +53,7 @@ export const runStateShow: Action<StateShowFlags, [address: string]> = async (te
   const [resource, ...others] = await project.state.select(address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
-      detail: [resource, ...others].map((one) => one?.address).join(", "),
+      detail: some([resource, ...others].flatMap((one) => one?.address ?? [])),
       remedies: ["Name one of them, in quotes for the shell."],
     });
   }

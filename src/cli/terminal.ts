@@ -4,7 +4,14 @@ import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
-import { jsonText, type MessageStyle, renderDiagnostics, requestEventLine, waitReasonLine } from "../report/index.ts";
+import {
+  flowText,
+  jsonText,
+  type MessageStyle,
+  renderDiagnostics,
+  requestEventLine,
+  waitReasonLine,
+} from "../report/index.ts";
 import { Activity } from "./activity.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
@@ -169,8 +176,8 @@ export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "err
 }
 
 /** Prints a line for people on standard error, unless `--quiet`. */
-export function say(terminal: Pick<Terminal, "quiet" | "err">, text: string): void {
-  if (!terminal.quiet) terminal.err(`${text}\n`);
+export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text: string): void {
+  if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
 
 /** Prints a JSON document on standard output. */

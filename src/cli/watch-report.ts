@@ -1,5 +1,5 @@
 import { VERSION } from "../core/api/version.ts";
-import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../core/model/index.ts";
+import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan, some } from "../core/model/index.ts";
 import type { Contended, News } from "../project/watch/memory.ts";
 import type { Reconciliation } from "../project/watch/reconcile.ts";
 import type { Hint } from "../project/watch/schedule.ts";
@@ -8,6 +8,7 @@ import {
   diagnosticMessage,
   escapeLine,
   eventMessage,
+  flowText,
   formatDuration,
   foundText,
   type MoneyScale,
@@ -107,12 +108,12 @@ export class TerminalReporter implements WatchReporter {
   /** @param why the end of a sentence: what it shows. */
   contended({ addresses, times }: Contended, heldMs: number, why: string): void {
     const held = `Events are ignored for ${formatDuration(heldMs / 1000)}.`;
-    const text = `${addresses.join(", ")}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
+    const text = `${some(addresses)}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
     this.#say({ type: "watch_contended", addresses, times, held_seconds: heldMs / 1000 }, text);
   }
 
   began({ look, events, targets }: WatchReport): void {
-    const what = targets.length === 0 ? "everything" : targets.join(", ");
+    const what = targets.length === 0 ? "everything" : some(targets);
     if (this.#json)
       this.#emit(watchMessage({ type: "watch_look", look, events, targets }, `Checking ${what}`, this.#now));
   }
@@ -129,7 +130,7 @@ export class TerminalReporter implements WatchReporter {
     const lines = [watchLine({ at: this.#now, events, found: foundIn(plan) }, outLook), ...notes.map(escapeLine)];
     if (plan.cost.length > 0) lines.push(...moneyLines(plan, moneyScale));
     const problems = news.problems.length === 0 ? "" : renderDiagnostics(news.problems, outLook);
-    this.#terminal.out(`${lines.join("\n")}\n${problems}`);
+    this.#terminal.out(`${flowText(lines.join("\n"), outLook.width, 2)}\n${problems}`);
     return true;
   }
 

@@ -11,6 +11,7 @@ import {
   type ProviderConfig,
   type Quote,
   type State,
+  some,
 } from "../core/model/index.ts";
 import { formatNumber } from "../report/index.ts";
 import type { Redaction } from "./redaction.ts";
@@ -187,11 +188,6 @@ function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): 
     files.length === 0 ? [] : [`${words}: ${some(files)}.`],
   );
   return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
-}
-
-function some(files: readonly string[]): string {
-  const more = files.length - MOST_TOLD;
-  return `${files.slice(0, MOST_TOLD).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function stateDigest({ resources }: State): string {

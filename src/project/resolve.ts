@@ -9,7 +9,16 @@ import {
   returnsSecretOnce,
   withdraw,
 } from "../core/lifecycle/index.ts";
-import { type Clock, didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../core/model/index.ts";
+import {
+  type Clock,
+  didYouMean,
+  fail,
+  inQuotes,
+  parseAddress,
+  resourceOf,
+  type State,
+  some,
+} from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
@@ -47,7 +56,7 @@ export async function resolveCreates(project: Project, address: string | undefin
     if (one === undefined) return { pending: [] };
     if (how !== undefined && others.length > 0) {
       fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
-        remedies: [`Name one of ${pending.map((each) => inQuotes(each.address)).join(", ")}.`],
+        remedies: [`Name one of ${some(pending.map((each) => inQuotes(each.address)))}.`],
       });
     }
     if (how === "absent") return settleAbsent(store, one);

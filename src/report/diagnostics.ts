@@ -3,6 +3,7 @@ import { type Diagnostic, formatPath, isError, type RemedyText, type SourceRange
 import { escapeLine, escapeText } from "./escape.ts";
 import { plural } from "./numbers.ts";
 import {
+  flow,
   type MessageStyle,
   type Paint,
   paint as painter,
@@ -70,9 +71,9 @@ function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint
   const more = same.slice(1);
   const times = same.length > MAX_PLACES ? ` ${paint.bold(`(${same.length} times)`)}` : "";
   return [
-    `${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}${times}`,
-    ...(place === undefined ? [] : [`  ${place}`]),
-    ...more.slice(0, MAX_PLACES - 1).map((other) => `  ${placeText(other) ?? "once more"}`),
+    ...flow(`${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}${times}`, style.width),
+    ...(place === undefined ? [] : flow(`  ${place}`, style.width, 2)),
+    ...more.slice(0, MAX_PLACES - 1).flatMap((other) => flow(`  ${placeText(other) ?? "once more"}`, style.width, 2)),
     ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),
     ...snippet,
     ...(detail === undefined ? [] : ["", ...wrap(escapeText(detail), prose)]),

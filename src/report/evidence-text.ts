@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { firstOf, formatDuration, formatMoney } from "./numbers.ts";
-import { paint as painter, type TextStyle } from "./text-style.ts";
+import { flowText, paint as painter, type TextStyle } from "./text-style.ts";
 
 /** What is known of a create without known outcome, as this report needs it. */
 interface EvidenceReport {
@@ -52,7 +52,8 @@ const MAX_LISTED = 10;
 /** The evidence on creates without known outcome, a block for each. Ends with a newline. */
 export function renderEvidence(found: readonly EvidenceReport[], now: number, style: TextStyle): string {
   const paint = painter(style.color);
-  return found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`).join("\n");
+  const text = found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`);
+  return flowText(text.join("\n"), style.width, 2);
 }
 
 function linesOf(one: EvidenceReport, now: number): string[] {

@@ -89,7 +89,7 @@ export {
   type Status,
   startStatus,
 } from "./progress.ts";
-export { type MessageStyle, type Paint, paint, type TextStyle } from "./text-style.ts";
+export { flowText, type MessageStyle, type Paint, paint, type TextStyle } from "./text-style.ts";
 export {
   foundText,
   type WatchMessage,

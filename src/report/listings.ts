@@ -2,7 +2,7 @@
 import type { Json } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney } from "./numbers.ts";
-import { cut, pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
+import { flow, pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
 
 /** What each listing needs to know of a record (§2); the records of the API client have it all. */
 export interface Listings {
@@ -207,9 +207,9 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Cell;
   /** Default: right when all cells of the column are numbers. */
   readonly align?: "left" | "right";
-  /** Never cut on a narrow terminal (ids, which are copied; amounts, which would be others). */
+  /** Stays on one line, spaces or not (ids, which are copied; amounts). */
   readonly whole?: boolean;
-  /** Left out on a terminal where cutting is not enough; the last of them first. */
+  /** Left out on a terminal where narrower columns are not enough; the last of them first. */
   readonly spare?: boolean;
 }
 
@@ -218,9 +218,13 @@ interface TableOptions extends TextStyle {
   readonly empty: string;
 }
 
-const GAP = "  ";
-/** A column is not cut below this many columns: less says nothing. */
-const MIN_WIDTH = 8;
+/** Columns between two columns. */
+const GAP = 2;
+/**
+ * No column is narrower than its longest word, nor than this. A cell that is longer yet (a domain, an address) is not cut, since
+ * it is copied: the rest of its row stands below it.
+ */
+const MIN_WIDTH = 16;
 
 /** One record in full: a line for each field. */
 export function renderFields(record: object, options: TextStyle): string {
@@ -237,8 +241,8 @@ function fieldCell(value: unknown): string | null {
 }
 
 /**
- * Rows as aligned columns under a header. On a terminal (width given) the widest columns are cut until a row fits, and
- * spare ones left out where that is not enough; piped, everything is there. Ends with a newline.
+ * Rows as aligned columns under a header. On a terminal (width given) the widest columns break at words until a row fits,
+ * and spare ones are left out where that is not enough; nothing is cut. Ends with a newline.
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
   if (rows.length === 0) return `${escapeLine(options.empty)}\n`;
@@ -251,21 +255,18 @@ function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], 
   const paint = painter(options.color);
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const texts = cells.map((line) => line.map(cellText));
-  const natural = columns.map((column, i) =>
-    Math.max(widthOf(column.header), ...texts.map((line) => widthOf(line[i] ?? ""))),
-  );
-  const widths = options.width === undefined ? natural : fitted(natural, columns, options.width);
+  const widths = fitted(texts, columns, options.width);
   const last = columns.findLastIndex(({ spare }) => spare === true);
   if (options.width !== undefined && last >= 0 && widthOfRow(widths) > options.width) {
     return tableLines(rows, columns.toSpliced(last, 1), options);
   }
   const aligns = columns.map((column, i) => column.align ?? (isNumeric(cells, i) ? "right" : "left"));
-  const format = (line: readonly string[]) =>
-    line
-      .map((text, i) => pad(cut(text, widths[i] ?? 0), widths[i] ?? 0, aligns[i]))
-      .join(GAP)
-      .trimEnd();
-  return [paint.bold(format(columns.map((column) => column.header))), ...texts.map(format)];
+  const places = placesOf(widths, options.width);
+  const format = (line: readonly string[]) => {
+    const broken = line.map((text, i) => (columns[i]?.whole === true ? [text] : flow(text, widths[i])));
+    return rowLines(broken, places, aligns, options.width);
+  };
+  return [...format(columns.map(({ header }) => header)).map(paint.bold), ...texts.flatMap(format)];
 }
 
 function cellText(cell: Cell): string {
@@ -278,15 +279,24 @@ function isNumeric(cells: readonly (readonly Cell[])[], column: number): boolean
   return present.length > 0 && present.every((cell) => typeof cell === "number");
 }
 
-/** Takes columns off the widest cuttable column, one by one, until the row fits or nothing more can be cut. */
-function fitted<Row>(natural: readonly number[], columns: readonly Column<Row>[], width: number): number[] {
-  const widths = [...natural];
-  let excess = widthOfRow(widths) - width;
+/** Takes columns off the widest column, one by one, until the row fits or no word would be left whole. */
+function fitted<Row>(
+  texts: readonly (readonly string[])[],
+  columns: readonly Column<Row>[],
+  width: number | undefined,
+): number[] {
+  const most = (i: number, measure: (text: string) => number) =>
+    texts.reduce((all, line) => Math.max(all, measure(line[i] ?? "")), widthOf(columns[i]?.header ?? ""));
+  const widths = columns.map((_, i) => most(i, widthOf));
+  let excess = width === undefined ? 0 : widthOfRow(widths) - width;
+  if (excess <= 0) return widths;
+  const longestWord = (text: string) => Math.max(...text.split(" ").map(widthOf));
+  const least = columns.map(({ whole }, i) =>
+    most(i, (text) => Math.min(MIN_WIDTH, whole === true ? widthOf(text) : longestWord(text))),
+  );
   for (; excess > 0; excess--) {
     let widest = -1;
-    for (const [i, each] of widths.entries()) {
-      if (columns[i]?.whole !== true && each > MIN_WIDTH && each > (widths[widest] ?? 0)) widest = i;
-    }
+    for (const [i, each] of widths.entries()) if (each > (least[i] ?? 0) && each > (widths[widest] ?? 0)) widest = i;
     if (widest < 0) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
@@ -294,5 +304,45 @@ function fitted<Row>(natural: readonly number[], columns: readonly Column<Row>[]
 }
 
 function widthOfRow(widths: readonly number[]): number {
-  return widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
+  return widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1);
+}
+
+interface Place {
+  readonly offset: number;
+  readonly width: number;
+  /** On a line of its own below the columns before it. */
+  readonly isBelow: boolean;
+}
+
+/** Where the columns begin. Those that do not fit beside the others stand below them. */
+function placesOf(widths: readonly number[], most: number | undefined): Place[] {
+  let end = 0;
+  return widths.map((width) => {
+    const isBelow = most !== undefined && end > 0 && end + width > most;
+    const offset = isBelow ? GAP : end;
+    end = offset + width + GAP;
+    return { offset, width, isBelow };
+  });
+}
+
+/** One row: cells beside each other, and below what is longer than its column. @param cells each in lines. */
+function rowLines(
+  cells: readonly (readonly string[])[],
+  places: readonly Place[],
+  aligns: readonly ("left" | "right")[],
+  most: number | undefined,
+): string[] {
+  const lines: string[] = [];
+  let from = 0;
+  for (const [i, texts] of cells.entries()) {
+    const { offset, width, isBelow } = places[i] ?? { offset: 0, width: 0, isBelow: false };
+    const long = Math.max(...texts.map(widthOf));
+    // It begins further left, where that is what it takes to stay on the line.
+    const start = most === undefined || long <= width ? offset : Math.min(offset, Math.max(GAP, most - long));
+    if (isBelow || start < offset) from = lines.length;
+    for (const [down, text] of texts.entries())
+      lines[from + down] = pad(lines[from + down] ?? "", start) + pad(text, width, aligns[i]);
+    if (long > width) from = lines.length;
+  }
+  return lines.map((line) => line.trimEnd());
 }

@@ -15,7 +15,7 @@ import { type Column, renderTable } from "./listings.ts";
 import { firstOf, formatDuration, formatMoney, type MoneyScale, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
-import { type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
+import { flowText, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
 
 interface OutcomeTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
@@ -35,9 +35,10 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
   const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
-  const list = (header: string, addresses: readonly string[]) => listBlock(header, addresses, paint, most);
+  const list = (header: string, addresses: readonly string[]) =>
+    flowText(listBlock(header, addresses, paint, most), options.width, 2);
   const requests = `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`;
-  const ends = resultLines(plan, result, paint);
+  const ends = flowText(resultLines(plan, result, paint), options.width);
   const blocks = [
     ...(diagnostics.length > 0 ? [renderDiagnostics(diagnostics, options)] : []),
     ...(interrupted ? [] : [ends]),
@@ -205,7 +206,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
     options,
   );
   const head = painter(options.color).bold("Invoices raised:");
-  return `${[head, ...sums].join("\n")}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
+  return `${flowText([head, ...sums].join("\n"), options.width, 2)}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
 }
 
 interface Raised {

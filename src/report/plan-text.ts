@@ -18,8 +18,7 @@ import { moneyLines } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
-import { nameSome } from "./progress.ts";
-import { type MessageStyle, type Paint, paint as painter, wrap } from "./text-style.ts";
+import { flow, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
 
 export interface PlanTextOptions extends MessageStyle {
   readonly moneyScale?: MoneyScale;
@@ -29,8 +28,9 @@ export interface PlanTextOptions extends MessageStyle {
 
 /** Resources about which there is one line each; beyond this many they are counted. */
 const MAX_LINES = 10;
-/** What goes offline stands above by name as well, each in a block of its own. */
+/** What goes offline stands above by name as well, each in a block of its own. More than a few are a list. */
 const MAX_NAMED = 20;
+const MAX_IN_LINE = 3;
 
 /**
  * A plan as a Terraform user reads it: drift, changes with their reasons, diagnostics, then the summary, money and
@@ -47,13 +47,13 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...waitingLines(plan, paint),
     ...unlistedLines(plan),
   ];
-  const lines = options.body === false ? [] : body();
+  const prose = (line: string) => flow(line, options.width);
+  const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
   if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
-  const prose = (line: string) => wrap(line, options.width);
   if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
-  lines.push(...offlineLines(changes, MAX_NAMED).flatMap(prose).map(paint.error));
-  lines.push(...onlineLines(changes, MAX_NAMED).flatMap(prose).map(paint.bold));
+  lines.push(...offlineLines(changes).flatMap(prose).map(paint.error));
+  lines.push(...onlineLines(changes).flatMap(prose).map(paint.bold));
   if (errors > 0) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
   }
@@ -197,23 +197,25 @@ export const offlineFirst = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 
 /** What goes offline, by name: a count alone is overlooked. */
-export const offlineLines = (changes: readonly Change[], most?: number): string[] =>
-  namedLine(changes, "suspend", "goes offline", "go offline", most);
+const offlineLines = (changes: readonly Change[]): string[] =>
+  namedLines(changes, "suspend", "goes offline", "go offline");
 
 /** What comes back. */
-export const onlineLines = (changes: readonly Change[], most?: number): string[] =>
-  namedLine(changes, "unsuspend", "comes back online", "come back online", most);
+const onlineLines = (changes: readonly Change[]): string[] =>
+  namedLines(changes, "unsuspend", "comes back online", "come back online");
 
-function namedLine(
-  changes: readonly Change[],
-  effect: ChangeEffect,
-  one: string,
-  many: string,
-  most?: number,
-): string[] {
-  const addresses = changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
-  const what = addresses.length === 1 ? `1 service ${one}` : `${addresses.length} services ${many}`;
-  return addresses.length === 0 ? [] : [`${what}: ${nameSome(addresses, most)}.`];
+function namedLines(changes: readonly Change[], effect: ChangeEffect, one: string, many: string): string[] {
+  const names = changes.filter((change) => effectOf(change) === effect).map(({ address }) => escapeLine(address));
+  if (names.length === 0) return [];
+  const what = names.length === 1 ? `1 service ${one}` : `${names.length} services ${many}`;
+  if (names.length <= MAX_IN_LINE) return [`${what}: ${names.join(", ")}.`];
+  return [
+    `${what}:`,
+    ...firstOf(
+      names.map((name) => `  ${name}`),
+      MAX_NAMED,
+    ),
+  ];
 }
 
 /** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */

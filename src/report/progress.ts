@@ -6,6 +6,7 @@ import {
   isNoOp,
   type Plan,
   type ProgressVerb,
+  some,
 } from "../core/model/index.ts";
 import { type Budget, budgetParts, fitted, isWaiting } from "./budget.ts";
 import { escapeLine } from "./escape.ts";
@@ -26,7 +27,7 @@ export function progressLine(
 ): string {
   const paint = painter(color);
   if (event.type === "waiting") {
-    return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${nameSome(event.addresses)} [${formatElapsed(event.seconds)} elapsed]`;
+    return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${some(event.addresses.map(escapeLine), MAX_NAMED)} [${formatElapsed(event.seconds)} elapsed]`;
   }
   const { start, still, noun } = WORDS[event.action];
   const address = paint.bold(`${escapeLine(event.address)}:`);
@@ -56,13 +57,6 @@ export function progressLine(
 
 function idText(id: string | undefined): string {
   return id === undefined ? "" : ` [id=${escapeLine(id)}]`;
-}
-
-/** `a, b, c and 4 more`, escaped. */
-export function nameSome(addresses: readonly string[], most = MAX_NAMED): string {
-  const more = addresses.length - most;
-  if (more <= 0) return addresses.map(escapeLine).join(", ");
-  return `${addresses.slice(0, most).map(escapeLine).join(", ")} and ${more} more`;
 }
 
 /** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
@@ -198,7 +192,7 @@ export function renderStatus(status: Status, now: number, options: TextStyle, bu
       `  ${escapeLine(address)}: ${waits && !status.waiting.includes(address) ? WAITING : WORDS[action].start}... [${formatElapsed((now - since) / 1000)}]`,
   );
   if (status.waiting.length > 0)
-    running.push(`  waiting for queued jobs: ${status.waiting.map(escapeLine).join(", ")}`);
+    running.push(`  waiting for queued jobs: ${some(status.waiting.map(escapeLine), MAX_NAMED)}`);
   const hidden = running.length > room ? running.length - room + 1 : 0;
   const shown = hidden > 0 ? [...running.slice(0, room - 1), `  and ${hidden} more`] : running;
   return [

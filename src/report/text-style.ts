@@ -112,16 +112,46 @@ export function pad(text: string, width: number, align: "left" | "right" = "left
  * white space are kept as they are: they are examples or lists. Without a width only the newlines break.
  */
 export function wrap(text: string, width: number | undefined): string[] {
-  return text.split("\n").flatMap((line) => {
-    if (width === undefined || widthOf(line) <= width || /^\s/.test(line)) return [line];
-    const lines: string[] = [];
-    let current = "";
-    for (const word of line.split(" ")) {
-      if (current !== "" && widthOf(current) + 1 + widthOf(word) > width) {
-        lines.push(current);
-        current = word;
-      } else current = current === "" ? word : `${current} ${word}`;
+  return text.split("\n").flatMap((line) => (/^\s/.test(line) ? [line] : flow(line, width)));
+}
+
+/** Words of a line. What is in quotes is one, unless it is long: it is copied. */
+const WORD = /(?:"(?:[^"\\]|\\.){0,60}"|[^ ])+/g;
+/** What a line begins with: white space, and the `#` of a remark. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
+const MARGIN = /^(\s*)((?:\u001b\[[\d;]*m)*# )?/;
+
+/**
+ * Breaks a line, which may have colours, at spaces; a longer word stays whole. Each further line begins where the first does.
+ * @param hang columns that the further lines are indented by in addition. @param width absent: the line stays as it is.
+ */
+export function flow(line: string, width: number | undefined, hang = 0): string[] {
+  if (width === undefined || widthOf(line) <= width) return [line];
+  const [start = "", space = "", remark] = MARGIN.exec(line) ?? [];
+  // On a terminal that is all margin the text has precedence.
+  const margin =
+    " ".repeat(Math.min(space.length + (remark === undefined ? hang : 0), width >> 1)) +
+    (remark === undefined ? "" : "# ");
+  const lines: string[] = [];
+  let current = start;
+  let isEmpty = true;
+  for (const [word] of line.slice(start.length).matchAll(WORD)) {
+    if (!isEmpty && widthOf(current) + 1 + widthOf(word) > width) {
+      lines.push(current);
+      current = margin;
+      isEmpty = true;
     }
-    return [...lines, current];
-  });
+    current += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, current];
+}
+
+/** The same for each line of a text. */
+export function flowText(text: string, width: number | undefined, hang?: number): string {
+  if (width === undefined) return text;
+  return text
+    .split("\n")
+    .flatMap((line) => flow(line, width, hang))
+    .join("\n");
 }

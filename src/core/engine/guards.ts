@@ -11,6 +11,7 @@ import {
   type Plan,
   type ProviderConfig,
   type Remedy,
+  some,
 } from "../model/index.ts";
 
 export interface GuardContext {
@@ -212,10 +213,4 @@ export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<strin
     text: (amount, currency) => `${amount} ${currency} (${(amount / 10 ** scale).toFixed(scale)})`,
     unit: "Amounts are in the API's own unit, in brackets by money_scale.",
   };
-}
-
-/** `a, b and 3 more`. */
-export function some(words: readonly string[], most = 10): string {
-  const rest = words.length - most;
-  return rest > 0 ? `${words.slice(0, most).join(", ")} and ${rest} more` : words.join(", ");
 }

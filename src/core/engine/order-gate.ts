@@ -15,9 +15,10 @@ import {
   type ProviderConfig,
   type Quote,
   type Remedy,
+  some,
   type ValueObject,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, some, spendLimits } from "./guards.ts";
+import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, spendLimits } from "./guards.ts";
 
 interface OrderGateOptions {
   readonly plan: Plan;

@@ -12,6 +12,7 @@ import {
   type Plan,
   type RequestEstimate,
   type State,
+  some,
 } from "../model/index.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards, ordersOf } from "./guards.ts";
@@ -21,9 +22,6 @@ import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
 import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts";
-
-/** Addresses that one warning names. */
-const MOST_SHOWN = 10;
 
 /**
  * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.
@@ -123,13 +121,11 @@ function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
     const kind = first && kinds.get(first.type);
     if (kind === undefined) return [];
     const addresses = same.map(({ address }) => address).sort();
-    const shown = addresses.slice(0, MOST_SHOWN).join(", ");
-    const more = addresses.length > MOST_SHOWN ? ` and ${addresses.length - MOST_SHOWN} more` : "";
     return [
       {
         severity: "warning",
         code: "plan.unread",
-        summary: `Not compared: ${shown}${more}`,
+        summary: `Not compared: ${some(addresses)}`,
         detail: `The token may not list ${kind.noun}s (403): it lacks the ability "${kind.listAbility}". No change is planned for ${addresses.length === 1 ? "it" : "them"}, needed or not, so this plan cannot be applied.`,
         remedies: [
           "Plan again with a token that has that ability, in a place where only reviewed declarations are used.",

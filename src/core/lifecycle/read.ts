@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type Phase,
   type ResourceState,
+  some,
   type ValueObject,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
@@ -311,7 +312,7 @@ export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, ad
   return {
     severity: "warning",
     code: "account.double",
-    summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${ids.join(", ")}`,
+    summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`,
     detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
     remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`],
     address,

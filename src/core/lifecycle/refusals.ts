@@ -4,6 +4,7 @@ import {
   hasUnknown,
   type Json,
   type JsonObject,
+  some,
   UNKNOWN,
   type Value,
   type ValueObject,
@@ -106,7 +107,7 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
     return {
       severity: "error",
       code: "plan.exists",
-      summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
+      summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${some(ids)} is in its place`,
       detail: "It is not tracked in the state at this address.",
       object: full,
       remedies: [{ do: "import", id: full, forgetFirst: true }, ANOTHERS],
@@ -119,7 +120,7 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
     summary:
       others.length === 0
         ? `${address} exists already as ${kind.noun} ${ids[0]}`
-        : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
+        : `${address} could be any of ${ids.length} existing ones: ${some(ids)}`,
     detail: `It is not in the state: ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
     remedies: [{ do: "import", id: full }, ANOTHERS],
@@ -158,7 +159,7 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
   const ids = live.map(({ id }) => id);
   const full = importIdOfFirst(kind, live);
   const names = hiddenNames(kind, config, live);
-  const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
+  const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`;
   return {
     severity: "error",
     code: "plan.unreadable",
@@ -231,7 +232,7 @@ function whyUndecided(kind: Kind, { attributes, private: { pending } }: Sent, ca
 
 /** Several objects could be what a create without known outcome made, or one that could be somebody else's. */
 export function undecided({ kind, address }: Subject, sent: Sent, candidates: readonly Remote[]): Diagnostic {
-  const ids = candidates.map(({ id }) => id).join(", ");
+  const ids = some(candidates.map(({ id }) => id));
   const one = candidates.length === 1;
   const answer = sent.private.pending.accepted
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
@@ -282,7 +283,7 @@ export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Re
   return {
     severity: "error",
     code: "plan.lookalike",
-    summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
+    summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`}, which ${one ? "is" : "are"} not in the state`,
     detail: `${one ? "It is" : "They are"} of the same plan, and without a domain nothing distinguishes them. Was the state lost?`,
     remedies: [
       { do: "import", ...(one && ids[0] !== undefined && { id: ids[0] }), when: "it is" },

@@ -33,6 +33,12 @@ export function quote(text: string): string {
   return `"${escapeLine(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`;
 }
 
+/** `a, b and 3 more`: names in a sentence. */
+export function some(names: readonly string[], most = 10): string {
+  const more = names.length - most;
+  return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
+}
+
 /** A text in the single quotes of a shell: the command that it stands in can be copied, whatever is in it. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

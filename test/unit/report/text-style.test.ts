@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Column,
-  type Listing,
-  type Listings,
-  renderListing,
-  renderTable,
-  requestEventLine,
-} from "../../../src/report/index.ts";
-import { cut, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/text-style.ts";
+import { type Column, type Listing, renderListing, renderTable, requestEventLine } from "../../../src/report/index.ts";
+import { cut, flow, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/text-style.ts";
 import fc from "../../support/fc.ts";
+import { expectFit } from "./fits.ts";
+import { listingRows } from "./listing-rows.ts";
 
 interface Row {
   readonly id: number | null;
@@ -46,33 +41,52 @@ describe("renderTable", () => {
 
   it("says in a sentence that there is nothing", () => expect(renderTable([], columns, plain)).toBe("Nothing here.\n"));
 
-  it("cuts nothing when piped, and the widest column but never an id on a terminal", () => {
-    const rows = [{ id: 123456789, name: "x".repeat(60) }];
-    expect(renderTable(rows, columns, plain)).toContain("x".repeat(60));
+  it("breaks cells at words on a terminal, an id or a number nowhere, and nothing when piped", () => {
+    const rows = [{ id: 123456789, name: "Shared hosting for small shops" }];
+    expect(renderTable(rows, columns, plain)).toContain("Shared hosting for small shops");
     expect(renderTable(rows, columns, { ...plain, width: 30 })).toBe(
-      `       ID  NAME\n123456789  ${"x".repeat(18)}…\n`,
+      `       ID  NAME\n123456789  Shared hosting for\n           small shops\n`,
     );
   });
 
-  it("leaves a terminal that is too narrow at the least width that shows something", () => {
-    expect(renderTable([{ id: 123456789, name: "abcdefghijkl" }], columns, { ...plain, width: 5 })).toContain(
-      "123456789  abcdefg…",
+  it("cuts no word that is longer than its column: the rest of the row stands below it", () => {
+    const three = [columns[1] ?? [], columns[0] ?? [], { header: "PLAN", cell: () => "Shared S" }] as Column<Row>[];
+    const rows = [
+      { id: 7, name: "www.acme.example" },
+      { id: 8, name: "a-long-name-of-a-shop.acme.example" },
+    ];
+    expect(renderTable(rows, three, { ...plain, width: 34 })).toBe(
+      [
+        "NAME                  ID  PLAN",
+        "www.acme.example       7  Shared S",
+        "a-long-name-of-a-shop.acme.example",
+        "                       8  Shared S",
+        "",
+      ].join("\n"),
     );
   });
 
-  it("leaves out spare columns where cutting is not enough, the last of them first", () => {
+  it("puts below what no terminal has room for beside the rest", () => {
+    expect(renderTable([{ id: 123456789, name: "abcdefghijkl" }], columns, { ...plain, width: 5 })).toBe(
+      "       ID\n  NAME\n123456789\n  abcdefghijkl\n",
+    );
+  });
+
+  it("leaves out spare columns where breaking is not enough, the last of them first", () => {
     const wide: Column<Row>[] = [
       { header: "ID", cell: (row) => row.id, whole: true },
       { header: "TYPE", cell: () => "spare type", spare: true },
       { header: "TOTAL", cell: () => "4,900 USD", align: "right", whole: true },
       { header: "PAID", cell: () => "2026-12-05", spare: true },
     ];
-    const at = (width: number) => renderTable([{ id: 1, name: null }], wide, { ...plain, width }).split("\n")[1];
-    expect(at(38)).toBe(" 1  spare type  4,900 USD  2026-12-05");
-    expect(at(33)).toBe(" 1  spare t…  4,900 USD  2026-12…");
-    expect(at(30)).toBe(" 1  spare type  4,900 USD");
-    expect(at(20)).toBe(" 1  4,900 USD");
-    expect(at(5)).toBe(" 1  4,900 USD");
+    const at = (width: number) =>
+      renderTable([{ id: 1, name: null }], wide, { ...plain, width })
+        .split("\n")
+        .slice(1);
+    expect(at(38)).toEqual([" 1  spare type  4,900 USD  2026-12-05", ""]);
+    expect(at(33)).toEqual([" 1  spare   4,900 USD  2026-12-05", "    type", ""]);
+    expect(at(28)).toEqual([" 1  spare type  4,900 USD", ""]);
+    expect(at(18)).toEqual([" 1  4,900 USD", ""]);
   });
 
   it("fits every terminal of a sensible width", () => {
@@ -81,105 +95,18 @@ describe("renderTable", () => {
     });
     fc.assert(
       fc.property(rows, fc.integer({ min: 24, max: 120 }), (some, width) => {
-        for (const line of renderTable(some, columns, { ...plain, width }).split("\n"))
-          expect(widthOf(line)).toBeLessThanOrEqual(width);
+        expectFit(renderTable(some, columns, plain), renderTable(some, columns, { ...plain, width }), width);
       }),
     );
   });
 });
 
 describe("renderListing", () => {
-  const rows: { readonly [L in Listing]: readonly Listings[L][] } = {
-    plans: [
-      {
-        plan_id: 101,
-        name: "Shared S",
-        product_type: "shared",
-        billing_cycle: "monthly",
-        currency: "USD",
-        price: 2000,
-        prices: {},
-        manage_discount_percent: 10,
-        price_after_discount: 1800,
-      },
-      {
-        plan_id: 7,
-        name: "VPS",
-        product_type: null,
-        billing_cycle: null,
-        currency: null,
-        price: null,
-        prices: { USD: 900, GEL: 2400 },
-        manage_discount_percent: null,
-        price_after_discount: null,
-      },
-      {
-        plan_id: 8,
-        name: "Desk",
-        product_type: null,
-        billing_cycle: null,
-        currency: null,
-        price: null,
-        prices: {},
-        manage_discount_percent: null,
-        price_after_discount: null,
-      },
-    ],
-    services: [
-      {
-        id: "1001",
-        plan: "Shared S",
-        product_type: "shared",
-        status: "active",
-        provisioning_status: "provisioned",
-        domain: "www.acme.example",
-        billing_cycle: "annually",
-        currency: "USD",
-        price: 2000,
-        next_due_date: "2027-11-21",
-      },
-    ],
-    invoices: [
-      {
-        id: "501",
-        invoice_number: "INV-2026-000123",
-        status: "unpaid",
-        currency: "USD",
-        total: 1800,
-        due_date: "2026-12-05",
-        paid_at: null,
-        order_id: "1001",
-      },
-    ],
-    grants: [{ id: "7", email: "dev@acme.example", permission: "manage", expires_at: null }],
-    webhooks: [{ id: "31", url: "https://hooks.acme.example", events: ["invoice.paid", "service.activated"] }],
-    accounts: [
-      {
-        id: "c-1",
-        name: "Ana",
-        company_name: "Acme",
-        company_number: null,
-        vat_number: "GE1",
-        currency: "GEL",
-        created_at: "2026-11-21T10:00:00Z",
-      },
-    ],
-    migrations: [{ id: "3", domain: "blog.acme.example", order_id: "1001", status: "draft", created_at: null }],
-    domains: [
-      { domain: "acme.example", available: true },
-      { domain: "taken.example", available: false },
-      { domain: "odd.example", available: null },
-    ],
-    state: [
-      { address: "hosting_service.acme", id: "1001", provider: "default" },
-      { address: 'hosting_grant.acme["dev@acme.example"]', id: 7, provider: "beta" },
-    ],
-  };
-  const names = Object.keys(rows) as Listing[];
+  const names = Object.keys(listingRows) as Listing[];
 
   it("shows every listing as a table", async () => {
     const text = names.map((name) =>
-      renderListing(name, rows[name] as readonly never[], {
+      renderListing(name, listingRows[name] as readonly never[], {
         color: false,
         moneyScale: (c) => (c === "GEL" ? 2 : undefined),
       }),
@@ -189,7 +116,7 @@ describe("renderListing", () => {
 
   it.each([60, 80])("never shortens an amount or an id at %d columns", (width) => {
     const text = names
-      .map((name) => renderListing(name, rows[name] as readonly never[], { color: false, width }))
+      .map((name) => renderListing(name, listingRows[name] as readonly never[], { color: false, width }))
       .join("");
     for (const whole of ["2000 USD", "1800 USD", "900 USD / 2400 GEL", "(API)", "INV-2026-000123", "1001", "c-1"]) {
       expect(text).toContain(whole);
@@ -263,6 +190,15 @@ describe("widths", () => {
         expect(widthOf(end) + widthOf(whole.slice(0, whole.length - end.length))).toBe(widthOf(whole));
       }),
     );
+  });
+
+  it("goes on below the beginning of a line: in a list, in a remark, in colours", () => {
+    expect(flow("  a list of words", 10, 2)).toEqual(["  a list", "    of", "    words"]);
+    expect(flow("  # a remark of words", 12)).toEqual(["  # a remark", "  # of words"]);
+    expect(flow('x = "a b c" and more', 11)).toEqual(['x = "a b c"', "and more"]);
+    expect(flow("\u001b[2mdim words\u001b[22m here", 9)).toEqual(["\u001b[2mdim words\u001b[22m", "here"]);
+    expect(flow('5" wide', 4)).toEqual(['5"', "wide"]);
+    expect(flow("as it is", undefined)).toEqual(["as it is"]);
   });
 
   it("wraps at spaces, keeps long words and indented lines, loses no word", () => {

@@ -6,6 +6,7 @@ import {
   formatAmount,
   type Json,
   type JsonObject,
+  some,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
@@ -148,19 +149,10 @@ export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none,
   if (only === undefined) return fail("terraform.lookup", `There is no ${what}`, { remedies: [none], ...place });
   if (another === undefined) return only;
   return fail("terraform.lookup", `There is more than one ${what}`, {
-    detail: `They are ${inWords(found.map(nameOf))}.`,
+    detail: `They are ${some(found.map(nameOf))}.`,
     remedies: [several],
     ...place,
   });
-}
-
-/** How many names a message lists. */
-const SHOWN = 10;
-
-/** `a, b, c and 4 more`. */
-export function inWords(names: readonly string[]): string {
-  const more = names.length - SHOWN;
-  return more > 0 ? `${names.slice(0, SHOWN).join(", ")} and ${more} more` : names.join(", ");
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   didYouMean,
   type Json,
   type JsonObject,
+  some,
   UNKNOWN,
   type Value,
 } from "../../../core/model/index.ts";
@@ -21,7 +22,6 @@ import {
   exactlyOne,
   filter,
   fits,
-  inWords,
   listOf,
   moneyText,
   readOnly,
@@ -130,11 +130,11 @@ function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<Plan
   const names = [...new Set(all.flatMap(({ name }) => name ?? []))];
   const several = "Narrow it with `product_type`, `currency` or `billing_cycle`, or set the `plan_id`.";
   if (config.plan_id !== null) {
-    const none = `The plans are ${inWords(all.map(nameOf))}.`;
+    const none = `The plans are ${some(all.map(nameOf))}.`;
     return { what: `plan ${String(config.plan_id)}${narrowed}`, attribute: "plan_id", nameOf, none, several };
   }
   const name = String(config.name);
-  const none = `The plans are ${inWords(names)}.${didYouMean(name, names)}`;
+  const none = `The plans are ${some(names)}.${didYouMean(name, names)}`;
   return { what: `plan ${JSON.stringify(name)}${narrowed}`, attribute: "name", nameOf, none, several };
 }
 

@@ -1,8 +1,8 @@
 // The count of one run: what an order may still cost when it leaves, and what its invoice makes of that.
 import { describe, expect, it } from "vitest";
-import { amountsOf, type Limits, type Order, some } from "../../../../src/core/engine/guards.ts";
+import { amountsOf, type Limits, type Order } from "../../../../src/core/engine/guards.ts";
 import { Spending } from "../../../../src/core/engine/order-gate.ts";
-import { HostformError } from "../../../../src/core/model/index.ts";
+import { HostformError, some } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 
 const order = (name: string, most: number | null, over: Partial<Order> = {}): Order => ({

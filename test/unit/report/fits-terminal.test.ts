@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import type { Listing } from "../../../src/report/index.ts";
+import {
+  renderDiagnostics,
+  renderFields,
+  renderListing,
+  renderOutcome,
+  renderPlan,
+} from "../../../src/report/index.ts";
+import { fixOf } from "../../support/remedies.ts";
+import { change, diagnostic, invoice, liveService, order, outcome, plan, reason, result } from "./builders.ts";
+import { expectFit } from "./fits.ts";
+import { listingRows } from "./listing-rows.ts";
+import { outcomeCases } from "./outcome-cases.ts";
+import { planCases } from "./plan-cases.ts";
+
+const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-acme.example";
+const down = reason("declared", "suspended is declared true", "suspended");
+const address = (i: number) => `hosting_service.client-${i}-of-the-agency`;
+const offline = plan(
+  Array.from({ length: 40 }, (_, i) =>
+    change({
+      address: address(i),
+      actions: ["update"],
+      before: liveService,
+      after: { ...liveService, suspended: true },
+      reasons: [down],
+    }),
+  ),
+);
+const ordered = plan(Array.from({ length: 69 }, (_, i) => order({ address: address(i) })));
+const paid = result(
+  Array.from({ length: 69 }, (_, i) => outcome(address(i), { invoice: invoice(), awaiting: "payment" })),
+  { noWait: true },
+);
+/** The same records, with what is as long as the API allows. */
+const longRows = (listing: Listing) =>
+  listingRows[listing].map((row) => ({
+    ...row,
+    ...("domain" in row && { domain: LONG }),
+    ...("url" in row && { url: `https://${LONG}/hooks/hosting?account=17` }),
+    ...("email" in row && { email: `accounting.department@${LONG}` }),
+    ...("address" in row && { address: `hosting_grant.shop["accounting@${LONG}"]` }),
+    ...("name" in row && { name: "Shared hosting for agencies, with mail and a database" }),
+  }));
+
+type Look = { readonly color: false; readonly remedies: typeof fixOf; readonly width?: number };
+const texts: readonly [name: string, render: (look: Look) => string][] = [
+  ...(Object.keys(listingRows) as Listing[]).flatMap((name): [string, (look: Look) => string][] => [
+    [`the listing of ${name}`, (look) => renderListing(name, listingRows[name] as readonly never[], look)],
+    [`long ${name}`, (look) => renderListing(name, longRows(name) as readonly unknown[] as readonly never[], look)],
+  ]),
+  ["one record", (look) => renderFields({ id: "1001", domain: LONG, note: "some words ".repeat(30).trim() }, look)],
+  ...planCases.map(({ name, plan: planned }): [string, (look: Look) => string] => [
+    name,
+    // Rows of attributes hold what was declared, in lines of its own.
+    (look) => renderPlan(planned, { ...look, body: false }),
+  ]),
+  ...outcomeCases.map(({ name, plan: planned, result: ended }): [string, (look: Look) => string] => [
+    name,
+    (look) => renderOutcome(planned, ended, look),
+  ]),
+  ["40 services that go offline", (look) => renderPlan(offline, look)],
+  ["69 orders", (look) => renderPlan(ordered, look)],
+  ["69 invoices", (look) => renderOutcome(ordered, paid, look)],
+  [
+    "a diagnostic",
+    (look) =>
+      renderDiagnostics(
+        [
+          diagnostic({
+            summary: `The domain ${LONG} is the domain of 2 services, and only one of them can be in use: ${address(1)}`,
+            detail: "Each of them is billed, and only one can be in use. ".repeat(3).trim(),
+            address: address(2),
+          }),
+        ],
+        look,
+      ),
+  ],
+];
+
+describe.each([60, 80, 120])("at %d columns", (width) => {
+  it.each(texts)("%s fits, and no word is broken", (_, render) => {
+    const look = { color: false, remedies: fixOf } as const;
+    expectFit(render(look), render({ ...look, width }), width);
+  });
+});
+
+it("lists what goes offline, when it is more than a few, and counts what is left out", () => {
+  const lines = renderPlan(offline, { color: false, remedies: fixOf, body: false }).split("\n");
+  const at = lines.indexOf("40 services go offline:");
+  expect(lines.slice(at + 1, at + 22)).toEqual([
+    ...Array.from({ length: 20 }, (_, i) => `  ${address(i)}`),
+    "  and 20 more",
+  ]);
+});
