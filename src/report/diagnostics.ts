@@ -23,14 +23,14 @@ const MAX_PLACES = 3;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; those that are equal, and failures of the state, are shown once, with their number and the first places. Ends with a newline, or is empty.
+ * errors stand where the eye is; those that are equal or alike, and failures of the state, are shown once, with their number
+ * and the first places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
   const paint = painter(style.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const groups = [...Map.groupBy(warnings, likeOthers).values(), ...Map.groupBy(errors, likeErrors).values()];
-  const blocks = groups.map((same) => diagnosticLines(same, style, paint));
+  const blocks = [...groupsOf(warnings), ...groupsOf(errors)].map((same) => diagnosticLines(same, style, paint));
   if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
 }
@@ -44,32 +44,47 @@ function countText(errors: number, warnings: number): string {
   return `${parts.join(", ")}.`;
 }
 
-/** What differs in nothing but its place is one: the same mistake eighty times is one mistake. */
-function likeOthers({ code, summary, detail, remedies }: Diagnostic): unknown {
-  return JSON.stringify([code, summary, detail, remedies]);
+/** What is one: the same eighty times, and the same of many resources. Few that are merely alike stay apart, each with its fix. */
+function groupsOf(diagnostics: readonly Diagnostic[]): Diagnostic[][] {
+  return [...Map.groupBy(diagnostics, alike).values()].flatMap((group) =>
+    group.length > MAX_PLACES ? [group] : [...Map.groupBy(group, equal).values()],
+  );
 }
 
-/** A state that fails does so for every resource that comes after, each time with another detail. */
-function likeErrors(error: Diagnostic): unknown {
-  return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : likeOthers(error);
+/** What differs in nothing but its place is one: the same mistake eighty times is one mistake. A state that fails does so for every resource that comes after, each time with another detail. */
+function equal({ code, summary, detail, remedies }: Diagnostic): string {
+  return JSON.stringify(isOfState(code) ? [code, summary] : [code, summary, detail, remedies]);
 }
+
+/** The same but for the resource that it is about: its address, its id, the ids in the path of the request. */
+function alike(diagnostic: Diagnostic): string {
+  const { address, object } = diagnostic;
+  const names = [address, object].flatMap((name) => (name ? [JSON.stringify(name).slice(1, -1)] : []));
+  const text = names.reduce((all, name) => all.replaceAll(name, "…"), equal(diagnostic));
+  return text.replace(/(?<=\/)[\w-]*\d[\w-]*/g, "…");
+}
+
+const isOfState = (code: string) => code.startsWith("state.");
 
 /** @param same one diagnostic, or several that are shown as one: the first one's place in full, and the last one's detail. */
 function diagnosticLines(same: readonly Diagnostic[], style: MessageStyle, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
   const { severity, code, summary, range } = diagnostic;
+  const isEqual = same.every((other) => equal(other) === equal(diagnostic));
   // Of several, none is named: what is to be done is done to each.
   const { address: _, ...several } = diagnostic;
-  const fix = style.remedies(same.length > 1 ? several : diagnostic);
-  // Where they differ at all, each says what the one before it did and what has come since.
-  const detail = same.at(-1)?.detail;
+  const first = style.remedies(same.length > 1 && isEqual ? several : diagnostic);
+  const fix = first === undefined || isEqual ? first : `${first} Likewise for the others.`;
+  // Of the state each says what the one before it did and what has come since.
+  const detail = (isOfState(code) ? same.at(-1) : diagnostic)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
   const place = placeText(diagnostic);
   const snippet = range === undefined ? [] : snippetLines(range, style, paint);
   const prose = style.width === undefined ? undefined : Math.max(20, Math.min(MAX_PROSE, style.width));
   const more = same.slice(1);
-  const times = same.length > MAX_PLACES ? ` ${paint.bold(`(${same.length} times)`)}` : "";
+  const number = isEqual ? `(${same.length} times)` : `(and ${same.length - 1} like it)`;
+  const times = same.length > MAX_PLACES ? ` ${paint.bold(number)}` : "";
   return [
     ...flow(`${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}${times}`, style.width),
     ...(place === undefined ? [] : flow(`  ${place}`, style.width, 2)),

@@ -130,7 +130,7 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
 
 export function gone({ kind, address, prior, importId }: Subject, how: string, case_: "import" | "paid"): Diagnostic {
   const id = String(prior?.attributes.id ?? importId);
-  const common = { address, code: "plan.gone" as const };
+  const common = { address, object: id, code: "plan.gone" as const };
   if (case_ === "import") {
     const summary = `${address} cannot be adopted: ${kind.noun} ${id} ${how}`;
     return {

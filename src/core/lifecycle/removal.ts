@@ -120,6 +120,7 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
     code: "plan.prevented",
     summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
+    object: String(attributes.id),
     remedies: [{ do: "release", policies: policiesOf(kind), to: "remove" }, { do: "forget" }],
     address,
   };

@@ -25,7 +25,7 @@ export interface Diagnostic {
   readonly remedies?: readonly Remedy[];
   /** The resource it is about. */
   readonly address?: string;
-  /** The existing object that stands in the way, by the id that `import` takes. */
+  /** The existing object that it is about, by the id that `import` takes. */
   readonly object?: string;
   /** The attribute of that resource it is about. */
   readonly attribute?: AttributePath;

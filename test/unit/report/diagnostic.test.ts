@@ -94,6 +94,38 @@ describe("renderDiagnostics", () => {
     expect(shown).toContain("80 errors.");
   });
 
+  it("shows what is alike but for the resource once: its address, its id, the path of its request", () => {
+    const prevented = (at: number): Diagnostic => ({
+      ...diagnostic({
+        code: "plan.prevented",
+        summary: `hosting_service.s${at} (service ${1000 + at}) may not be removed`,
+      }),
+      detail: `POST /api/v1/services/${1000 + at}/grants. The server says: no.`,
+      remedies: [`Put hosting_service.s${at} back.`],
+      address: `hosting_service.s${at}`,
+      object: String(1000 + at),
+    });
+    const show = (many: number) =>
+      renderDiagnostics(
+        Array.from({ length: many }, (_, at) => prevented(at)),
+        { remedies: fixOf, color: false },
+      );
+    expect(show(80)).toMatch(
+      /^Error: hosting_service\.s0 \(service 1000\) may not be removed \[plan\.prevented\] \(and 79 like it\)\n {2}in hosting_service\.s0\n/,
+    );
+    expect(show(80)).toContain("Fix: Put hosting_service.s0 back. Likewise for the others.");
+    expect(show(80).match(/^Error:/gm)).toHaveLength(1);
+    // Of a few each has its fix.
+    expect(show(3).match(/^Fix: Put hosting_service\.s\d back\.$/gm)).toHaveLength(3);
+    const other = { ...prevented(80), detail: "The server says: never." };
+    expect(
+      renderDiagnostics([...Array.from({ length: 8 }, (_, at) => prevented(at)), other], {
+        remedies: fixOf,
+        color: false,
+      }),
+    ).toContain("The server says: never.");
+  });
+
   it("keeps warnings apart that say different things", () => {
     const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
     expect(renderDiagnostics(two, { remedies: fixOf, color: false }).match(/Warning:/g)).toHaveLength(2);
