@@ -126,7 +126,7 @@ export async function createKeyed(
     severity: "warning",
     code: "apply.replayed",
     summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
-    object: made.id,
+    ...(made.id !== null && { object: made.id }),
   };
   // A replay repeats the answer of then; the list shows the service of now. Without a mark of ours it is not known whose
   // order it was: the service is adopted and nothing is done to it yet, and the invoice is not a new one.
