@@ -45,8 +45,8 @@ function forecastText({ objects, requests, open, seconds }: Forecast): string {
   return `The account has ${counted(objects)}. ${rest} Nothing in it is changed.`;
 }
 
-function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format = "yaml" }: AdoptFlags): void {
-  const { objects, files, left, unknown, requests, otherChanges, isFirst } = adopted;
+function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptFlags): void {
+  const { objects, files, left, unknown, requests, otherChanges, isFirst, next } = adopted;
   const some = Object.keys(objects).length > 0;
   if (dryRun) for (const { file, text } of files) terminal.out(`# ${escapeLine(file)}\n${text}\n`);
   const what = some ? `${dryRun ? "Would adopt" : "Adopted"} ${counted(objects)}` : "Nothing new to adopt";
@@ -69,8 +69,7 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format =
     ? "To undo it, delete these files and the state."
     : "To undo it, restore these files and `hostform state rm` what was adopted.";
   terminal.out(`\nThe account was not changed. ${undo}\n`);
-  if (format === "hcl" && isFirst)
-    say(terminal, "Next: `hostform terraform install`, `terraform init`, `terraform plan`.");
+  if (next !== undefined) say(terminal, `Next: ${next}.`);
 }
 
 function list(terminal: Terminal, title: string, sentences: readonly string[]): void {

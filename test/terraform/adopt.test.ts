@@ -62,7 +62,7 @@ describe.skipIf(noTerraform !== undefined)(titled("adopt --format hcl"), { timeo
   it("is refused where the state of a configuration is elsewhere, and beside a declaration in YAML", async () => {
     const terraform = await startTerraform({ install: "running" });
     const foreign = await terraform.hostform("adopt", "--format", "hcl", "--auto-approve");
-    expect(foreign.text).toContain("Terraform's files are here already");
+    expect(foreign.text).toContain("A configuration is here already");
     await terraform.write("project: acme\n", "hosting.yaml");
     const beside = await terraform.hostform("adopt", "--format", "hcl", "--auto-approve");
     expect(beside.text).toContain("is for a folder without a declaration in YAML");

@@ -119,7 +119,10 @@ function registerAdopt({ command, action }: Registration, group: string): void {
         given,
       )
       .addOption(
-        new Option("--format <format>", "hostform's YAML, or Terraform's HCL (default: yaml)").choices(["yaml", "hcl"]),
+        new Option(
+          "--format <format>",
+          "YAML, HCL for Terraform, or TypeScript for a library of constructs (default: yaml)",
+        ).choices(["yaml", "hcl", "cdktf", "cdktn"]),
       )
       .option("--dry-run", "read the account, and print what would be written")
       .option("--auto-approve", "go on without asking")

@@ -13,7 +13,8 @@ export interface Block {
 }
 
 /** A text that means itself, whatever is in it: no part of it is an expression. */
-export const literal = (text: string): string => text.replaceAll("${", "$${");
+// By a function: in a text that replaces, `$$` is one sign.
+export const literal = (text: string): string => text.replaceAll("${", () => "$${");
 
 const yaml = (value: Json) => stringify(value, { lineWidth: 0 });
 const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);

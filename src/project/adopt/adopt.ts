@@ -19,15 +19,13 @@ import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
-import { addressesIn, configurationIn, filesOf, hclTexts, refuseForeign } from "./hcl.ts";
 import { type KeptLists, openKept } from "./kept.ts";
+import { type AdoptFormat, filesIn, languageOf, recordIn, refuseForeign } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
 import { selectionOf } from "./select.ts";
 import { type FileChange, writeFiles } from "./write.ts";
-
-export type AdoptFormat = "yaml" | "hcl";
 
 /** What is adopted, and how. Paths are relative to the working folder. */
 export interface AdoptOptions {
@@ -43,7 +41,7 @@ export interface AdoptOptions {
   readonly select?: readonly string[];
   /** Only what is of this client. */
   readonly client?: string;
-  /** The language of the declaration: hostform's YAML, or Terraform's. Default: `yaml`. */
+  /** The language of the declaration: hostform's YAML, Terraform's, or TypeScript. Default: `yaml`. */
   readonly format?: AdoptFormat;
   /** Writes and records nothing. Default: false. */
   readonly dryRun?: boolean;
@@ -77,8 +75,10 @@ export interface Adopted {
   readonly requests: number;
   /** Of what was adopted, the plan has no changes; so many other addresses of the account have some. */
   readonly otherChanges: number;
-  /** Whether a state or a declaration was there before. */
+  /** Whether neither a state nor a declaration was there before. */
   readonly isFirst: boolean;
+  /** What to run next, where that is not hostform alone. */
+  readonly next?: string;
 }
 
 type Parts = Pick<Project, "source" | "host" | "redaction" | "log" | "declaration" | "state">;
@@ -124,10 +124,12 @@ export async function adoptAccount(
       remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
     });
   }
-  const configured = format === "yaml" ? new Map<string, string>() : await configurationIn(source.dir);
+  const language = await languageOf(format);
+  const configured = await filesIn(language, source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
     withProviders(configs, parts, signal, async (providers) => {
+      if (language !== undefined) refuseForeign(configured, store.state);
       const provider = await providers.use(alias);
       const account = providers.accountName(alias);
       const kept = await openKept({
@@ -153,8 +155,13 @@ export async function adoptAccount(
           unread: [...flat.unread, ...nested.unread],
         };
         const before = store.state;
-        if (format !== "yaml") refuseForeign(configured, before);
-        const names = { ...given, inUse: addressesIn(configured), commentsOut: format === "yaml" };
+        const names = {
+          ...given,
+          inUse: language?.addressesIn(configured) ?? [],
+          reserved: language?.reserved ?? [],
+          namesShared: language?.namesShared ?? false,
+          commentsOut: language?.commentsOut ?? true,
+        };
         const known = knownOf(standing, before, alias, source.env, names);
         const now = host.clock.now();
         const made = await proved({
@@ -168,19 +175,24 @@ export async function adoptAccount(
           source,
           now,
         });
-        const { declared, desired, adopts } = made;
+        const { declared, desired } = made;
         const isSame = [declared.blocks, declared.entries].every(({ length }) => length === 0);
-        const hcl = { desired, adopts, fileOf: filesOf(declared.blocks), before: configured, state: before, source };
-        const texts = isSame ? standing.texts : format === "yaml" ? made.texts : await hclTexts(hcl);
+        const written = { desired, blocks: declared.blocks, before: configured, state: before, source };
+        const texts = isSame ? standing.texts : ((await language?.textsOf(written)) ?? made.texts);
         const changes = fileChanges(standing, configured, texts, source.dir);
         if (options.dryRun !== true) {
           await writeFiles(changes, async () => {
-            await Promise.all(made.records.map((record) => store.put(record)));
+            await Promise.all(made.records.map((record) => store.put(recordIn(language, record))));
           });
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
-        return adoptedOf(parts, made, contents, changes, { requests: provider.client.requests, isFirst, format });
+        return adoptedOf(parts, made, contents, changes, {
+          requests: provider.client.requests,
+          isFirst,
+          format,
+          ...(isFirst && language && { next: language.next }),
+        });
       } finally {
         await kept.close();
         if (isDone) await kept.remove();
@@ -244,7 +256,10 @@ function knownOf(
   state: State,
   alias: string,
   env: Parts["source"]["env"],
-  { inUse, ...given }: Pick<Known, "names" | "clients" | "commentsOut"> & { readonly inUse: readonly string[] },
+  {
+    inUse,
+    ...given
+  }: Omit<Known, "recorded" | "declared" | "addresses" | "waiting"> & { readonly inUse: readonly string[] },
 ): Known {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
   const resources = desired?.resources ?? [];
@@ -295,7 +310,7 @@ function adoptedOf(
   { adopts, left, otherChanges }: Proof,
   { unread }: AccountContents,
   changes: readonly FileChange[],
-  { requests, isFirst, format }: Pick<Adopted, "requests" | "isFirst"> & { readonly format: AdoptFormat },
+  { format, ...run }: Pick<Adopted, "requests" | "isFirst" | "next"> & { readonly format: AdoptFormat },
 ): Adopted {
   const objects = countOf(adopts.map(({ kind }) => kind.type));
   const files = changes.map(({ file, before, text }) => ({
@@ -309,10 +324,9 @@ function adoptedOf(
     files,
     left,
     unknown: [...unread, ...unknownOf(objects)],
-    requests,
-    // What somebody has declared in Terraform's language is Terraform's to compare.
+    // What somebody has declared in another language is not compared here.
     otherChanges: format === "yaml" ? otherChanges : 0,
-    isFirst,
+    ...run,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   formatAddress,
   type Json,
   type JsonObject,
+  parseAddress,
   type ValueObject,
 } from "../../core/model/index.ts";
 import { type Block, literal } from "../../fronts/yaml/index.ts";
@@ -67,6 +68,10 @@ export interface Known {
   readonly clients: ReadonlyMap<string, string>;
   /** Whether what somebody has to choose is written as a comment; if not, it is left out. */
   readonly commentsOut: boolean;
+  /** Names that no resource can have. */
+  readonly reserved: readonly string[];
+  /** Whether names are unique across kinds. */
+  readonly namesShared: boolean;
 }
 
 /** What is to be written and recorded, and what is not. */
@@ -111,10 +116,11 @@ class Declaring {
       known.declared.filter(({ isRecorded }) => !isRecorded),
       ({ type }) => type,
     );
-    for (const kind of kinds.values()) {
-      const prefix = `${kind.type}.`;
-      const own = [...known.addresses].filter((address) => address.startsWith(prefix));
-      this.#taken.set(kind.type, new Set(own.map((address) => address.slice(prefix.length))));
+    const names = [...known.addresses].map((address) => parseAddress(address) ?? { type: "", name: "" });
+    const all = new Set([...known.reserved, ...names.map(({ name }) => name)]);
+    for (const { type } of kinds.values()) {
+      const own = names.filter((one) => one.type === type).map(({ name }) => name);
+      this.#taken.set(type, known.namesShared ? all : new Set([...known.reserved, ...own]));
     }
     // A given name is nobody else's.
     for (const [key, name] of known.names) this.#taken.get(key.slice(0, key.indexOf(" ")))?.add(name);

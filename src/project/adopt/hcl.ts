@@ -1,60 +1,44 @@
 /** What `adopt --format hcl` writes: the declaration that was proved, as a configuration of Terraform with the same state. */
-import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { kinds } from "../../core/kinds/index.ts";
-import { type Desired, errnoOf, fail, resourceOf, type State } from "../../core/model/index.ts";
-import type { ProjectSource } from "../source.ts";
-import type { Adoptable, NewBlock } from "./declare.ts";
+import { resourceOf } from "../../core/model/index.ts";
+import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
 
-/** The configuration that a folder has already. @throws HostformError `usage` for one whose state is elsewhere. */
-export async function configurationIn(dir: string): Promise<Texts> {
-  const names = await readdir(dir).catch((error: unknown) => {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
-  });
-  const files = names.filter((name) => name.endsWith(".tf")).map((name) => path.join(dir, name));
-  return new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const)));
-}
+/** Terraform's language. */
+export const hcl: Language = {
+  commentsOut: false,
+  namesShared: false,
+  reserved: [],
+  isOwn: (file) => /^[^/]+\.tf$/.test(file),
+  addressesIn,
+  addressOf: (address) => address,
+  textsOf: hclTexts,
+  next: "`hostform terraform install`, `terraform init`, `terraform plan`",
+};
 
-/** The names in use there: `hosting_service.www`. */
-export function addressesIn(texts: Texts): string[] {
+/** The names in use: `hosting_service.www`. */
+function addressesIn(texts: Texts): string[] {
   return [...texts.values()].flatMap((text) =>
     [...text.matchAll(/^\s*resource\s+"(\w+)"\s+"([\w-]+)"/gm)].map(([, type, name]) => `${type}.${name}`),
   );
-}
-
-/** A configuration written by somebody has its state somewhere: with another one, Terraform would make everything twice. */
-export function refuseForeign(texts: Texts, state: State): void {
-  if (texts.size === 0 || state.resources.size > 0) return;
-  fail("usage", "Terraform's files are here already, and the state that hostform would write is empty", {
-    remedies: ["Adopt into an empty folder, or name the state of that configuration with `--state`."],
-  });
-}
-
-interface HclParts {
-  readonly desired: Desired;
-  readonly adopts: readonly Adoptable[];
-  /** The file of each resource, by its address without key; without an ending. */
-  readonly fileOf: ReadonlyMap<string, string>;
-  /** What the folder has already. */
-  readonly before: Texts;
-  /** What was recorded before. */
-  readonly state: State;
-  readonly source: ProjectSource;
 }
 
 /**
  * The files with what is adopted: `hosting.tf` with the provider and the backend where there is no configuration yet, and the
  * resources with their import blocks, behind what a file has already. Terraform ignores the blocks of what is in the state.
  */
-export async function hclTexts({ desired, adopts, fileOf, before, state, source }: HclParts): Promise<Texts> {
+async function hclTexts({ desired, blocks, before, state, source }: Written): Promise<Texts> {
   const [{ schemaOf }, { terraformConfiguration }, { renderHcl }] = await Promise.all([
     import("../../fronts/terraform/schema/of-kind.ts"),
     import("../../fronts/terraform/export/configuration.ts"),
     import("../../fronts/terraform/export/document.ts"),
   ]);
+  const adopts = blocks.flatMap((block) => block.adopts);
   const importIds = new Map(adopts.map(({ address, importId }) => [address, importId]));
+  const fileOf = new Map(
+    blocks.flatMap(({ file, adopts: of }) => of.map(({ address }) => [resourceOf(address), file])),
+  );
   const resources = desired.resources.flatMap((resource) => {
     const importId = importIds.get(resource.address);
     return importId === undefined ? [] : [{ ...resource, importId }];
@@ -88,7 +72,3 @@ export async function hclTexts({ desired, adopts, fileOf, before, state, source 
   }
   return texts;
 }
-
-/** The file of each resource that is new, by its address without key. */
-export const filesOf = (blocks: readonly NewBlock[]): ReadonlyMap<string, string> =>
-  new Map(blocks.flatMap(({ file, adopts }) => adopts.map(({ address }) => [resourceOf(address), file])));

@@ -27,6 +27,8 @@ const NOTHING: Known = {
   names: new Map(),
   clients: new Map(),
   commentsOut: true,
+  reserved: [],
+  namesShared: false,
 };
 
 /** What an adoption declares of these services, with a grant for each. */
@@ -76,32 +78,41 @@ describe("names", () => {
 
 describe("a declaration of what is there", () => {
   it("is valid, and says what the API shows, whatever that is", () => {
-    const hostile = fc.oneof(
-      fc.constantFrom(
-        "www.acme.example",
-        "${env.X}.example",
-        "a: b # c",
-        "- x",
-        "yes",
-        "1e3",
-        "'",
-        "\u202e.example",
-        "a\nb",
-      ),
-      fc.string({ unit: "binary", maxLength: 40 }),
-    );
+    const words = [
+      "${env.X}",
+      "$${env.X}",
+      "a: b # c",
+      "- x",
+      "yes",
+      "1e3",
+      "'",
+      "\u202e",
+      "a\nb",
+      "__proto__",
+      "%{if}",
+    ];
+    const hostile = fc.oneof(fc.constantFrom(...words), fc.string({ unit: "binary", maxLength: 40 }));
+    const account = kindOf("hosting_client_account");
     fc.assert(
-      fc.property(fc.array(fc.record({ domain: hostile, plan: hostile }), { maxLength: 6 }), (given) => {
-        const made = declaredOf(...given.map((over, at) => ({ ...over, id: String(1001 + at) })));
+      fc.property(fc.array(fc.record({ domain: hostile, plan: hostile, name: hostile }), { maxLength: 6 }), (given) => {
+        const live = given.map((over, at) => remote({ ...liveService, plan_id: 11, ...over, id: String(1001 + at) }));
+        const accounts = given.map(({ name, plan }, at) => remote({ id: String(at), name, company_name: plan }));
+        const objects = new Map([
+          ["hosting_service", live],
+          [account.type, accounts],
+        ]);
+        const made = declare({ objects, plans: [], unread: [] }, NOTHING, new Map());
         const text = `project: acme\n${printDocument(made.blocks)}`;
         const { desired, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env: {} });
         expect(diagnostics.filter(isError)).toEqual([]);
         const adopted = made.blocks.flatMap(({ adopts }) => adopts.map(({ address }) => address));
         expect(desired?.resources.map(({ address }) => address).toSorted()).toEqual(adopted.toSorted());
-        for (const { type, config, evaluate } of desired?.resources ?? []) {
-          if (type !== "hosting_service" || config.domain === undefined) continue;
-          const scope = { resource: () => undefined, env: () => "from the environment" };
-          expect(given.map(({ domain }) => domain)).toContain(evaluate("domain", scope));
+        const scope = { resource: () => undefined, env: () => "a secret" };
+        const shown = new Set(given.flatMap((one) => Object.values(one)));
+        for (const { config, evaluate } of desired?.resources ?? []) {
+          for (const name of ["domain", "name", "company_name"]) {
+            if (config[name] !== undefined) expect(shown).toContain(evaluate(name, scope));
+          }
         }
       }),
     );

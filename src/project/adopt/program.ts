@@ -1,0 +1,139 @@
+/** What `adopt --format cdktf` writes: a program with the constructs of hostform, whose stack has the same state. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { type Json, type JsonObject, parseAddress } from "../../core/model/index.ts";
+import type { NewBlock } from "./declare.ts";
+import type { Language, Written } from "./language.ts";
+import type { Texts } from "./proof.ts";
+import { nestedKind } from "./read.ts";
+
+/** The stack's name. */
+const STACK = "hosting";
+
+/** TypeScript for one of the two libraries, which have the same classes. */
+export const programFor = (library: "cdktf" | "cdktn"): Language => ({
+  commentsOut: false,
+  // A stack has one construct of a name.
+  namesShared: true,
+  // The construct of the provider, and that of the backend.
+  reserved: [STACK, "backend"],
+  isOwn: (file) => file === "main.ts" || /^sites\/[^/]+\.ts$/.test(file),
+  addressesIn: (texts) =>
+    [...texts.values()].flatMap((source) =>
+      [...source.matchAll(/new \w+\(stack, "([\w-]+)"/g)].map(([, name]) => `hosting_service.${name}`),
+    ),
+  addressOf: stackAddress,
+  referenceOf: (address) => address,
+  textsOf: async (of) => programTexts(library, of),
+  next: `\`npm install ${library} constructs hostform\`, \`hostform plan --app "node main.ts"\``,
+});
+
+/**
+ * The address in the stack. A site is named by its construct; a grant by its path, as the two libraries name what is inside a
+ * construct: the words of the path, and eight digits of its MD5.
+ */
+function stackAddress(address: string): string {
+  const { type = "", name = "", key } = parseAddress(address) ?? {};
+  if (typeof key !== "string") return address;
+  const parts = [name, key.trim().toLowerCase()];
+  const words = parts.map((part) => part.replace(/[^A-Za-z0-9_-]/g, "")).join("_");
+  const hash = createHash("md5").update(parts.join("/")).digest("hex").slice(0, 8).toUpperCase();
+  return `${type}.${words.slice(0, 240)}_${hash}`;
+}
+
+function programTexts(library: string, { desired, blocks, before, source }: Written): Texts {
+  const texts = new Map(before);
+  const add = (name: string, text: string) => texts.set(path.join(source.dir, name), text);
+  if (before.size === 0) {
+    add("main.ts", mainOf(library, desired.project, path.relative(source.dir, source.state)));
+    // A package that is there is the user's.
+    const addNew = (name: string, value: JsonObject) => {
+      if (!existsSync(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
+    };
+    const settings = { language: "typescript", app: "node main.ts", sendCrashReports: "false" };
+    addNew("cdktf.json", settings);
+    addNew("package.json", { private: true, type: "module" });
+  }
+  for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
+    // A file that is there is somebody's by now: what is new comes into another one beside it.
+    let file = `sites/${name}.ts`;
+    for (let count = 2; texts.has(path.join(source.dir, file)); count++) file = `sites/${name}-${count}.ts`;
+    add(file, siteFile(library, of));
+  }
+  return texts;
+}
+
+const mainOf = (
+  library: string,
+  project: string,
+  state: string,
+) => `// \`hostform adopt\` wrote this from an account that was there already. The files in sites/ hold what is in the account.
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { App, LocalBackend, TerraformStack } from "${library}";
+import { HostingProvider } from "hostform/${library}";
+
+const app = new App();
+const stack = new TerraformStack(app, "${STACK}");
+new LocalBackend(stack, { path: path.join(import.meta.dirname, ${JSON.stringify(state)}) });
+new HostingProvider(stack, "${STACK}", { project: ${JSON.stringify(project)} });
+
+const sites = path.join(import.meta.dirname, "sites");
+for (const file of readdirSync(sites).sort()) {
+  const { default: declare } = await import(path.join(sites, file));
+  declare(stack);
+}
+app.synth();
+`;
+
+/** By section: the construct, and its properties in the API's names. Removing is prevented where nothing else is said. */
+const CONSTRUCTS: Readonly<Record<string, { readonly construct: string; propsOf(block: NewBlock): JsonObject }>> = {
+  services: {
+    construct: "HostedSite",
+    propsOf: ({ name, body: { client: _, deletion_policy: __, grants, ...site } }) => ({
+      ...site,
+      // What has no domain has a name for its order, which is recorded.
+      ...(site.domain === undefined && { reference: `hosting_service.${name}` }),
+      ...(grants !== undefined && { grants }),
+    }),
+  },
+  client_accounts: { construct: "ClientWorkspace", propsOf: ({ body: { deletion_policy: _, ...account } }) => account },
+  webhooks: { construct: "EventSubscription", propsOf: ({ body }) => ({ ...body, secret: "state" }) },
+  migration_requests: { construct: "MigrationRequest", propsOf: ({ body }) => body },
+};
+
+function siteFile(library: string, blocks: readonly NewBlock[]): string {
+  const made = blocks.flatMap((block) => {
+    const of = CONSTRUCTS[block.section];
+    return of === undefined ? [] : [{ ...of, block }];
+  });
+  const names = [...new Set(made.map(({ construct }) => construct))].sort();
+  const lines = made.map(
+    ({ construct, block, propsOf }) =>
+      `  new ${construct}(stack, "${block.name}", ${typeScriptOf(propsOf(block), "  ")});\n`,
+  );
+  return `import type { TerraformStack } from "${library}";
+import { ${names.join(", ")} } from "hostform/${library}";
+
+export default function declare(stack: TerraformStack): void {
+${lines.join("")}}
+`;
+}
+
+/** A value as TypeScript. Names of attributes are in camel case there; the keys of grants are addresses. */
+function typeScriptOf(value: Json, indent: string, isOfAttributes = true): string {
+  if (typeof value === "string") return textOf(value);
+  if (Array.isArray(value))
+    return `[${(value as readonly Json[]).map((item) => typeScriptOf(item, indent)).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value as JsonObject).map(([key, part]) => {
+    const name = isOfAttributes ? key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : textOf(key);
+    const isOfGrants = isOfAttributes && key === nestedKind.nested?.section;
+    return `${indent}  ${name}: ${typeScriptOf(part as Json, `${indent}  `, !isOfGrants)},\n`;
+  });
+  return `{\n${entries.join("")}${indent}}`;
+}
+
+/** Of `${` the sign is doubled already, as in YAML; in a stack `%{` begins an expression, too. */
+const textOf = (value: string) => JSON.stringify(value.replaceAll("%{", "%%{"));
