@@ -20,7 +20,7 @@ import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { type AdoptFormat, filesIn, languageOf, recordIn, refuseForeign } from "./language.ts";
+import { type AdoptFormat, filesIn, type Language, recordIn, refuseForeign } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
@@ -202,6 +202,12 @@ export async function adoptAccount(
 }
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
+
+/** @returns undefined for YAML. */
+async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
+  if (format === "yaml") return undefined;
+  return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
+}
 
 async function pairsOf(cwd: string, file: string | undefined) {
   if (file === undefined) return [];

@@ -43,12 +43,6 @@ export interface Language {
   readonly next: string;
 }
 
-/** @returns undefined for YAML. */
-export async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
-  if (format === "yaml") return undefined;
-  return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
-}
-
 /** The files of a folder that are in a language. */
 export async function filesIn(language: Language | undefined, dir: string): Promise<Texts> {
   if (language === undefined) return new Map();
