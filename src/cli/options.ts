@@ -3,7 +3,7 @@
  * registered with them.
  */
 import path from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, type Option } from "commander";
 import {
   budgetShare,
   CURRENCIES,
@@ -49,6 +49,15 @@ export const STACK_OPTIONS = "Stacks:";
 
 /** Adds the options that work everywhere, before and after the command's name. */
 export function addCommonOptions(command: Command): Command {
+  common ??= withCommonOptions(new Command()).options;
+  for (const option of common) command.addOption(option);
+  return command.optionsGroup("Options:");
+}
+
+/** Made once for all commands: to read them from their texts for each is most of what a start of the command line does. */
+let common: readonly Option[] | undefined;
+
+function withCommonOptions(command: Command): Command {
   return addStackOptions(command)
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "run as if started in this folder", given)
@@ -72,8 +81,7 @@ export function addCommonOptions(command: Command): Command {
       "--untrusted",
       "treat the declaration as a stranger's: refuse addresses, credentials, backends and programs in it (validate, plan)",
     )
-    .option("--insecure-http", "allow plain http to addresses other than loopback")
-    .optionsGroup("Options:");
+    .option("--insecure-http", "allow plain http to addresses other than loopback");
 }
 
 /** The options that every command has. */

@@ -133,5 +133,12 @@ const BYTES = 16;
  * @returns 32 hexadecimal digits.
  */
 export function accountDigest(baseUrl: string, token: string): string {
-  return scryptSync(token, `hostform account\n${baseUrl}`, BYTES, COST).toString("hex");
+  const known = digests.get(token)?.get(baseUrl);
+  if (known !== undefined) return known;
+  const digest = scryptSync(token, `hostform account\n${baseUrl}`, BYTES, COST).toString("hex");
+  digests.set(token, (digests.get(token) ?? new Map()).set(baseUrl, digest));
+  return digest;
 }
+
+/** By token and address: one process asks for the same few again and again. */
+const digests = new Map<string, Map<string, string>>();

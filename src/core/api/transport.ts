@@ -27,6 +27,9 @@ interface SendOptions {
 /** How long an answer is awaited once the run is stopped, in ms. */
 export const LAST_WAIT_MS = 30_000;
 
+/** Why the timers of a finished attempt end; nobody sees it, and a new one for each request would cost more than sending it. */
+const OVER = new Error("the attempt is over");
+
 /**
  * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
  * only when no status came; a body that ended early has `cut`.
@@ -98,7 +101,7 @@ export function send(options: SendOptions): ChainHandler<ApiReply> {
       if (timedOut) throw timeout(request, baseUrl, timeoutMs);
       throw unreachable(request, baseUrl, error);
     } finally {
-      ended.abort();
+      ended.abort(OVER);
       held?.removeEventListener("abort", onHeld);
       signal?.removeEventListener("abort", onHeld);
       stop?.removeEventListener("abort", onStop);

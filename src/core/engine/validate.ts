@@ -61,8 +61,10 @@ function twinOf(
   if (natural === undefined) return undefined;
   const bucket = JSON.stringify([kind.type, resource.provider, resource.config[kind.parent ?? ""] ?? null, natural]);
   const others = byKey.get(bucket) ?? [];
-  byKey.set(bucket, [...others, { resource, config }]);
-  return others.find((other) => matches(kind, config, other.config));
+  const twin = others.find((other) => matches(kind, config, other.config));
+  others.push({ resource, config });
+  byKey.set(bucket, others);
+  return twin;
 }
 
 function sameReference(resource: DesiredResource, first: DesiredResource, reference: string): Diagnostic {

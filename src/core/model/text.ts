@@ -139,11 +139,15 @@ function editDistance(a: string, b: string, limit: number): number {
 
 /** `4,000`: digits in groups, the same in every locale. */
 export function formatNumber(value: number, digits?: number): string {
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: digits ?? 0,
-    maximumFractionDigits: digits ?? 20,
-  });
+  const format =
+    formats.get(digits) ??
+    new Intl.NumberFormat("en-US", { minimumFractionDigits: digits ?? 0, maximumFractionDigits: digits ?? 20 });
+  formats.set(digits, format);
+  return format.format(value);
 }
+
+/** By digits: to make one takes longer than to use it a hundred times. */
+const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 /** An amount in the API's own unit (§2 Gaps: its scale is not specified): `4,000`; with a scale of 2 `40.00`. */
 export function formatAmount(amount: number, scale?: number): string {
