@@ -281,7 +281,7 @@ describe("hostile texts go through everything", () => {
     `::set-env name=A::x\n${OF_AGENTS.join("\n")}`,
     ...fc.sample(
       markup.filter((text) => text.trim() !== ""),
-      { numRuns: LONG ? 12 : 5, seed: 7 },
+      { numRuns: LONG ? 12 : 2, seed: 7 },
     ),
   ];
 
@@ -350,7 +350,7 @@ describe("what does not end is given up", () => {
   it("a listing of ever new pages, after its bound of pages", { timeout: 60_000 }, async () => {
     let id = 0;
     const { url, asked } = await serving((_, response) => {
-      const data = Array.from({ length: 100 }, () => ({ id: ++id, domain: `${id}.example` }));
+      const data = Array.from({ length: LONG ? 100 : 5 }, () => ({ id: ++id, domain: `${id}.example` }));
       json({ data, links: { next: "http://evil.example/steal" }, meta: { current_page: 1, last_page: 1e9 } })(
         _,
         response,
@@ -358,6 +358,7 @@ describe("what does not end is given up", () => {
     });
     expect(await ask(url, [["services"]], "endless pages")).toMatch(/api\.(pagination|too_large)/);
     expect(asked.length).toBeLessThanOrEqual(2_001);
+    expect(asked.length).toBeGreaterThan(1_000);
   });
 
   it("a listing that repeats its page", { timeout: 60_000 }, async () => {

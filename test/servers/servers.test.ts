@@ -1,9 +1,9 @@
-/** Ten lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
+/** Five lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
 import { describe, expect, it } from "vitest";
 import { drawServer } from "../../src/sandbox/index.ts";
 import { live, verdictText } from "./life.ts";
 
-const SEEDS = Array.from({ length: 10 }, (_, at) => String(at + 1));
+const SEEDS = Array.from({ length: 5 }, (_, at) => String(at + 1));
 
 describe("a life with a random server", () => {
   it.each(SEEDS)("is fine (seed %s)", { timeout: 60_000 }, async (seed) => {

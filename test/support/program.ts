@@ -2,11 +2,23 @@
 import { copyFile, cp, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { buildProgram } from "../../scripts/build-program.ts";
+import { runCli } from "../../src/cli/cli.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
+import { fakeIo } from "./io.ts";
 import { builtProvider } from "./terraform-provider.ts";
 
 /** Below the checkout's own packages, so that `pg` is found from there. */
 const SHELF = path.join(ROOT, "node_modules/.cache/hostform-program");
+
+/** What came of a command line that ran in this process, by the real time: for tests that are not about processes. */
+export async function runHere(
+  args: readonly string[],
+  where: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<{ readonly code: number; readonly out: string; readonly err: string; readonly text: string }> {
+  const io = fakeIo(where);
+  const code = await runCli(args, io);
+  return { code, out: io.stdout(), err: io.stderr(), text: io.stdout() + io.stderr() };
+}
 
 let built: Promise<string> | undefined;
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { builtProgram } from "./program.ts";
+import { runHere } from "./program.ts";
 import type { Ended } from "./terraform-outcome.ts";
 
 /** A provider ends when its connection does, which is a moment after a Terraform that was killed. */
@@ -71,9 +71,9 @@ export class Workplace {
     return { child, ended };
   }
 
-  /** The real command line of hostform. */
+  /** hostform, in this process. */
   async hostform(...args: string[]): Promise<Ended> {
-    return this.start(process.execPath, [await builtProgram(), ...args]).ended;
+    return runHere(args, { cwd: this.dir, env: this.env });
   }
 
   end(): void {
