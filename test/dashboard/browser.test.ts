@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.ts";
@@ -81,6 +83,12 @@ const PALE = `(() => {
 /** How far the page, or a table in it, goes beyond its edge. */
 const TOO_WIDE = `Math.max(document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll(".scroll")].map((one) => one.scrollWidth - one.clientWidth))`;
+
+const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-an-agency.example";
+
+/** What axe finds. Contrast is left to {@link PALE}, which looks at light and dark. */
+const FINDINGS = `axe.run({ rules: { "color-contrast": { enabled: false } } }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")))`;
 
 /** An order through the API, on a clock that runs on demand alone. */
 async function ordered(): Promise<{ sandbox: Sandbox; id: number; state: () => string }> {
@@ -185,10 +193,10 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     await ask(sandbox, "GET", "/plans");
     const { page, complaints } = await openPage(browser);
     await page.goto(`${sandbox.controlUrl}/dashboard/requests`);
-    await tabTo(page, "Request 1");
+    await tabTo(page, "Request 1, 10:00:00");
     await ask(sandbox, "GET", "/services/4711");
     await page.waitForSelector('::-p-text("/services/4711")');
-    expect(await page.evaluate(FOCUSED)).toBe("Request 1");
+    expect(await page.evaluate(FOCUSED)).toBe("Request 1, 10:00:00");
     expect(await page.$eval("#rates svg", (picture) => picture.getAttribute("aria-label"))).toContain(
       "2 of 60 used, 58 left",
     );
@@ -241,7 +249,15 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
 
   test("every page fits wide and narrow screens, and can be read in light and dark", async () => {
     const sandbox = await site();
+    excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
+    sandbox.control.seedServices({ count: 30, plan_id: 12, domain_prefix: "client" });
+    sandbox.control.change("services", made.ordered, { domain: LONG });
+    sandbox.control.change("migration_requests", made.migration, { domain: LONG });
+    sandbox.control.create("webhooks", {
+      url: `https://${LONG}/hooks/of/an/agency?account=17`,
+      events: ["invoice.paid"],
+    });
     const { page, complaints } = await openPage(browser);
     const still = { name: "prefers-reduced-motion", value: "reduce" };
     await ask(
@@ -258,7 +274,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     expect(await page.evaluate(cutOff), "a long request leaves room for its key").toBe(0);
     for (const path of paths(made)) {
       await page.goto(sandbox.controlUrl + path);
-      for (const width of [1280, 1000, 390]) {
+      for (const width of [1440, 1280, 1000, 768, 360]) {
         await page.setViewport({ width, height: 800 });
         expect(await page.evaluate(TOO_WIDE), `${path} at ${width}`).toBeLessThanOrEqual(0);
       }
@@ -274,6 +290,47 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     await page.$eval("h1", (heading) => heading.setAttribute("class", "none"));
     await page.evaluate(`document.querySelector("h1").style.color = "#555"`);
     expect(await page.evaluate(PALE), "the check itself").toEqual(["H1.none rgb(85, 85, 85)"]);
+  });
+
+  test("axe finds nothing on any page, narrow or wide, folded or open", async () => {
+    const sandbox = await site();
+    const made = await furnish(sandbox);
+    const { page, complaints } = await openPage(browser);
+    await page.setBypassCSP(true);
+    const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    for (const path of paths(made)) {
+      await page.goto(sandbox.controlUrl + path);
+      await page.evaluate(axe);
+      for (const width of [360, 1440]) {
+        await page.setViewport({ width, height: 900 });
+        expect(await page.evaluate(FINDINGS), `${path} at ${width}`).toEqual([]);
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+      }
+    }
+    expect(complaints).toEqual([]);
+    await page.evaluate(`document.querySelector("h1").innerHTML = "<img src='/dashboard/icon.svg'>"`);
+    expect(await page.evaluate(FINDINGS), "the check itself").not.toEqual([]);
+  });
+
+  test("prints what a page says: no navigation, no buttons, nothing cut off", async () => {
+    const sandbox = await site();
+    const made = await furnish(sandbox);
+    // The width of A4 between margins.
+    const { page } = await openPage(browser, { width: 720, dark: true });
+    await page.emulateMediaType("print");
+    for (const path of paths(made)) {
+      await page.goto(sandbox.controlUrl + path);
+      expect(await page.evaluate(TOO_WIDE), path).toBeLessThanOrEqual(0);
+      expect(
+        await page.evaluate(
+          "[...document.querySelectorAll('nav, button, input')].filter((one) => one.checkVisibility()).length",
+        ),
+        path,
+      ).toBe(0);
+      expect(await page.evaluate("getComputedStyle(document.querySelector('h1')).color"), "black on white").toBe(
+        "rgb(23, 32, 43)",
+      );
+    }
   });
 
   if (process.env.UPDATE_DOCS === "1") test("takes the pictures of docs/dashboard.md", () => takePictures(browser));

@@ -140,11 +140,54 @@ describe("every page", () => {
     const due = async (visitor: Visitor) =>
       (await visitor.see("/")).text.match(/<ol class="due">.*?<\/ol>/s)?.[0] ?? "";
     const agency = new Visitor(sandbox);
-    expect(await due(agency)).toMatch(/Service 1001<\/a> <span class="hint">of customer<\/span> is renewed/);
+    expect(await due(agency)).toMatch(
+      /2 services<\/strong> <span class="hint">of customer<\/span> are renewed: invoices are raised.*Service 1001/s,
+    );
     const customer = new Visitor(sandbox);
     await customer.press("/dashboard/account", { account: "2" });
     expect(await due(customer)).toContain("Service 1001");
     expect(await due(customer)).not.toContain("of customer");
+  });
+
+  test("groups what falls due together, and names each with its domain", async () => {
+    const sandbox = await site();
+    sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
+    sandbox.control.seedServices({ count: 1, plan_id: 11, domain_prefix: "one" });
+    const { text } = await new Visitor(sandbox).see("/dashboard/clock");
+    expect(text).toContain("<strong>61 services</strong> enter their renewal notice window");
+    expect(text).toMatch(/Service \d+<\/a> <span class="long"><bdi>client-00001\.example/);
+    expect(text).toContain("<li>and 11 more</li>");
+    expect(text.match(/<tr>/g)).toHaveLength(3);
+  });
+
+  test("lists are searched and sorted without a script, in all their pages", async () => {
+    const sandbox = await site();
+    sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
+    sandbox.control.seedServices({ count: 2, plan_id: 11, domain_prefix: "shop" });
+    await ask(sandbox, "GET", "/plans");
+    await ask(sandbox, "GET", "/services/4711");
+    const visitor = new Visitor(sandbox);
+    const domains = async (query: string) => {
+      const { text } = await visitor.see(`/dashboard/services${query}`);
+      return [...text.matchAll(/<bdi>((?:client|shop)-\d+\.example)/g)].map(([, domain]) => domain);
+    };
+    expect((await domains("?sort=Domain"))[0]).toBe("client-00001.example");
+    expect((await domains("?sort=-Domain")).slice(0, 3)).toEqual([
+      "shop-00002.example",
+      "shop-00001.example",
+      "client-00060.example",
+    ]);
+    expect(await domains("?sort=-Domain&page=2")).toHaveLength(12);
+    expect(await domains("?sort=Id&q=shop")).toEqual(["shop-00001.example", "shop-00002.example"]);
+    expect(await domains("?sort=constructor")).toEqual(await domains(""));
+    const { text } = await visitor.see("/dashboard/services?sort=Domain&q=client&page=2");
+    expect(text).toMatch(/aria-sort="ascending"><a href="\/dashboard\/services\?sort=-Domain&amp;q=client">/);
+    expect(text).toContain('<input type="hidden" name="sort" value="Domain">');
+    const found = async (path: string) => (await visitor.see(path)).text;
+    expect(await found("/dashboard/invoices?q=shop-00002")).toContain("1 invoice");
+    const log = await found("/dashboard/requests?q=4711");
+    expect(log).toContain("/services/4711");
+    expect(log).not.toContain("<bdi>/plans");
   });
 
   test("offers what brings a service back: payment where that is missing", async () => {
@@ -280,7 +323,9 @@ describe("what a page shows", () => {
     const made = await furnish(sandbox);
     sandbox.control.payInvoice(made.invoice);
     const { text } = await new Visitor(sandbox).see("/dashboard/clock");
-    expect(text).toContain(`Service ${made.ordered}</a> is provisioned`);
+    expect(text).toMatch(
+      new RegExp(`Service ${made.ordered}</a> <span class="long"><bdi>www.acme.example</bdi></span> is provisioned`),
+    );
     expect(text).toContain("in 30 seconds");
     const next = sandbox.control.upcoming(1_000);
     expect(next.map(({ at }) => at)).toEqual(next.map(({ at }) => at).toSorted());

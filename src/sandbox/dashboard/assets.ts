@@ -120,18 +120,21 @@ td .hint { white-space: normal; overflow-wrap: anywhere }
 main { padding: 20px 20px 48px 12px; min-width: 0 }
 main.alone { max-width: 40rem; margin: 10vh auto }
 
-@media (max-width: 760px) {
-  .top { flex-wrap: wrap; gap: 6px 12px; padding: 8px 14px }
-  .pill { margin-left: auto; padding: 4px 0; font-size: 12px }
-  .accounts { order: 3; margin-left: 0; width: 100% }
-  .accounts button { flex: 1 }
+/* Beside the navigation a table of a tablet has no room. */
+@media (max-width: 920px) {
   .columns { display: block }
   .side { display: flex; overflow-x: auto; padding: 6px 10px; border-bottom: 1px solid var(--line); background: var(--card); scrollbar-width: none }
   .group { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   .side ul { display: flex }
   .side ul + .group + ul { border-left: 1px solid var(--line); margin-left: 6px; padding-left: 6px }
-  .side a { white-space: nowrap; padding: 7px 9px }
+  .side a { white-space: nowrap; padding: 7px 6px }
   main { padding: 16px 14px 40px }
+}
+@media (max-width: 760px) {
+  .top { flex-wrap: wrap; gap: 6px 12px; padding: 8px 14px }
+  .pill { margin-left: auto; padding: 4px 0; font-size: 12px }
+  .accounts { order: 3; margin-left: 0; width: 100% }
+  .accounts button { flex: 1 }
 }
 @media (prefers-reduced-motion: no-preference) {
   .button, .side a, .pill, .tiles a { transition: background-color 0.12s, border-color 0.12s }
@@ -176,6 +179,15 @@ tbody tr:hover > * { background: light-dark(#f8fafc, #1c2229) }
 .clip code { display: inline-block; max-width: 22ch; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom }
 .break { white-space: normal }
 .break code { overflow-wrap: anywhere }
+.long { display: inline-block; min-width: min(100%, 14ch); white-space: normal; overflow-wrap: anywhere; vertical-align: top }
+.long code { vertical-align: baseline }
+td:has(.long), th:has(.long) { white-space: normal }
+a > .long { text-decoration: underline 1px }
+thead th a { color: inherit; white-space: nowrap }
+thead th[aria-sort] a::after { content: " ↕"; opacity: 0.6 }
+thead th[aria-sort="ascending"] a::after { content: " ↑"; opacity: 1 }
+thead th[aria-sort="descending"] a::after { content: " ↓"; opacity: 1 }
+.group-of { padding: 2px 0 4px 1em; color: var(--soft) }
 .method { display: inline-block; min-width: 4.2em; color: var(--soft); font-size: 12px; font-weight: 600 }
 .pager { display: flex; gap: 14px; padding-top: 10px }
 
@@ -189,9 +201,10 @@ tbody tr:hover > * { background: light-dark(#f8fafc, #1c2229) }
 @media (max-width: 560px) { .facts .broad { grid-column: auto } }
 .plain li { padding: 4px 0 }
 .plain .row { align-items: center }
-.due li { padding: 5px 0; border-bottom: 1px solid var(--line) }
-.due li:last-child { border-bottom: 0 }
+.due > li { padding: 5px 0; border-bottom: 1px solid var(--line) }
+.due > li:last-child { border-bottom: 0 }
 .under { line-height: 1.35 }
+.end .under { white-space: nowrap }
 .under a { color: inherit }
 .narrow { display: none }
 
@@ -271,5 +284,19 @@ pre { margin: 0; padding: 10px 12px; overflow-x: auto; border: 1px solid var(--l
   .under { overflow-wrap: anywhere }
   .clip code { max-width: 12ch }
   .method { min-width: 0 }
+  td .confirm[open] > form { padding: 6px 5px }
+}
+@media print {
+  :root { color-scheme: light }
+  body, .top, .card, .tiles a, pre { background: none }
+  nav, .side, .accounts, .skip, .offline, .filter, .calls, .unfold, .button, .act, .actions { display: none }
+  .columns { display: block }
+  main { padding: 8px 0 }
+  .card, .tiles a { border-color: #999 }
+  .card, tr, .tiles, .due > li { break-inside: avoid }
+  .card:has(table) { break-inside: auto }
+  .scroll { overflow: visible }
+  th, td { white-space: normal }
+  a { color: inherit; text-decoration: none }
 }
 `;

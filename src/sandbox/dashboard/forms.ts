@@ -20,6 +20,27 @@ export interface ActParts {
   inline?: boolean;
 }
 
+/** A search of a list: it asks for the page again. @param kept other words of the query that stay. @param fields more of them. */
+export function search(
+  path: string,
+  query: URLSearchParams,
+  label: string,
+  kept: readonly string[],
+  fields: Html = html``,
+): Html {
+  const others = kept.flatMap((name) => {
+    const value = query.get(name);
+    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`];
+  });
+  return html`<form method="get" action="${path}" class="filter" role="search">${others}
+<div class="field"><label for="q">${label}</label><input id="q" name="q" type="search" value="${query.get("q") ?? ""}"></div>
+${fields}
+<button class="button">Show</button></form>`;
+}
+
+/** What is searched for, in small letters. */
+export const searched = (query: URLSearchParams): string => (query.get("q") ?? "").trim().toLowerCase();
+
 /** The element that says why a form was refused; a page has one at most. */
 export const PROBLEM_ID = "problem";
 

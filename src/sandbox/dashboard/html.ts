@@ -33,6 +33,11 @@ export function maybe(text: string | null | undefined): Html {
   return text === null || text === undefined || text === "" ? html`<span class="none">—</span>` : shown(text);
 }
 
+/** A domain, a path or a URL: it breaks anywhere, so that a long one pushes nothing off the page. */
+export function long(text: string): Html {
+  return html`<span class="long">${shown(text)}</span>`;
+}
+
 /** An amount of minor units: "4.50 USD". */
 export function money(amount: number, currency: string): string {
   const sign = amount < 0 ? "−" : "";
@@ -119,18 +124,55 @@ interface TableParts {
   rows: readonly (readonly Cell[])[];
   /** In place of a table without rows. */
   empty: Cell;
+  /** The headings by which the list can be sorted are links; the page is asked for again. */
+  sort?: Pick<Sorting<never>, "path" | "query" | "by">;
+}
+
+/** How a list can be sorted: the query's `sort` names a heading, with `-` before it for the other direction. */
+export interface Sorting<T> {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** By the titles of the columns. */
+  readonly by: Readonly<Record<string, (item: T) => string | number>>;
+}
+
+const COMPARE = new Intl.Collator("en", { numeric: true });
+
+/** The list in the order that the query asks for. */
+export function sorted<T>(items: readonly T[], { query, by }: Sorting<T>): readonly T[] {
+  const wanted = query.get("sort") ?? "";
+  const name = wanted.replace(/^-/, "");
+  const key = Object.hasOwn(by, name) ? by[name] : undefined;
+  if (key === undefined) return items;
+  const direction = name === wanted ? 1 : -1;
+  return items.toSorted((a, b) => {
+    const [one, other] = [key(a), key(b)];
+    const order =
+      typeof one === "number" && typeof other === "number" ? one - other : COMPARE.compare(`${one}`, `${other}`);
+    return direction * order;
+  });
+}
+
+/** A heading, as a link where it sorts: by the same a second time the other way around. */
+function heading(title: string, flags: string, className: string | undefined, sort: TableParts["sort"]): Html {
+  const text = flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title;
+  if (sort === undefined || !Object.hasOwn(sort.by, title))
+    return html`<th scope="col" class="${className}">${text}</th>`;
+  const now = sort.query.get("sort");
+  const order = now === title ? "ascending" : now === `-${title}` ? "descending" : "none";
+  const to = new URLSearchParams(sort.query);
+  to.delete("page");
+  to.set("sort", order === "ascending" ? `-${title}` : title);
+  return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${sort.path}?${to}">${text}</a></th>`;
 }
 
 /** A table that scrolls where it does not fit, also by keyboard. */
-export function table({ caption, captionShown = false, columns, rows, empty }: TableParts): Html {
+export function table({ caption, captionShown = false, columns, rows, empty, sort }: TableParts): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const classes = Object.values(columns).map((flags) => flags.replace(" unseen", ""));
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll" role="region" aria-label="Table: ${caption}" tabindex="0"><table>
 <caption class="${captionShown ? "" : "unseen"}">${caption}</caption>
-<thead><tr>${Object.entries(columns).map(
-    ([title, flags], at) =>
-      html`<th scope="col" class="${classes[at]}">${flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title}</th>`,
-  )}</tr></thead>
+<thead><tr>${Object.entries(columns).map(([title, flags], at) => heading(title, flags, classes[at], sort))}</tr></thead>
 <tbody>${rows.map(
     (cells) =>
       html`<tr>${cells.map((cell, at) =>

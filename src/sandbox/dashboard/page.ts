@@ -1,4 +1,5 @@
 /** The parts of a page of the dashboard, and what it gets. */
+import { html } from "hono/html";
 import { type Called, callOf } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
@@ -6,7 +7,7 @@ import { readText } from "../http/request-body.ts";
 import type { Settings } from "../options.ts";
 import { invalid, Refusal } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
-import type { Html } from "./html.ts";
+import { type Html, long } from "./html.ts";
 
 /** What the pages show of the sandbox beside its records. */
 export interface About {
@@ -190,6 +191,12 @@ export function find<K extends OpenCollection>(
     if (error instanceof Refusal) return undefined;
     throw error;
   }
+}
+
+/** A link to a service with its domain: an id alone says nothing to people. */
+export function serviceLink({ control }: Pick<Visit, "control">, id: number): Html {
+  const domain = find(control, "services", id)?.domain ?? null;
+  return html`<a href="${ROOT}/services/${id}">Service ${id}</a>${domain === null ? "" : html` ${long(domain)}`}`;
 }
 
 /** The records of the selected account, oldest first. */

@@ -1,9 +1,23 @@
 /** The invoices of the account: their page, and the tables and buttons that other pages show. */
 import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
-import { type ActParts, act } from "../forms.ts";
-import { badge, counted, fromNow, type Html, money, paged, section, shown, table, when } from "../html.ts";
-import { type Action, callAction, find, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type ActParts, act, search, searched } from "../forms.ts";
+import {
+  badge,
+  counted,
+  fromNow,
+  type Html,
+  long,
+  money,
+  paged,
+  type Sorting,
+  section,
+  shown,
+  sorted,
+  table,
+  when,
+} from "../html.ts";
+import { type Action, callAction, find, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
 /** Paying and cancelling, for every page that lists invoices. */
 export const INVOICE_ACTIONS = {
@@ -24,15 +38,26 @@ export const invoices: Page = {
   body: (visit) => {
     const state = STATES.find((word) => word === visit.query.get("state"));
     const all = own(visit, "invoices").toReversed();
-    const found = all.filter(({ status }) => state === undefined || status === state);
+    const text = searched(visit.query);
+    const found = all
+      .filter(({ status }) => state === undefined || status === state)
+      .filter((invoice) => text === "" || nameOf(visit, invoice).toLowerCase().includes(text));
+    const sort: Sorting<Invoice> = {
+      path: `${ROOT}/invoices`,
+      query: visit.query,
+      by: {
+        Number: ({ invoice_number }) => invoice_number,
+        "To pay": ({ total }) => total,
+        "Due or paid": ({ status, paid_at, due_date }) => (status === "paid" ? paid_at : due_date) ?? "",
+      },
+    };
     const heading = `${counted(found.length, "invoice")}${state === undefined ? "" : `, ${state}`}`;
     const caption = `Invoices of ${visit.account.name}`;
-    const empty =
-      state === undefined ? "This account has no invoices. An order raises one." : `No invoice is ${state}.`;
-    const list = paged(`${ROOT}/invoices`, visit.query, found, (items) =>
-      invoiceTable(visit, items, { caption, empty }),
+    const empty = all.length === 0 ? "This account has no invoices. An order raises one." : "No invoice matches.";
+    const list = paged(`${ROOT}/invoices`, visit.query, sorted(found, sort), (items) =>
+      invoiceTable(visit, items, { caption, empty, sort }),
     );
-    return html`${states(state)}
+    return html`${states(state)}${search(`${ROOT}/invoices`, visit.query, "Number, service or domain", ["state", "sort"])}
 ${section(heading, list)}`;
   },
 };
@@ -43,11 +68,17 @@ function states(state: string | undefined): Html {
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
 
+/** What it can be found by. */
+function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): string {
+  const order = find(control, "services", order_id) ?? find(control, "domains", order_id);
+  return `${invoice_number} ${order_id} ${order?.domain ?? ""}`;
+}
+
 /** @param invoices in the order in which they are shown. `brief` leaves out what the page shows anyway. */
 export function invoiceTable(
   visit: Visit,
   invoices: readonly Invoice[],
-  { caption, empty, brief = false }: { caption: string; empty: string; brief?: boolean },
+  { caption, empty, brief = false, sort }: { caption: string; empty: string; brief?: boolean; sort?: Sorting<Invoice> },
 ): Html {
   const rows = invoices.map((invoice) => {
     const state = badge(stateOf(invoice, visit.now));
@@ -65,6 +96,7 @@ export function invoiceTable(
     columns: { Number: "", State: "wide", "To pay": "end", "Due or paid": "wide", Actions: "end unseen" },
     rows,
     empty,
+    ...(sort !== undefined && { sort }),
   });
 }
 
@@ -95,13 +127,9 @@ function amounts({ total, subtotal, currency }: Invoice): Html {
 
 /** The service or the domain order that it is for: both take their ids from one sequence. */
 function orderOf({ control }: Visit, { order_id }: Invoice): Html {
-  const service = find(control, "services", order_id);
-  if (service === undefined) {
-    const order = find(control, "domains", order_id);
-    return html`Domain order ${order_id} ${order === undefined ? "" : shown(order.domain)}`;
-  }
-  const { domain } = service;
-  return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a> ${domain === null ? "" : shown(domain)}`;
+  if (find(control, "services", order_id) !== undefined) return serviceLink({ control }, order_id);
+  const order = find(control, "domains", order_id);
+  return html`Domain order ${order_id} ${order === undefined ? "" : long(order.domain)}`;
 }
 
 function payment({ id, invoice_number }: Invoice): ActParts {

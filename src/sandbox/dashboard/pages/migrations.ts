@@ -2,8 +2,8 @@
 import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
-import { badge, counted, facts, type Html, maybe, paged, section, shown, table, when } from "../html.ts";
-import { callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { badge, counted, facts, type Html, long, maybe, paged, section, shown, table, when } from "../html.ts";
+import { callAction, idOf, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
 const migrations: Page = {
   path: "/migrations",
@@ -18,16 +18,16 @@ ${section(
   },
 };
 
-function list({ account }: Visit, requests: readonly MigrationRequest[]): Html {
+function list(visit: Visit, requests: readonly MigrationRequest[]): Html {
   return table({
-    caption: `Migration requests of ${account.name}`,
+    caption: `Migration requests of ${visit.account.name}`,
     columns: { Id: "", Domain: "", State: "", Credentials: "wide", For: "wide", Requested: "wide" },
     rows: requests.map(({ id, domain, status, credentials, order_id, created_at }) => [
       html`<a class="nums" href="${ROOT}/migrations/${id}">${id}</a>`,
-      shown(domain),
+      long(domain),
       badge(status),
       credentials === null ? maybe(null) : "set",
-      order_id === null ? maybe(null) : html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`,
+      order_id === null ? maybe(null) : serviceLink(visit, order_id),
       when(created_at),
     ]),
     empty: html`No migration requests. Create one with <code>POST /api/v1/migration-requests</code>.`,
@@ -64,7 +64,7 @@ const migration: Page = {
     return html`<div class="card">${facts([
       ["Id", html`<span class="nums">${id}</span>`],
       ["State", badge(status)],
-      ["For", order_id === null ? maybe(null) : html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`],
+      ["For", order_id === null ? maybe(null) : serviceLink(visit, order_id)],
       ["Requested", when(created_at)],
       ...answers(request),
       [

@@ -4,7 +4,7 @@ import type { RateView } from "../../http/rate.ts";
 import type { Profile } from "../../profile/profile.ts";
 import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
-import { act } from "../forms.ts";
+import { act, search, searched } from "../forms.ts";
 import { badge, clockTime, code, counted, facts, type Html, httpStatus, maybe, section, table, when } from "../html.ts";
 import { callAction, idOf, type Page, ROOT, type Visit } from "../page.ts";
 
@@ -23,20 +23,28 @@ const requests: Page = {
     return html`${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`, { aside: toggle })}
 ${section(
   "Log",
-  html`<div id="log" data-live>${log(visit)}</div>
+  html`${search(`${ROOT}/requests`, visit.query, "Method, path, answer or token", ["live"])}
+<div id="log" data-live>${log(visit)}</div>
 <div class="row actions">${act(visit, { do: "forget", label: "Clear the log", confirm: "The rate windows stay as they are." })}</div>`,
 )}`;
   },
 };
 
 /** Of all accounts, as the API has received them. */
-function log({ control }: Visit): Html {
-  const all = control.requests();
+function log({ control, query }: Visit): Html {
+  const text = searched(query);
+  const all = control.requests().filter((entry) => text === "" || wordsOf(entry).includes(text));
   const older =
     all.length > SHOWN
       ? html`<p class="hint">The newest ${SHOWN} of ${counted(all.length, "request")}. <code>GET /requests</code> lists all.</p>`
       : "";
   return html`${requestTable(all.slice(-SHOWN).toReversed(), "Requests to the API, newest first")}${older}`;
+}
+
+/** What it can be found by. */
+function wordsOf(entry: RequestEntry): string {
+  const { method, path, query, status, token } = entry;
+  return [method, path, ...Object.values(query).flat(), status ?? "cut", token ?? "none"].join(" ").toLowerCase();
 }
 
 /** One request. */
@@ -66,7 +74,7 @@ ${section(
   "Body",
   body === null
     ? html`<p class="empty">No body.</p>`
-    : html`<pre tabindex="0" role="region" aria-label="Body"><code>${typeof body === "string" ? body : JSON.stringify(body, null, 2)}</code></pre>`,
+    : html`<pre tabindex="0" role="region" aria-label="Text of the body"><code>${typeof body === "string" ? body : JSON.stringify(body, null, 2)}</code></pre>`,
 )}`;
   },
 };
@@ -84,7 +92,7 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
     caption,
     columns: { Time: "", Answer: "", Request: "", Token: "wide", "Idempotency-Key": "wide" },
     rows: entries.map((entry) => [
-      html`<a href="${ROOT}/requests/${entry.id}" aria-label="Request ${entry.id}">${clockTime(entry.at)}</a>`,
+      html`<a href="${ROOT}/requests/${entry.id}" ><span class="unseen">Request ${entry.id}, </span>${clockTime(entry.at)}</a>`,
       html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
       html`<span class="method">${entry.method}</span> <span class="break">${code(pathOf(entry))}</span>`,
       entry.token === null ? html`<span class="none">none</span>` : code(entry.token),

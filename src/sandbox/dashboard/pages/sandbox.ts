@@ -5,8 +5,8 @@ import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "..
 import { OPERATIONS } from "../../operations.ts";
 import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
-import { badge, code, counted, facts, fromNow, type Html, section, shown, table, when } from "../html.ts";
-import { type Action, callAction, type Page, ROOT, type Visit } from "../page.ts";
+import { badge, code, counted, facts, fromNow, type Html, long, section, shown, table, when } from "../html.ts";
+import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
@@ -60,47 +60,83 @@ function time({ now, frozen }: Visit): Html {
   return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("frozen", "wait") : badge("running", "good")}</p>`;
 }
 
+/** Groups of the agenda; what comes later is not looked at. */
+const GROUPS = 25;
+const LOOKED_AT = 1000;
+/** More of one group are folded, and beyond that counted. */
+const NAMED = 3;
+const FOLDED = 50;
+
 function due(visit: Visit): Html {
   return table({
     caption: "What falls due next",
     columns: { When: "", In: "wide", What: "" },
-    rows: visit.control.upcoming(25).map((one) => [when(one.at), fromNow(one.at, visit.now), whatHappens(visit, one)]),
+    rows: agenda(visit, GROUPS).map((group) => [
+      when(group[0].at),
+      fromNow(group[0].at, visit.now),
+      whatHappens(visit, group),
+    ]),
     empty: "Nothing is due.",
   });
 }
 
-const WORDS: Readonly<Record<Upcoming["what"], string>> = {
-  provision: "is provisioned",
-  register: "is registered",
-  suspend: "is suspended",
-  unsuspend: "is unsuspended",
-  notice: "enters its renewal notice window",
-  renew: "is renewed: an invoice is raised",
-  terminate: "is terminated, unless its invoice is paid",
-  cancel: "is cancelled, unless its invoice is paid",
-  deliver: "is sent",
+/** What falls due at one time, of one sort, in one account. */
+type Group = readonly [Upcoming, ...Upcoming[]];
+
+function agenda({ control }: Visit, most: number): Group[] {
+  const groups = Map.groupBy(control.upcoming(LOOKED_AT), (one) => `${one.at} ${one.what} ${one.customer_id}`);
+  return [...groups.values()].slice(0, most) as unknown as Group[];
+}
+
+/** What happens to one, and to several. */
+const WORDS: Readonly<Record<Upcoming["what"], readonly [one: string, many: string]>> = {
+  provision: ["is provisioned", "are provisioned"],
+  register: ["is registered", "are registered"],
+  suspend: ["is suspended", "are suspended"],
+  unsuspend: ["is unsuspended", "are unsuspended"],
+  notice: ["enters its renewal notice window", "enter their renewal notice window"],
+  renew: ["is renewed: an invoice is raised", "are renewed: invoices are raised"],
+  terminate: ["is terminated, unless its invoice is paid", "are terminated, unless their invoices are paid"],
+  cancel: ["is cancelled, unless its invoice is paid", "are cancelled, unless their invoices are paid"],
+  deliver: ["is sent", "are sent"],
 };
 
 /** The same in short, for the overview. Of all accounts, which share the clock. */
 export function dueList(visit: Visit, most: number): Html {
-  const due = visit.control.upcoming(most);
+  const due = agenda(visit, most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
   return html`<ol class="due">${due.map(
-    (one) => html`<li><div>${whatHappens(visit, one)}</div>
-<div class="under hint">${when(one.at)}, ${fromNow(one.at, visit.now)}</div></li>`,
+    (group) => html`<li><div>${whatHappens(visit, group)}</div>
+<div class="under hint">${when(group[0].at)}, ${fromNow(group[0].at, visit.now)}</div></li>`,
   )}</ol>`;
 }
 
 /** Names the account unless it is the selected one. */
-function whatHappens({ account, accounts }: Visit, one: Upcoming): Html {
-  const other = accounts.find(({ id }) => id === one.customer_id && id !== account.id);
-  return html`${subject(one)}${other === undefined ? "" : html` <span class="hint">of ${other.name}</span>`} ${WORDS[one.what]}`;
+function whatHappens(visit: Visit, group: Group): Html {
+  const [{ what, customer_id }] = group;
+  const other = visit.accounts.find(({ id }) => id === customer_id && id !== visit.account.id);
+  const whose = other === undefined ? "" : html` <span class="hint">of ${other.name}</span>`;
+  const [one, many] = WORDS[what];
+  if (group.length === 1) return html`${subject(visit, group[0])}${whose} ${one}`;
+  const noun = what === "deliver" ? ["delivery", "deliveries"] : what === "register" ? ["domain order"] : ["service"];
+  const sentence = html`<strong>${counted(group.length, noun[0] ?? "", noun[1])}</strong>${whose} ${many}`;
+  const names = group.slice(0, FOLDED).map((each) => html`<li>${subject(visit, each)}</li>`);
+  const rest = group.length > FOLDED ? html`<li>and ${group.length - FOLDED} more</li>` : "";
+  const list = html`<ul class="group-of">${names}${rest}</ul>`;
+  return group.length <= NAMED
+    ? html`${sentence}${list}`
+    : html`<details><summary>${sentence}</summary>${list}</details>`;
 }
 
-function subject({ what, order_id, delivery_id }: Upcoming): Html {
-  if (delivery_id !== null) return html`<a href="${ROOT}/deliveries/${delivery_id}">Delivery ${delivery_id}</a>`;
-  if (what === "register") return html`Domain order ${order_id}`;
-  return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`;
+function subject(visit: Visit, { what, order_id, delivery_id }: Upcoming): Html {
+  if (delivery_id !== null) {
+    const event = find(visit.control, "deliveries", delivery_id)?.event;
+    return html`<a href="${ROOT}/deliveries/${delivery_id}">Delivery ${delivery_id}</a>${event === undefined ? "" : html` ${code(event)}`}`;
+  }
+  if (order_id === null) return html``;
+  if (what !== "register") return serviceLink(visit, order_id);
+  const domain = find(visit.control, "domains", order_id)?.domain;
+  return html`Domain order ${order_id}${domain === undefined ? "" : html` ${long(domain)}`}`;
 }
 
 /** The effects of a fault, as one choice. */

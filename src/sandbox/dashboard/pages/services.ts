@@ -1,7 +1,7 @@
 /** The services of the account; each with its invoices, grants and transfers, and what the vendor can do to it. */
 import { html } from "hono/html";
 import type { Plan, Service, Transfer } from "../../store/records.ts";
-import { act, selectField, textField, unfold } from "../forms.ts";
+import { act, search, searched, selectField, textField, unfold } from "../forms.ts";
 import {
   badge,
   code,
@@ -9,16 +9,19 @@ import {
   facts,
   fromNow,
   type Html,
+  long,
   maybe,
   money,
   PAGE_SIZE,
   paged,
+  type Sorting,
   section,
   shown,
+  sorted,
   table,
   when,
 } from "../html.ts";
-import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, idOf, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 
 /** Transfers of a service: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
@@ -66,15 +69,28 @@ const services: Page = {
     const all = own(visit, "services").toReversed();
     const found = all.filter(matching(visit.query));
     const none = html`This account has no services. <a href="${ROOT}/settings#order">How to order one</a>.`;
+    const sort: Sorting<Service> = {
+      path: `${ROOT}/services`,
+      query: visit.query,
+      by: {
+        Id: ({ id }) => id,
+        Domain: ({ domain }) => domain ?? "",
+        State: ({ status }) => status,
+        Plan: ({ plan }) => plan,
+        "List price": ({ price }) => price,
+        "Next due": ({ next_due_date }) => next_due_date,
+      },
+    };
     const list = (items: readonly Service[]): Html =>
       table({
+        sort,
         caption: `Services of ${visit.account.name}`,
         columns: { Id: "", Domain: "", State: "", Plan: "wide", "List price": "end wide", "Next due": "wide" },
         rows: items.map((service) => row(service)),
         empty: all.length === 0 ? none : "No service matches.",
       });
     return html`${incoming(visit)}${filter(visit.query)}
-${section(counted(found.length, "service"), paged(`${ROOT}/services`, visit.query, found, list))}
+${section(counted(found.length, "service"), paged(`${ROOT}/services`, visit.query, sorted(found, sort), list))}
 ${domains(visit)}
 ${unfold(visit, "Add active services without ordering", {
   do: "seed",
@@ -103,7 +119,7 @@ function domains(visit: Visit): Html {
         .slice(0, PAGE_SIZE)
         .map(({ id, domain, status, years, price, currency, nameserver_mode }) => [
           html`<span class="nums">${id}</span>`,
-          shown(domain),
+          long(domain),
           badge(status),
           years,
           html`<span class="nums">${money(price, currency)}</span>`,
@@ -124,7 +140,7 @@ function plans(all: readonly Plan[]): [string, string][] {
 }
 
 function matching(query: URLSearchParams): (service: Service) => boolean {
-  const text = (query.get("q") ?? "").trim().toLowerCase();
+  const text = searched(query);
   const state = query.get("state") ?? "";
   return (service) =>
     (state === "" || service.status === state) &&
@@ -135,12 +151,10 @@ function matching(query: URLSearchParams): (service: Service) => boolean {
 
 function filter(query: URLSearchParams): Html {
   const state = query.get("state") ?? "";
-  return html`<form method="get" action="${ROOT}/services" class="filter" role="search">
-<div class="field"><label for="q">Id, domain or plan</label><input id="q" name="q" type="search" value="${query.get("q") ?? ""}"></div>
-<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">any</option>${STATES.map(
+  const states = html`<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">any</option>${STATES.map(
     (word) => html`<option${word === state ? html` selected` : ""}>${word}</option>`,
-  )}</select></div>
-<button class="button">Show</button></form>`;
+  )}</select></div>`;
+  return search(`${ROOT}/services`, query, "Id, domain or plan", ["sort"], states);
 }
 
 function row(service: Service): Html[] {
@@ -149,7 +163,7 @@ function row(service: Service): Html[] {
     html`<a class="nums" href="${ROOT}/services/${service.id}">${service.id}</a>`,
     service.domain === null
       ? maybe(null)
-      : html`<a href="${ROOT}/services/${service.id}" tabindex="-1">${shown(service.domain)}</a>`,
+      : html`<a href="${ROOT}/services/${service.id}" tabindex="-1">${long(service.domain)}</a>`,
     html`${badge(service.status)}${waiting ? html` <span class="hint">${service.provisioning_status}</span>` : ""}`,
     html`${service.plan}`,
     html`<span class="nums">${money(service.price, service.currency)}</span>`,
@@ -324,7 +338,7 @@ function incoming(visit: Visit): Html {
     html`<ul class="plain">${open.map((transfer) => {
       const { id, service_id, from_customer_id } = transfer;
       const from = nameOf(visit, from_customer_id);
-      return html`<li class="row wrap"><span>${shown(from)} offers <a href="${ROOT}/services/${service_id}">service ${service_id}</a></span>
+      return html`<li class="row wrap"><span>${shown(from)} offers ${serviceLink(visit, service_id)}</span>
 ${decision(visit, id, `service ${service_id}`)}</li>`;
     })}</ul>`,
   );

@@ -91,7 +91,7 @@ function list(visit: Visit, webhooks: readonly Webhook[]): Html {
     columns: { Id: "", URL: "", Events: "wide" },
     rows: webhooks.map(({ id, url, events }) => [
       html`<a class="nums" href="${ROOT}/webhooks/${id}" aria-label="Webhook ${id}">${id}</a>`,
-      html`<span class="break">${code(url)}</span>`,
+      html`<span class="long">${code(url)}</span>`,
       events.length === EVENTS.length
         ? "all"
         : html`${events.map((event) => html`<span class="chip">${event}</span> `)}`,
@@ -180,8 +180,8 @@ const delivery: Page = {
 ${section(
   "Body",
   html`<p class="hint">The exact text that is signed and sent, ${Buffer.byteLength(record.body)} bytes.</p>
-<pre tabindex="0" role="region" aria-label="Body"><code>${record.body}</code></pre>
-<details class="unfold"><summary>Laid out</summary><pre tabindex="0" role="region" aria-label="Body, laid out"><code>${laidOut(record.body)}</code></pre></details>`,
+<pre tabindex="0" role="region" aria-label="Text of the body"><code>${record.body}</code></pre>
+<details class="unfold"><summary>Laid out</summary><pre tabindex="0" role="region" aria-label="Text of the body, laid out"><code>${laidOut(record.body)}</code></pre></details>`,
 )}`;
   },
 };
@@ -259,7 +259,7 @@ function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption:
       code(event),
       attempts.length === 0 ? maybe(null) : httpStatus(attempts.at(-1)?.status ?? null, "none"),
       html`<span class="nums">${attempts.length}</span>`,
-      html`<span class="clip">${code(url)}</span>`,
+      html`<span class="long">${code(url)}</span>`,
       html`${clockTime(created_at)} <span class="hint">${fromNow(created_at, now)}</span>`,
     ]),
     empty: "No deliveries to this account.",
