@@ -4,10 +4,9 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { fillAgency } from "../support/agency.ts";
+import { COUNTABLE, fillAgency } from "../support/agency.ts";
 import { installConstructs, LIBRARIES } from "../support/constructs.ts";
 import { type Project, startProject } from "../support/project.ts";
-import { ENDING_LISTS } from "../support/sandbox.ts";
 
 const run = promisify(execFile);
 
@@ -24,7 +23,7 @@ async function expectNothingToDo(project: Project): Promise<void> {
 
 describe.each(LIBRARIES)("adopt --format %s", (library) => {
   it("writes a program of an account with every kind that plans no change; a second run adds files", async () => {
-    const project = await startProject({ pinned: { envelope: ENDING_LISTS } });
+    const project = await startProject({ pinned: COUNTABLE });
     const { control } = project;
     fillAgency(control, { services: library === "cdktn" ? 300 : 5 });
     control.seedServices({ plan_id: 31 });

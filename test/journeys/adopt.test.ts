@@ -3,16 +3,15 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Profile } from "../../src/sandbox/index.ts";
-import { fillAgency } from "../support/agency.ts";
+import { COUNTABLE, fillAgency } from "../support/agency.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
-import { ENDING_LISTS } from "../support/sandbox.ts";
 
 /** An account with so many services, on a host whose lists say where they end. */
 async function agency(
   services: number,
   { webhooks = 12, accounts = 41, ...options }: ProjectOptions & { webhooks?: number; accounts?: number } = {},
 ): Promise<Project> {
-  const project = await startProject({ pinned: { envelope: ENDING_LISTS }, ...options });
+  const project = await startProject({ pinned: COUNTABLE, ...options });
   for (const { id } of project.control.list("services")) project.control.remove("services", id);
   fillAgency(project.control, { services, webhooks, accounts });
   return project;
@@ -59,7 +58,7 @@ describe("adopt", () => {
       const project = await agency(12, {
         webhooks: 3,
         accounts: 0,
-        pinned: { envelope: ENDING_LISTS, order: [order] },
+        pinned: { ...COUNTABLE, order: [order] },
       });
       const twins = project.control.seedServices({ count: 2, plan_id: 31 });
       await project.run("adopt", "--auto-approve", "--project", "agency");

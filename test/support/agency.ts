@@ -1,5 +1,9 @@
 /** The account of an agency, filled by the control and not by hostform: what `adopt` is for. */
 import type { Sandbox } from "../../src/sandbox/index.ts";
+import { ENDING_LISTS, type Pinned } from "./sandbox.ts";
+
+/** Lists that are read with a request for each page: for tests that count requests. */
+export const COUNTABLE = { envelope: ENDING_LISTS, pages: ["from_one"] } as const satisfies Pinned;
 
 interface AgencySize {
   readonly services: number;
