@@ -178,6 +178,35 @@ describe("adopt", () => {
     expect((await declared(project))["hosting.yaml"]).toBe(before["hosting.yaml"]);
   });
 
+  it("takes what waits and what is suspended as it is, and leaves what is gone, what is double and what holds a secret", async () => {
+    const project = await agency(1, { accounts: 0, webhooks: 0 });
+    const { control } = project;
+    for (const status of ["pending", "suspended", "terminated", "cancelled"] as const) {
+      control.seedServices({ status, domain_prefix: status });
+    }
+    const [twin] = control.seedServices({ domain_prefix: "twin" });
+    control.change("services", twin?.id ?? 0, { domain: "suspended-00001.example" });
+    const [first] = control.list("services");
+    const [grant] = control.list("grants").filter(({ service_id }) => service_id === first?.id);
+    control.change("grants", grant?.id ?? 0, { expires_at: "2020-01-31T00:00:00.000Z" });
+    control.create("webhooks", {
+      url: `https://hooks.agency.example/${project.env.HOSTING_TOKEN}`,
+      events: ["invoice.paid"],
+    });
+    await project.declare("1,nobody\n", "services.csv");
+    const ran = await project.run("adopt", "--auto-approve", "--clients", "services.csv");
+    expect(ran.code, ran.text).toBe(0);
+    const [text, state] = [Object.values(await declared(project)).join(""), await project.stateText()];
+    for (const name of ["site", "pending", "suspended"]) expect(text).toContain(`  ${name}-00001-example:`);
+    expect(text).not.toMatch(/terminated|cancelled|twin|suspended: /);
+    expect(`${text}${state}${ran.text}`).not.toContain(project.env.HOSTING_TOKEN);
+    expect(ran.out).toMatch(/service \d+: suspended-00001\.example is that of service \d+, too/);
+    expect(ran.out).toMatch(/webhook [\w-]+: it holds a secret of this machine/);
+    expect(ran.out).toContain("service 1: services.csv names it");
+    const { changes } = await project.plan();
+    expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
+  });
+
   it("writes nothing where there is nothing", async () => {
     const project = await agency(0, { accounts: 0, webhooks: 0 });
     const ran = await project.run("adopt", "--auto-approve");

@@ -4,6 +4,7 @@ import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf } from "../../core/kinds/kind.ts";
+import { service } from "../../core/kinds/service/index.ts";
 import { Account } from "../../core/lifecycle/index.ts";
 import {
   errnoOf,
@@ -100,7 +101,7 @@ export async function adoptAccount(
   options: AdoptOptions,
   approve: (forecast: Forecast) => boolean | Promise<boolean>,
 ): Promise<Adopted> {
-  const { source, host, log, declaration, state: recorded } = parts;
+  const { source, host, redaction, log, declaration, state: recorded } = parts;
   if (source.stack !== undefined || source.files.length > 0) {
     fail("usage", "adopt writes the files of a folder: it takes neither --file nor a stack", {
       remedies: ["Run it in the project's folder, or name that with `-C`."],
@@ -154,6 +155,8 @@ export async function adoptAccount(
           plans: flat.plans,
           unread: [...flat.unread, ...nested.unread],
         };
+        const listed = await reading.list(service);
+        const strays = [...given.clients.keys()].filter((id) => !listed.has(id));
         const before = store.state;
         const names = {
           ...given,
@@ -173,6 +176,7 @@ export async function adoptAccount(
           account: reading,
           state: before,
           source,
+          hides: (text) => redaction.redact(text) !== text,
           now,
         });
         const { declared, desired } = made;
@@ -187,7 +191,10 @@ export async function adoptAccount(
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
-        return adoptedOf(parts, made, contents, changes, {
+        const stray = strays.map(
+          (id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`,
+        );
+        return adoptedOf(parts, { ...made, left: [...made.left, ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
           format,

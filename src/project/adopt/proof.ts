@@ -46,6 +46,8 @@ export interface ProofParts {
   readonly source: ProjectSource;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Whether a text holds a secret of this run: the API token, in the URL of a webhook for example. */
+  hides(text: string): boolean;
 }
 
 /** An adoption that is proved. */
@@ -69,6 +71,14 @@ export async function proved(of: ProofParts): Promise<Proof> {
   const skip = new Map<string, string>();
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const declared = declare(contents, known, skip);
+    const hidden = declared.blocks.filter(({ body }) => of.hides(JSON.stringify(body)));
+    for (const { kind, importId } of hidden.flatMap(({ adopts }) => adopts.slice(0, 1))) {
+      skip.set(
+        `${kind.type} ${importId}`,
+        "it holds a secret of this machine, such as the API token, which no file may hold.",
+      );
+    }
+    if (hidden.some(({ adopts }) => adopts.length > 0)) continue;
     const { texts, left } = textsWith(standing, declared, source.dir, { project, alias });
     const adopts = [
       ...declared.blocks.flatMap((block) => block.adopts),
