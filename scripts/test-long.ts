@@ -71,6 +71,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "lives with random servers, narrowed down to the cause where one breaks; HOSTFORM_SERVERS says how many",
     script: ["scripts/test-servers.ts"],
   },
+  runs: { what: "two runs at once with one token, twenty times", tests: "test/reliability/two-runs.test.ts" },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 
