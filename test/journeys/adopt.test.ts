@@ -150,6 +150,7 @@ describe("adopt", () => {
 
   it("finishes what was written and not recorded, as after a run that was killed", async () => {
     const project = await agency(3, { accounts: 2, webhooks: 1 });
+    project.control.seedServices({ plan_id: 31, count: 2 });
     await project.run("adopt", "--auto-approve");
     const before = await declared(project);
     await project.loseState();
@@ -179,7 +180,9 @@ describe("adopt", () => {
   });
 
   it("takes what waits and what is suspended as it is, and leaves what is gone, what is double and what holds a secret", async () => {
-    const project = await agency(1, { accounts: 0, webhooks: 0 });
+    // Of a host whose words are not known nothing is gone.
+    const pinned = { ...COUNTABLE, status: ["lower"] } as const;
+    const project = await agency(1, { accounts: 0, webhooks: 0, pinned });
     const { control } = project;
     for (const status of ["pending", "suspended", "terminated", "cancelled"] as const) {
       control.seedServices({ status, domain_prefix: status });
@@ -205,6 +208,29 @@ describe("adopt", () => {
     expect(ran.out).toContain("service 1: services.csv names it");
     const { changes } = await project.plan();
     expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
+  });
+
+  it("guesses neither which of two a declared service is, nor whether a server is the declared one", async () => {
+    const project = await agency(1, { accounts: 0, webhooks: 0 });
+    const { control } = project;
+    const [server] = control.seedServices({ plan_id: 31 });
+    const [, , twin] = [...control.list("services"), ...control.seedServices({ domain_prefix: "twin" })];
+    control.change("services", twin?.id ?? 0, { domain: "site-00001.example" });
+    const www = { plan_id: 11, currency: "USD", domain: "site-00001.example" };
+    await project.declare({ project: "agency", services: { www, box: { plan_id: 31, currency: "USD" } } });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.out).toContain("Nothing new to adopt.");
+    expect(ran.out.match(/service \d+: it may be hosting_service\.www, as \d+ and \d+ are alike/g)).toHaveLength(2);
+    expect(ran.out).toContain(`service ${server?.id}: it may be hosting_service.box, which is declared`);
+    expect((await project.state()).resources.size).toBe(0);
+  });
+
+  it("adopts services whose status is not understood, and names the words", async () => {
+    const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["digits"] } });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.out).toMatch(/The API does not show[\s\S]*What the status "\d+" of 1 services? means/);
+    expect(ran.out).toContain("Adopted 1 service, 2 grants.");
   });
 
   it("writes nothing where there is nothing", async () => {

@@ -136,8 +136,13 @@ class Declaring {
     )) {
       const kind = kinds.get(type);
       if (kind === undefined || kind.nested !== undefined) continue;
-      const seen = new Map<string, Remote[]>();
-      for (const object of objects) this.#add(kind, object, seen, grants.get(object.id) ?? []);
+      const named = Map.groupBy(objects, ({ attributes }) => kind.naturalKey(attributes));
+      for (const object of objects) {
+        const key = kind.naturalKey(object.attributes);
+        const alike = key === undefined ? [] : (named.get(key) ?? []);
+        const same = alike.filter((other) => matches(kind, object.attributes, other.attributes));
+        this.#add(kind, object, same, grants.get(object.id) ?? []);
+      }
     }
     const order = ({ section }: Block) => sectionOrder.indexOf(section);
     return {
@@ -148,13 +153,19 @@ class Declaring {
     };
   }
 
-  #add(kind: Kind, object: Remote, seen: Map<string, Remote[]>, grants: readonly Remote[]): void {
+  /** @param same those with its natural key, in the order of ids. */
+  #add(kind: Kind, object: Remote, same: readonly Remote[], grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const naturalKey = kind.naturalKey(attributes);
-    const twin = seen.get(naturalKey ?? "")?.find((other) => matches(kind, attributes, other.attributes));
-    if (naturalKey !== undefined) seen.set(naturalKey, [...(seen.get(naturalKey) ?? []), object]);
+    const twin = same[0] === object ? undefined : same[0];
     const recorded = this.#known.recorded.get(keyOf(kind, id));
-    const declared = recorded ?? this.#declaredAs(kind, object, id)?.address;
+    const found = recorded === undefined ? this.#declaredAs(kind, object, id) : undefined;
+    const declared = recorded ?? found?.address;
+    if (found !== undefined && found.importId === undefined && same.length > 1) {
+      const ids = same.map((one) => shown(one.id)).join(" and ");
+      this.#leave(kind, id, `it may be ${found.address}, as ${ids} are alike. Import the one that is meant.`);
+      return;
+    }
     if (declared !== undefined) {
       const client = this.#clientOf(kind, object);
       if (recorded === undefined && !this.#record(kind, declared, id, client)) return;
@@ -163,6 +174,19 @@ class Declaring {
       return;
     }
     if (this.#known.waiting.has(id) && kind.type === "hosting_service") return;
+    const mayBe = this.#unrecorded.get(kind.type)?.find(({ config }) => {
+      return (
+        kind.mayMatch?.(config, attributes, this.#contents.plans) === true && kind.naturalKey(config) === undefined
+      );
+    });
+    if (mayBe !== undefined) {
+      this.#leave(
+        kind,
+        id,
+        `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`,
+      );
+      return;
+    }
     if (twin !== undefined) {
       this.#leave(
         kind,
@@ -281,10 +305,20 @@ class Declaring {
   }
 
   /** A resource that is declared and not recorded, and is this object: of a run that was ended before it had recorded it, for example. */
-  #declaredAs(kind: Kind, { attributes }: Remote, importId: string): DeclaredResource | undefined {
-    return this.#unrecorded
-      .get(kind.type)
-      ?.find((one) => (one.importId === undefined ? matches(kind, one.config, attributes) : one.importId === importId));
+  #declaredAs(kind: Kind, object: Remote, importId: string): DeclaredResource | undefined {
+    const { attributes } = object;
+    const isNamed = kind.naturalKey(attributes) !== undefined;
+    // What nothing distinguishes has a name with its id.
+    const own = formatAddress({
+      type: kind.type,
+      name: this.#known.names.get(keyOf(kind, importId)) ?? preferredName(kind, object),
+    });
+    return this.#unrecorded.get(kind.type)?.find((one) => {
+      if (one.importId !== undefined) return one.importId === importId;
+      return isNamed
+        ? matches(kind, one.config, attributes)
+        : one.address === own && kind.naturalKey(one.config) === undefined;
+    });
   }
 
   /** The same of what is nested in a block: its parent's id may not be known yet. */

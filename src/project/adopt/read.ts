@@ -4,6 +4,7 @@ import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { type Account, mayPass } from "../../core/lifecycle/index.ts";
 import { ApiError, fail } from "../../core/model/index.ts";
+import { plural } from "../../report/index.ts";
 import type { KeptLists } from "./kept.ts";
 
 /** What an account holds. */
@@ -85,6 +86,12 @@ export async function readCollections(account: Account, selection: Selection): P
         objects.set(kind.type, byId(wanted));
       }),
   );
+  const unclear = [...objects.values()].flat().filter(({ phase }) => phase === "unknown");
+  const words = [...new Set(unclear.map(({ attributes }) => JSON.stringify(attributes.status ?? null)))].sort();
+  if (words.length > 0) {
+    const what = `What the status ${words.join(", ")} of ${plural(unclear.length, "service")} means: all of them are adopted, ended ones too.`;
+    unread.push(`${what} Map the words with \`status_words\` in the provider's settings.`);
+  }
   return { objects, plans: await plans, unread };
 }
 
