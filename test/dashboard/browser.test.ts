@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { noBrowser, openBrowser, openPage } from "../support/browser.ts";
 import { excuseViolations } from "../support/sandbox.ts";
-import { takePictures } from "./pictures.ts";
 import { ask, furnish, paths, site } from "./site.ts";
 
 const title =
@@ -332,6 +331,4 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
       );
     }
   });
-
-  if (process.env.UPDATE_DOCS === "1") test("takes the pictures of docs/dashboard.md", () => takePictures(browser));
 });
