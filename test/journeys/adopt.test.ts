@@ -254,6 +254,18 @@ describe("adopt", () => {
     expect(project.sent()).toEqual([]);
   });
 
+  it("asks for nothing twice, even for what is alone in its list", async () => {
+    const project = await agency(1, { accounts: 1, webhooks: 1 });
+    const [first] = project.control.list("services");
+    project.control.create("migration_requests", { domain: "old.acme.example", order_id: first?.id ?? null });
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.out, ran.text).toContain("1 service, 2 grants, 1 webhook, 1 client account, 1 migration request");
+    const sent = project.sent();
+    expect(sent).toHaveLength(new Set(sent).size);
+    expect(sent).toHaveLength(6);
+    await project.expectNoChanges();
+  });
+
   it("takes names and clients from files, and only what is selected", async () => {
     const project = await agency(4, { accounts: 1, webhooks: 1 });
     const ids = project.control.list("services").map(({ id }) => id);

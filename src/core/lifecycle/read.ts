@@ -154,8 +154,7 @@ function one(
   parent: string | undefined,
   alone: boolean,
 ): Promise<Remote | undefined> {
-  const byGet = alone && kind.get !== undefined && account.listed(kind) === undefined;
-  return byGet ? account.get(kind, id) : account.find(kind, id, parent);
+  return alone && kind.get !== undefined ? account.get(kind, id) : account.find(kind, id, parent);
 }
 
 async function readImported(

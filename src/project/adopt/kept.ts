@@ -119,10 +119,12 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
 
 /** Undefined where there is nothing to go on with. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch((error: unknown) => {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  });
+  const handle = await open(file, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW).catch(
+    (error: unknown) => {
+      if (errnoOf(error) === undefined) throw error;
+      return undefined;
+    },
+  );
   if (handle === undefined) return undefined;
   const kept = (await handle.stat()).isFile() ? await read(handle, { account, now, encryption }) : undefined;
   if (kept === undefined) {

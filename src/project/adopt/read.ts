@@ -48,6 +48,9 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
       },
     };
   };
+  /** What is alone in its list is asked for by its id elsewhere; here the list has it. */
+  const one = async <T extends ApiRecord>(name: string, id: string, get: () => Promise<T>): Promise<T> =>
+    (kept.get(name)?.find((record) => record.id === id) as T | undefined) ?? get();
   return {
     hostNow: () => client.hostNow(),
     invoices: client.invoices,
@@ -55,14 +58,14 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
     plans: { list: (options) => keep("plans", () => client.plans.list(options)) },
     services: {
       list: (options) => keep("services", () => client.services.list(options)),
-      get: (id, options) => client.services.get(id, options),
+      get: (id, options) => one("services", id, () => client.services.get(id, options)),
     },
     grants: { list: (id, options) => keep(`grants of ${id}`, () => client.grants.list(id, options)) },
     webhooks: { list: (options) => keep("webhooks", () => client.webhooks.list(options)) },
     accounts: { list: (options) => keep("accounts", () => client.accounts.list(options)) },
     migrationRequests: {
       list: (options) => keep("migration requests", () => client.migrationRequests.list(options)),
-      get: (id, options) => client.migrationRequests.get(id, options),
+      get: (id, options) => one("migration requests", id, () => client.migrationRequests.get(id, options)),
     },
   };
 }
