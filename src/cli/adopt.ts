@@ -1,6 +1,7 @@
 /** `adopt`: an account that was there already comes under management. */
 import { fail } from "../core/model/index.ts";
-import { type Adopted, type AdoptOptions, adoptAccount, type Forecast } from "../project/adopt/adopt.ts";
+import { adoptAccount } from "../project/adopt/adopt.ts";
+import type { Adopted, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
 import { approve } from "./apply.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";

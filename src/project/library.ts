@@ -24,7 +24,7 @@ import {
   renderPlanHtml,
   renderPlanMarkdown,
 } from "../report/index.ts";
-import type { Adopted, AdoptOptions, Forecast } from "./adopt/adopt.ts";
+import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges } from "./apply.ts";
 import { learnEnvironment } from "./known-secrets.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";

@@ -224,7 +224,7 @@ void fetchHandler({ onEvent: () => {} });
   it("has types that a strict consumer compiles against", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
-      `import { type Applied, apply, loadProject, type Planned, plan } from "hostform";
+      `import { type Adopted, adopt, type Applied, apply, loadProject, type Planned, plan } from "hostform";
 import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
 import { type Sandbox, startSandbox } from "hostform/sandbox";
 import { createServer } from "node:http";
@@ -241,6 +241,9 @@ export async function applied(): Promise<Applied> {
   const planned: Planned = await plan(project, { targets: ["hosting_service.www"] });
   return apply(project, { approve: ({ json }) => planned.applicable && json.applyable });
 }
+export const adopted = (): Promise<Adopted> => adopt({ dir: ".", approve: ({ requests }) => requests < 400, select: ["*.example"] });
+// @ts-expect-error nothing is written without a decision
+void adopt({ dir: "." });
 // @ts-expect-error nothing is ordered without a decision
 void loadProject().then((project) => apply(project, {}));
 // @ts-expect-error no such switch

@@ -6,9 +6,6 @@ import type { ProjectSource } from "../source.ts";
 import type { NewBlock } from "./declare.ts";
 import type { Texts } from "./proof.ts";
 
-/** hostform's YAML; Terraform's language; TypeScript for either of the two libraries of constructs. */
-export type AdoptFormat = "yaml" | "hcl" | "cdktf" | "cdktn";
-
 /** What is written in a language. */
 export interface Written {
   /** The declaration that was proved. */
