@@ -23,11 +23,14 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
   { what: ", on another machine, the state not pushed", journal: false, state: false },
 ];
 
-/** What `npm test` takes of the effects: each of them right after the kill; of what comes later a tenth each, and the last. */
-const sampled = (effects: readonly string[], aftermath: number) =>
-  [...effects.entries()].filter(
-    ([at]) => LONG || aftermath === 0 || at % 10 === aftermath || at === effects.length - 1,
-  );
+/**
+ * What `npm test` takes of the effects: right after the kill each of a create, and every second one of other commands; of what
+ * comes later a tenth each, and the last.
+ */
+const sampled = (effects: readonly string[], aftermath: number, creates: boolean) => {
+  const isTaken = (at: number) => (aftermath === 0 ? creates || at % 2 === 0 : at % 10 === aftermath);
+  return [...effects.entries()].filter(([at]) => LONG || isTaken(at) || at === effects.length - 1);
+};
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {
   await subject.core.run(course.declared(subject), { ...course.options, life });
@@ -49,11 +52,12 @@ describe.each([...kinds.values()])("$type", (kind) => {
     });
 
     // Without the journal the account is all there is: that is about what is made.
-    const aftermaths = LONG || course.name.startsWith("create") ? AFTERMATHS : AFTERMATHS.slice(0, 3);
+    const creates = course.name.startsWith("create");
+    const aftermaths = LONG || creates ? AFTERMATHS : AFTERMATHS.slice(0, 3);
     it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
       const effects = await ofCourse();
       const failures: string[] = [];
-      for (const [at, effect] of sampled(effects, aftermaths.indexOf(aftermath))) {
+      for (const [at, effect] of sampled(effects, aftermaths.indexOf(aftermath), creates)) {
         const subject = await begin(kind, course);
         const before = subject.core.state;
         const life = new Life(at + 1);

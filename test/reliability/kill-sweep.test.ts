@@ -15,7 +15,7 @@ import { type Place, startPlace } from "./support/place.ts";
 import { bundleProgram, type KillPoint, type Program } from "./support/program.ts";
 
 /** How many points `npm test` takes. */
-const SAMPLE = 12;
+const SAMPLE = 8;
 const APPLY = ["apply", "--auto-approve", "--parallelism"];
 
 let program: Program;
