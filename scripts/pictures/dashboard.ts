@@ -58,7 +58,7 @@ export async function dashboardPictures(): Promise<{ pictures: Picture[]; close(
   await ask("GET", "/invoices?per_page=100");
   const service = control.list("services").at(-1)?.id;
   const wanted = [
-    { name: "dashboard-overview.webp", path: "/", dark: false, width: 1100, height: 900 },
+    { name: "dashboard-overview.webp", path: "/", dark: false, width: 1100, height: 800 },
     { name: "dashboard-service.webp", path: `/dashboard/services/${service}`, dark: true, width: 1100, height: 650 },
     { name: "dashboard-narrow.webp", path: "/dashboard/webhooks", dark: false, width: 390, height: 760 },
   ];

@@ -7,7 +7,7 @@ import {
 } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import { plural } from "./numbers.ts";
-import { type Paint, pad, paint as painter, type TextStyle, wrap } from "./text-style.ts";
+import { flowText, type Paint, pad, paint as painter, type TextStyle, wrap } from "./text-style.ts";
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   pass: "pass",
@@ -20,7 +20,7 @@ const MAX_PROSE = 120;
 /** How a server is, for people: the gaps as it fills them, the specification's statements, and what to do with both. Ends with a newline. */
 export function renderContract(report: ContractReport, style: TextStyle): string {
   const paint = painter(style.color);
-  const width = style.width === undefined ? MAX_PROSE : Math.max(40, Math.min(MAX_PROSE, style.width));
+  const width = style.width === undefined ? undefined : Math.max(40, Math.min(MAX_PROSE, style.width));
   const lines = [
     `${paint.bold("What the specification leaves open")}, as ${escapeLine(report.base_url)} fills it:`,
     ...rowLines(report.rows, paint, width),
@@ -30,10 +30,10 @@ export function renderContract(report: ContractReport, style: TextStyle): string
     "",
     ...conclusion(report, paint),
   ];
-  return `${lines.join("\n")}\n`;
+  return `${flowText(lines.join("\n"), width, 10)}\n`;
 }
 
-function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): string[] {
+function rowLines(rows: readonly ContractRow[], paint: Paint, width: number | undefined): string[] {
   const seen = rows.filter(({ finding }) => finding === "seen" || finding === "other");
   const rest = rows.filter(({ finding }) => finding === "nothing" || finding === "untold");
   const name = Math.max(0, ...seen.map((row) => row.switch.length));
@@ -52,7 +52,11 @@ function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): st
   return [...shown, "Not seen:", ...notReported];
 }
 
-function checkLines({ verdict, clause, says, detail, fix }: ContractCheck, paint: Paint, width: number): string[] {
+function checkLines(
+  { verdict, clause, says, detail, fix }: ContractCheck,
+  paint: Paint,
+  width: number | undefined,
+): string[] {
   const strokes = { pass: paint.good, differs: paint.warning, stops: paint.error, not_seen: paint.dim };
   const head = `  ${strokes[verdict](pad(WORDS[verdict], 8))}  ${escapeLine(says)} ${paint.dim(`(${escapeLine(clause)})`)}`;
   if (verdict === "pass") return [head];
@@ -63,8 +67,10 @@ function checkLines({ verdict, clause, says, detail, fix }: ContractCheck, paint
   ];
 }
 
-function indented(text: string, by: number, width: number, stroke: (text: string) => string): string[] {
-  return wrap(escapeLine(text), width - by).map((line) => `${" ".repeat(by)}${stroke(line)}`);
+function indented(text: string, by: number, width: number | undefined, stroke: (text: string) => string): string[] {
+  return wrap(escapeLine(text), width === undefined ? undefined : width - by).map(
+    (line) => `${" ".repeat(by)}${stroke(line)}`,
+  );
 }
 
 function conclusion(report: ContractReport, paint: Paint): string[] {

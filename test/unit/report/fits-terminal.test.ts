@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Listing } from "../../../src/report/index.ts";
 import {
+  renderContract,
   renderDiagnostics,
+  renderEvidence,
   renderFields,
   renderListing,
   renderOutcome,
@@ -63,6 +65,51 @@ const texts: readonly [name: string, render: (look: Look) => string][] = [
   ["40 services that go offline", (look) => renderPlan(offline, look)],
   ["69 orders", (look) => renderPlan(ordered, look)],
   ["69 invoices", (look) => renderOutcome(ordered, paid, look)],
+  [
+    "the evidence on a create",
+    (look) =>
+      renderEvidence(
+        [
+          {
+            address: address(1),
+            since: "2026-11-21T09:59:30.000Z",
+            operation: "POST /services",
+            idempotency_key: `hf1-acme-${address(1)}-1`,
+            body: { plan_id: 11, domain: LONG },
+            candidates: [],
+            invoices: null,
+            verdict: "unknowable",
+          },
+        ],
+        0,
+        look,
+      ),
+  ],
+  [
+    "what a contract check has found",
+    (look) =>
+      renderContract(
+        {
+          base_url: "https://api.acme.example",
+          wrote: false,
+          requests: 21,
+          repeated: 2,
+          rows: [{ switch: "envelope", default: "laravel", finding: "untold", evidence: "No order is placed here." }],
+          checks: [
+            {
+              id: "b",
+              clause: "§2",
+              says: "An order that is sent again with its Idempotency-Key is answered as it was the first time",
+              verdict: "differs",
+              detail: "The second answer has another id, so that the service was ordered twice, and is billed twice.",
+              fix: "Report it to the host.",
+            },
+          ],
+          profile: "",
+        },
+        look,
+      ),
+  ],
   [
     "a diagnostic",
     (look) =>

@@ -198,6 +198,7 @@ describe("widths", () => {
     expect(flow('x = "a b c" and more', 11)).toEqual(['x = "a b c"', "and more"]);
     expect(flow("\u001b[2mdim words\u001b[22m here", 9)).toEqual(["\u001b[2mdim words\u001b[22m", "here"]);
     expect(flow('5" wide', 4)).toEqual(['5"', "wide"]);
+    expect(flow("billed now 4.50 USD", 16)).toEqual(["billed now", "4.50 USD"]);
     expect(flow("as it is", undefined)).toEqual(["as it is"]);
   });
 
