@@ -13,7 +13,7 @@ import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import type { MoneyScale } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
-import { type PlanReport, planReport } from "./plan-report.ts";
+import { type PlanReport, planReport, siteText } from "./plan-report.ts";
 import { requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
@@ -103,13 +103,12 @@ function assemble(plan: Plan, document: PlanDocument, messages: number, shown: n
 
 /** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
-  const outages = offline.map(({ site, address, what, why, undo }) => [site, address, what, why, undo].map(code));
-  const rows = orders.map(({ site, address, client, plan, unknown, cycle, price, discount, now, monthly }) => [
-    code(client === null ? site : `${site} (${client})`),
-    code(address),
-    code(unknown === undefined ? plan : `${plan} (${unknown})`),
-    ...[cycle, price, discount, now, monthly].map(code),
-  ]);
+  const outages = offline.map((one) => [siteText(one), one.address, one.what, one.why, one.undo].map(code));
+  const rows = orders.map((one) => {
+    const { address, plan, unknown, cycle, price, discount, now, monthly } = one;
+    const what = unknown === undefined ? plan : `${plan} (${unknown})`;
+    return [siteText(one), address, what, cycle, price, discount, now, monthly].map(code);
+  });
   const sums = totals.map(({ label, orders: count, now, monthly }) => [
     code(label),
     "",
@@ -168,15 +167,7 @@ function otherSections({ attention, others }: PlanReport): string[] {
   const points = attention
     .filter(({ from }) => from === "account") // Errors and warnings have a block of their own.
     .map(({ title, where, text = "", fix = "" }) => [`${title} (${where.join(", ")}).`, text, fix].join(" "));
-  return [
-    ...bullets("Needs attention", points),
-    ...others.flatMap(({ title, rows }) =>
-      bullets(
-        title,
-        rows.map(({ sentence }) => sentence),
-      ),
-    ),
-  ];
+  return [...bullets("Needs attention", points), ...others.flatMap(({ title, lines }) => bullets(title, lines))];
 }
 
 const MOST_BULLETS = 20;
@@ -197,8 +188,8 @@ function table(title: string, head: readonly string[], rows: readonly (readonly 
   return [`#### ${title}\n`, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
 }
 
-/** A text of others. */
-const code = escapeMarkdown;
+/** A text of others; commands in it are broken here, so that what is counted is what is written. */
+const code = (text: string) => breakMarkdown(escapeMarkdown(text));
 
 /** Our own words, amounts and counts; anything else as {@link code}, and what a host would turn into a link or a reference. */
 const plain = (text: string) =>

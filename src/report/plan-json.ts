@@ -316,6 +316,8 @@ interface PlanExtrasJson {
 interface ResourceExtrasJson {
   /** Alias of the provider, that is of the account. */
   readonly provider: string;
+  /** Whose it is, as declared or recorded. */
+  readonly client?: string;
   readonly reasons?: readonly ChangeReason[];
   /** Declared changes that wait until the service is live. */
   readonly deferred?: readonly string[];
@@ -356,6 +358,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
   const effect = effectOf(change);
   return {
     provider: change.provider,
+    ...(change.client !== undefined && { client: change.client }),
     ...(change.reasons.length > 0 && { reasons: change.reasons }),
     ...(change.deferred.length > 0 && { deferred: change.deferred }),
     ...(effect !== "none" && { effect }),

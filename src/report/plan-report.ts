@@ -41,7 +41,7 @@ export interface PlanReport {
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
   /** The rest, a section for each kind of effect. */
-  readonly others: readonly { readonly title: string; readonly rows: readonly Effect[] }[];
+  readonly others: readonly { readonly title: string; readonly lines: readonly string[] }[];
   /** The changes that the plan makes. */
   readonly changes: readonly Change[];
 }
@@ -55,6 +55,7 @@ interface Tile {
 
 interface OutageRow {
   readonly site: string;
+  readonly client: string | null;
   readonly address: string;
   readonly what: string;
   readonly why: string;
@@ -117,7 +118,9 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
     ...(isUnscaled && { moneyNote: UNSCALED }),
     attention,
-    others: OTHERS.map(([kind, title]) => ({ title, rows: of(kind) })).filter(({ rows }) => rows.length > 0),
+    others: OTHERS.map(([kind, title]) => ({ title, lines: of(kind).map(withClient) })).filter(
+      ({ lines }) => lines.length > 0,
+    ),
     changes,
   };
 }
@@ -203,11 +206,18 @@ function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scal
   ];
 }
 
+/** A site with whose it is, where there are several. */
+export const siteText = ({ site, client }: { readonly site: string; readonly client: string | null }) =>
+  client === null ? site : `${site} (${client})`;
+
+const withClient = ({ client, sentence }: Effect) => (client === null ? sentence : `${client}: ${sentence}`);
+
 function outageRow(effect: Effect, change: Change | undefined): OutageRow {
   const reasons = change?.reasons ?? [];
   const why = reasons.find(({ attribute }) => attribute === "suspended") ?? reasons[0];
   return {
     site: effect.domain ?? effect.address,
+    client: effect.client,
     address: effect.address,
     what: change?.actions[0] === "forget" ? "Suspended, and no longer managed" : "Suspended",
     why: why?.text ?? "–",
@@ -215,15 +225,11 @@ function outageRow(effect: Effect, change: Change | undefined): OutageRow {
   };
 }
 
-function orderRow(
-  { address, domain, client, money }: Effect,
-  change: Change | undefined,
-  moneyScale?: MoneyScale,
-): OrderRow[] {
+function orderRow(effect: Effect, change: Change | undefined, moneyScale?: MoneyScale): OrderRow[] {
+  const { address, domain, client, money } = effect;
   if (money === undefined) return [];
-  return [
-    { site: domain ?? address, address, client, ...orderTexts(money, change?.provider ?? "default", moneyScale) },
-  ];
+  const texts = orderTexts(money, change?.provider ?? "default", moneyScale);
+  return [{ site: domain ?? address, address, client, ...texts }];
 }
 
 function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number | undefined): TotalRow[] {

@@ -51,9 +51,10 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const lines = options.body === false ? [] : body().flatMap((line) => flow(line, options.width, 4));
   if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
-  if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
+  // What it means to a client's visitors, before Terraform's counts.
   lines.push(...offlineLines(changes).flatMap(prose).map(paint.error));
   lines.push(...onlineLines(changes).flatMap(prose).map(paint.bold));
+  if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
   if (errors > 0) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
   }

@@ -9,7 +9,13 @@ export const agency = plan(
     ...[1, 2].map((i) =>
       update(
         {},
-        { address: `hosting_service.c${i}`, before: site(i), after: { ...site(i), suspended: true }, reasons: [down] },
+        {
+          address: `hosting_service.c${i}`,
+          before: site(i),
+          after: { ...site(i), suspended: true },
+          reasons: [down],
+          client: i === 1 ? "Borjomi Bakery" : "Tbilisi Tours",
+        },
       ),
     ),
     change({
@@ -25,7 +31,7 @@ export const agency = plan(
     ...Array.from({ length: 294 }, (_, i) =>
       change({ address: `hosting_service.d${i}`, before: site(i + 10), after: site(i + 10) }),
     ),
-    order({ address: "hosting_service.new" }),
+    order({ address: "hosting_service.new", client: "Borjomi Bakery" }),
     order({
       address: "hosting_service.geo",
       after: { plan_id: 301, currency: "GEL", domain: "shop.acme.example", term: 12 },

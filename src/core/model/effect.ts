@@ -52,7 +52,7 @@ export interface Effect {
   readonly address: string;
   /** The site, domain or receiver that it is about. */
   readonly domain: string | null;
-  /** Whose account it is, where the project has several: the provider's alias. */
+  /** Whose it is: {@link clientOf}. */
   readonly client: string | null;
   /** One sentence, with what it is about. */
   readonly sentence: string;
@@ -168,6 +168,10 @@ function siteFinder(changes: readonly Change[]): (change: Change) => string | un
     change.dependsOn.flatMap((address) => byAddress.get(address) ?? [])[0];
 }
 
+/** Whose a resource is: `client`, as declared or recorded; otherwise the provider's alias, where the project has several. */
+export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
+  client ?? (provider === "default" ? null : provider);
+
 /** The parts of an effect that a change does not settle. */
 type Said = Pick<Effect, "kind" | "sentence" | "undo"> & Partial<Effect>;
 
@@ -175,7 +179,7 @@ function effectsOfChange(change: Change, site: string | undefined): Effect[] {
   const base = {
     address: change.address,
     domain: site ?? null,
-    client: change.provider === "default" ? null : change.provider,
+    client: clientOf(change),
   };
   return saidOf(change, site).map((said) => ({ ...base, ...said }));
 }

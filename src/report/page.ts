@@ -1,0 +1,77 @@
+// The frame of every page: its style, its policy, sections, lists and tables.
+import { createHash } from "node:crypto";
+import { escapeHtml } from "./escape.ts";
+
+/** With more rows than this a table is a list of lines, and changes are lines as well: a browser must still open it. */
+export const MOST_ROWS = 500;
+
+const STYLE = `
+:root{color-scheme:light dark;--line:light-dark(#d5dae1,#3a414c);--soft:light-dark(#5a6472,#a5afbd);--card:light-dark(#fff,#1b2027);
+--bad:light-dark(#a8201a,#ff9a90);--warn:light-dark(#7a4f00,#f2c76a);--good:light-dark(#17652a,#86dd97);
+font:16px/1.5 system-ui,sans-serif;background:light-dark(#f4f6f9,#12161b);color:light-dark(#1a212b,#e8edf3)}
+body{margin:0}main{max-width:70rem;margin:0 auto;padding:1.5rem 1rem}
+h1{font-size:1.1rem;margin:0;color:var(--soft);font-weight:600;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:0 0 .6rem}
+.headline{font-size:1.5rem;line-height:1.3;font-weight:650;margin:.3rem 0 .6rem;overflow-wrap:anywhere}
+.verdict{font-weight:600;margin:0}.refused{color:var(--bad)}.attention{color:var(--warn)}.ready{color:var(--good)}
+section,.tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem}section{margin-top:1rem}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.75rem;margin:1.2rem 0 0}
+.tile dt{color:var(--soft);font-size:.875rem}.tile dd{margin:0;font-size:1.25rem;font-weight:650;overflow-wrap:anywhere}
+.alarm{border-color:var(--bad)}.alarm dd,.alarm h2{color:var(--bad)}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .7rem .4rem 0;vertical-align:top;
+border-bottom:1px solid var(--line)}th{color:var(--soft);font-size:.875rem;font-weight:600}td{overflow-wrap:break-word;min-width:5rem;max-width:22rem}td:first-child{min-width:11rem}
+tfoot td{font-weight:650}.num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+ul{margin:0;padding-left:1.2rem}li{overflow-wrap:anywhere;margin:.25rem 0}.note{color:var(--soft);font-size:.875rem;margin:.6rem 0 0}
+pre{overflow-x:auto;font:.8125rem/1.5 ui-monospace,monospace;margin:.6rem 0;padding-bottom:.4rem}summary{cursor:pointer;font-weight:600}
+:focus-visible{outline:2px solid light-dark(#0b57d0,#a8c7fa);outline-offset:2px}.added{color:var(--good)}.removed{color:var(--bad)}.changed{color:var(--warn)}
+@media(max-width:40rem){thead{display:none}tr,td{display:block}td,td:first-child{border:0;padding:.1rem 0;min-width:0;max-width:none}
+tr{border-bottom:1px solid var(--line);padding:.6rem 0}tr:last-child{border:0}td:first-child{font-weight:650}td:empty{display:none}
+.num{text-align:left;white-space:normal}td[data-head]::before{content:attr(data-head) ": ";color:var(--soft);font-weight:400}}
+@media print{:root{color-scheme:light;background:#fff;font-size:11px}main{padding:0;max-width:none}tr,li,.tile{break-inside:avoid}h2,summary{break-after:avoid}
+.scroll,pre{overflow:visible}pre{white-space:pre-wrap;overflow-wrap:anywhere}details::details-content{content-visibility:visible;block-size:auto}}
+`;
+
+/** Only this style, by its hash: no script, no request to anywhere, no form. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+
+/** A whole page without any script, that loads nothing. @param heading a text; `body` is finished HTML. */
+export function pageHtml(heading: string, body: readonly string[]): string {
+  const title = escapeHtml(heading);
+  return [
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
+    `<title>${title}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>`,
+    `<h1>${title}</h1>`,
+    ...body,
+    "</main>\n</body>\n</html>\n",
+  ].join("\n");
+}
+
+export const section = (title: string, body: string, name = "") =>
+  `<section${name && ` class="${name}"`}>\n<h2>${escapeHtml(title)}</h2>\n${body}\n</section>`;
+
+export const list = (lines: readonly string[]) =>
+  `<ul>\n${lines.map((line) => `<li>${escapeHtml(line)}</li>`).join("\n")}\n</ul>`;
+
+/** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. */
+export function table(
+  head: readonly string[],
+  rows: readonly string[][],
+  foot: readonly string[][] = [],
+  from = head.length,
+): string {
+  const number = (i: number) => (i >= from ? ' class="num"' : "");
+  // Where a row is stacked, each cell has its head before it.
+  const cell = (text: string, i: number) =>
+    `<td${number(i)}${i > 0 && text !== "" ? ` data-head="${escapeHtml(head[i] ?? "")}"` : ""}>${escapeHtml(text)}</td>`;
+  const row = (cells: readonly string[]) => `<tr>${cells.map(cell).join("")}</tr>`;
+  const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
+  if (rows.length > MOST_ROWS) return `<p>${escapeHtml(head.join(" · "))}</p>\n${lines(foot)}\n${lines(rows)}`;
+  return [
+    `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(`Table: ${head[0]}`)}"><table>`,
+    `<thead><tr>${head.map((text, i) => `<th${number(i)} scope="col">${escapeHtml(text)}</th>`).join("")}</tr></thead>`,
+    `<tbody>\n${rows.map(row).join("\n")}\n</tbody>`,
+    ...(foot.length === 0 ? [] : [`<tfoot>${foot.map(row).join("")}</tfoot>`]),
+    "</table></div>",
+  ].join("\n");
+}
