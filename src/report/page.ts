@@ -14,20 +14,21 @@ h1{font-size:1.1rem;margin:0;color:var(--soft);font-weight:600;overflow-wrap:any
 .headline{font-size:1.5rem;line-height:1.3;font-weight:650;margin:.3rem 0 .6rem;overflow-wrap:anywhere}
 .verdict{font-weight:600;margin:0}.refused{color:var(--bad)}.attention{color:var(--warn)}.ready{color:var(--good)}
 section,.tile{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem}section{margin-top:1rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.75rem;margin:1.2rem 0 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1.2rem 0 0}
 .tile dt{color:var(--soft);font-size:.875rem}.tile dd{margin:0;font-size:1.25rem;font-weight:650;overflow-wrap:anywhere}
 .alarm{border-color:var(--bad)}.alarm dd,.alarm h2{color:var(--bad)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .7rem .4rem 0;vertical-align:top;
 border-bottom:1px solid var(--line)}th{color:var(--soft);font-size:.875rem;font-weight:600}td{overflow-wrap:break-word;min-width:5rem;max-width:22rem}td:first-child{min-width:11rem}
 tfoot td{font-weight:650}.num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 ul{margin:0;padding-left:1.2rem}li{overflow-wrap:anywhere;margin:.25rem 0}.note{color:var(--soft);font-size:.875rem;margin:.6rem 0 0}
-pre{overflow-x:auto;font:.8125rem/1.5 ui-monospace,monospace;margin:.6rem 0;padding-bottom:.4rem}summary{cursor:pointer;font-weight:600}
+pre{overflow-x:auto;font:.8125rem/1.5 ui-monospace,monospace;margin:.6rem 0;padding-bottom:.4rem}summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid light-dark(#0b57d0,#a8c7fa);outline-offset:2px}.added{color:var(--good)}.removed{color:var(--bad)}.changed{color:var(--warn)}
-@media(max-width:40rem){thead{display:none}tr,td{display:block}td,td:first-child{border:0;padding:.1rem 0;min-width:0;max-width:none}
+@media(max-width:40rem){main{padding:1rem .75rem}.tiles{grid-template-columns:1fr 1fr}.tile dd{font-size:1.05rem}thead{display:none}table,tbody,tfoot,tr,td{display:block}
+td,td:first-child{overflow-wrap:anywhere;border:0;padding:.1rem 0;min-width:0;max-width:none}
 tr{border-bottom:1px solid var(--line);padding:.6rem 0}tr:last-child{border:0}td:first-child{font-weight:650}td:empty{display:none}
 .num{text-align:left;white-space:normal}td[data-head]::before{content:attr(data-head) ": ";color:var(--soft);font-weight:400}}
 @media print{:root{color-scheme:light;background:#fff;font-size:11px}main{padding:0;max-width:none}tr,li,.tile{break-inside:avoid}h2,summary{break-after:avoid}
-.scroll,pre{overflow:visible}pre{white-space:pre-wrap;overflow-wrap:anywhere}details::details-content{content-visibility:visible;block-size:auto}}
+.scroll,pre{overflow:visible}pre{white-space:pre-wrap}pre,td{overflow-wrap:anywhere}td,td:first-child{min-width:0}details::details-content{content-visibility:visible;block-size:auto}}
 `;
 
 /** Only this style, by its hash: no script, no request to anywhere, no form. */
@@ -62,16 +63,17 @@ export function table(
 ): string {
   const number = (i: number) => (i >= from ? ' class="num"' : "");
   // Where a row is stacked, each cell has its head before it.
-  const cell = (text: string, i: number) =>
-    `<td${number(i)}${i > 0 && text !== "" ? ` data-head="${escapeHtml(head[i] ?? "")}"` : ""}>${escapeHtml(text)}</td>`;
-  const row = (cells: readonly string[]) => `<tr>${cells.map(cell).join("")}</tr>`;
+  const headOf = (i: number, text: string, named: number) =>
+    i < named || text === "" ? "" : ` data-head="${escapeHtml(head[i] ?? "")}"`;
+  const row = (cells: readonly string[], named = 1) =>
+    `<tr>${cells.map((text, i) => `<td${number(i)}${headOf(i, text, named)}>${escapeHtml(text)}</td>`).join("")}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
   if (rows.length > MOST_ROWS) return `<p>${escapeHtml(head.join(" · "))}</p>\n${lines(foot)}\n${lines(rows)}`;
   return [
     `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(`Table: ${head[0]}`)}"><table>`,
     `<thead><tr>${head.map((text, i) => `<th${number(i)} scope="col">${escapeHtml(text)}</th>`).join("")}</tr></thead>`,
-    `<tbody>\n${rows.map(row).join("\n")}\n</tbody>`,
-    ...(foot.length === 0 ? [] : [`<tfoot>${foot.map(row).join("")}</tfoot>`]),
+    `<tbody>\n${rows.map((cells) => row(cells)).join("\n")}\n</tbody>`,
+    ...(foot.length === 0 ? [] : [`<tfoot>${foot.map((cells) => row(cells, from)).join("")}</tfoot>`]),
     "</table></div>",
   ].join("\n");
 }

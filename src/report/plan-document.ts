@@ -13,7 +13,7 @@ import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import type { MoneyScale } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
-import { type PlanReport, planReport, siteText } from "./plan-report.ts";
+import { type PlanReport, planReport, planText, siteText } from "./plan-report.ts";
 import { requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
@@ -105,9 +105,8 @@ function assemble(plan: Plan, document: PlanDocument, messages: number, shown: n
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
   const outages = offline.map((one) => [siteText(one), one.address, one.what, one.why, one.undo].map(code));
   const rows = orders.map((one) => {
-    const { address, plan, unknown, cycle, price, discount, now, monthly } = one;
-    const what = unknown === undefined ? plan : `${plan} (${unknown})`;
-    return [siteText(one), address, what, cycle, price, discount, now, monthly].map(code);
+    const { address, cycle, price, discount, now, monthly } = one;
+    return [siteText(one), address, planText(one), cycle, price, discount, now, monthly].map(code);
   });
   const sums = totals.map(({ label, orders: count, now, monthly }) => [
     code(label),

@@ -5,7 +5,7 @@ import { outputLines } from "./outputs.ts";
 import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf } from "./plan-document.ts";
-import { type PlanReport, type PlanReportOptions, planReport, siteText } from "./plan-report.ts";
+import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { offlineFirst, requestLine, summaryLine } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
@@ -33,8 +33,9 @@ function sectionsOf({ offline, orders, totals, moneyNote, attention, others }: P
   if (orders.length > 0) {
     const rows = orders.map((one) => [
       siteText(one),
-      one.unknown === undefined ? one.plan : `${one.plan} (${one.unknown})`,
-      one.cycle,
+      planText(one),
+      // A number and its unit are not parted.
+      one.cycle.replace(" ", "\u00a0"),
       one.price,
       one.discount,
       one.now,
@@ -62,7 +63,7 @@ const MOST_IN_LINE = 3;
 
 /** All of one kind in one line: who gets in, what comes back, what receives events. */
 function lineHtml({ title: kind, lines }: PlanReport["others"][number]): string {
-  const head = `<strong>${escapeHtml(`${kind}: ${formatNumber(lines.length)}`)}</strong>`;
+  const head = `<strong>${escapeHtml(`${kind} (${formatNumber(lines.length)}):`)}</strong>`;
   if (lines.length <= MOST_IN_LINE) return `<li>${head} ${escapeHtml(lines.join(" "))}</li>`;
   const first = escapeHtml(lines.slice(0, MOST_IN_LINE).join(" "));
   const rest = lines.slice(MOST_IN_LINE);

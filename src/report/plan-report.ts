@@ -210,6 +210,12 @@ function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scal
 export const siteText = ({ site, client }: { readonly site: string; readonly client: string | null }) =>
   client === null ? site : `${site} (${client})`;
 
+/** The plan of an order, and why a price of it is not known. A domain is of no plan. */
+export const planText = ({ plan, unknown }: OrderTexts) =>
+  [...(plan === "–" && unknown !== undefined ? [] : [plan]), ...(unknown === undefined ? [] : [`(${unknown})`])].join(
+    " ",
+  );
+
 const withClient = ({ client, sentence }: Effect) => (client === null ? sentence : `${client}: ${sentence}`);
 
 function outageRow(effect: Effect, change: Change | undefined): OutageRow {
