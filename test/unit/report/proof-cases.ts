@@ -112,9 +112,7 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
         ),
       ]),
       {
-        diagnostics: [
-          diagnostic({ severity: "warning", summary: Object.values(HOSTILE).join(" ") }),
-        ],
+        diagnostics: [diagnostic({ severity: "warning", summary: Object.values(HOSTILE).join(" ") })],
       },
     ),
   },
