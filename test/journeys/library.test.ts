@@ -115,8 +115,8 @@ describe("a program of one's own", () => {
     const error = await load().catch((reason: unknown) => reason);
     if (!(error instanceof HostformError)) throw error;
     expect(errorText(error)).toMatch(/on hosting.yaml:3:[\s\S]*on hosting.yaml:4:/);
-    const { load: unauthorized } = await projectWith(SITES);
-    const env = { HOSTING_TOKEN: "12|wrongwrongwrongwrong", HOSTING_BASE_URL: "http://127.0.0.1:9" };
+    const { load: unauthorized, env: own } = await projectWith(SITES);
+    const env = { ...own, HOSTING_TOKEN: "12|wrongwrongwrongwrong" };
     const refused = await unauthorized({ env })
       .then(plan)
       .catch((reason: unknown) => reason);
