@@ -6,7 +6,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   usage: "Read the usage line below the message; `hostform help COMMAND` shows every option.",
   internal: "Report it with the command and its output; nothing secret is in the message.",
   interrupted: "Run the same command again: it continues where this one stopped.",
-  "config.missing": "Create `hosting.yaml` with `hostform init`, or name files with `-f` or a folder with `-C`.",
+  "config.missing":
+    "Create `hosting.yaml` with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`.",
   "config.unreadable": "Check that the path exists and that you may read it.",
   "config.syntax": "Correct the place shown; the caret marks it.",
   "config.structure": "Give the form that the message names.",

@@ -226,6 +226,29 @@ describe("adopt", () => {
     expect((await project.state()).resources.size).toBe(0);
   });
 
+  it("adopts nothing while an order has no known outcome: its service is in the account", async () => {
+    const project = await agency(0, { accounts: 0, webhooks: 0 });
+    const { control } = project;
+    await project.declare({ project: "agency", services: { box: { plan_id: 31, currency: "USD" } } });
+    // The answer is lost, and then the list that would show what was made.
+    control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, delayMs: 1, times: 100 });
+    project.onDelay = () => {
+      control.addFault({ method: "GET", path: "/services", phase: "before", status: 503, times: 100 });
+    };
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect(control.list("services")).toHaveLength(1);
+    control.clearFaults();
+    const before = await declared(project);
+    const ran = await project.run("adopt", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("hosting_service.box may have been made");
+    expect(await declared(project)).toEqual(before);
+    const [made] = control.list("services");
+    expect((await project.run("resolve", "hosting_service.box", "--adopt", String(made?.id))).code).toBe(0);
+    expect((await project.run("adopt", "--auto-approve")).out).toContain("Nothing new to adopt");
+    expect(control.list("services")).toHaveLength(1);
+  });
+
   it("adopts services whose status is not understood, and names the words", async () => {
     const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["digits"] } });
     const ran = await project.run("adopt", "--auto-approve");
@@ -260,9 +283,10 @@ describe("adopt", () => {
     project.control.create("migration_requests", { domain: "old.acme.example", order_id: first?.id ?? null });
     const ran = await project.run("adopt", "--auto-approve");
     expect(ran.out, ran.text).toContain("1 service, 2 grants, 1 webhook, 1 client account, 1 migration request");
-    const sent = project.sent();
-    expect(sent).toHaveLength(new Set(sent).size);
-    expect(sent).toHaveLength(6);
+    // Of plans some hosts have a row for each price, and more than a page.
+    const sent = project.sent().filter((line) => line !== "GET /plans");
+    expect(sent.toSorted()).toEqual([...new Set(sent)].toSorted());
+    expect(sent).toHaveLength(5);
     await project.expectNoChanges();
   });
 

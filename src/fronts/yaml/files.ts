@@ -87,7 +87,7 @@ async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[
   const summary = `There is no hosting.yaml and no *.hosting.yaml in ${dir === "." ? "this folder" : dir}`;
   const fix =
     other === undefined
-      ? "Create one with `hostform init`, or name files with `-f` or a folder with `-C`."
+      ? "Create one with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`."
       : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
   return { severity: "error", code: "config.missing", summary, remedies: [fix] };
 }

@@ -5,7 +5,7 @@ import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
-import { Account } from "../../core/lifecycle/index.ts";
+import { Account, isPendingCreate } from "../../core/lifecycle/index.ts";
 import {
   errnoOf,
   escapeLine,
@@ -78,6 +78,7 @@ export async function adoptAccount(
   return recorded.write("adopt", (store, signal) =>
     withProviders(configs, parts, signal, async (providers) => {
       if (language !== undefined) refuseForeign(configured, store.state);
+      refusePending(store.state);
       const provider = await providers.use(alias);
       const account = providers.accountName(alias);
       const kept = await openKept({
@@ -161,6 +162,19 @@ const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: []
 async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
   if (format === "yaml") return undefined;
   return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
+}
+
+/** What a create without known outcome has made is in the account: adopted under another name, it would be made twice. */
+function refusePending({ resources }: State): void {
+  const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
+  if (pending.length === 0) return;
+  fail(
+    "plan.pending",
+    `Nothing was adopted: ${pending.map(escapeLine).join(", ")} may have been made, and the state does not show it`,
+    {
+      remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
+    },
+  );
 }
 
 async function pairsOf(cwd: string, file: string | undefined) {
