@@ -1,9 +1,18 @@
-/** `init`: asks for what a declaration needs, and writes a first one with its `.gitignore`. */
+/** `init`: asks for what a declaration needs, and writes a first one with its `.gitignore`; `schema`: what an editor knows of it. */
 import { access, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fail } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { checkStarter, gitignoreWith, nameFrom, parseMoneyScale, starter } from "../project/starter.ts";
+import {
+  checkStarter,
+  editorSchema,
+  gitignoreWith,
+  nameFrom,
+  parseMoneyScale,
+  SCHEMA_FILE,
+  schemaComment,
+  starter,
+} from "../project/starter.ts";
 import { escapeLine } from "../report/index.ts";
 import { fileFailure, readIfPresent } from "./files.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
@@ -17,7 +26,8 @@ interface InitFlags {
 }
 
 const DECLARATION = "hosting.yaml";
-const SCHEMA = "node_modules/hostform/schemas/hosting.schema.json";
+/** The schema of a project that has the package installed. */
+const INSTALLED = `node_modules/hostform/schemas/${SCHEMA_FILE}`;
 
 /** `hostform init`: writes a commented hosting.yaml and the lines of .gitignore that keep secrets out of Git. */
 export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
@@ -31,14 +41,15 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
     });
   }
   const answers = await ask(terminal, project.source, flags);
-  const local = await exists(path.join(dir, SCHEMA));
-  const text = starter({ ...answers, ...(local && { localSchema: `./${SCHEMA}` }) });
+  const installed = await exists(path.join(dir, INSTALLED));
+  const text = starter({ ...answers, schema: `./${installed ? INSTALLED : SCHEMA_FILE}` });
   checkStarter(DECLARATION, text, project.source.env);
 
   const written: string[] = [];
   const kept = before ? await setAside(file) : undefined;
   await write(file, text);
   written.push(DECLARATION);
+  if (!installed && (await writeSchema(path.join(dir, SCHEMA_FILE)))) written.push(SCHEMA_FILE);
   const ignoring = path.join(dir, ".gitignore");
   const ignored = (await readIfPresent(ignoring)) ?? "";
   const extended = gitignoreWith(ignored);
@@ -59,6 +70,36 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   );
   return 0;
 };
+
+/** `hostform schema`: writes the editor's schema beside the declaration, or prints it. */
+export const runSchema: Action<object, [file?: string]> = async (terminal, project, _, name = SCHEMA_FILE) => {
+  if (name === "-") {
+    terminal.out(await editorSchema());
+    return 0;
+  }
+  const changed = await writeSchema(path.resolve(project.source.dir, name));
+  if (terminal.json) printJson(terminal, { written: changed ? [name] : [] });
+  else {
+    terminal.out(changed ? `Wrote ${escapeLine(name)}\n` : `${escapeLine(name)} is up to date\n`);
+    say(terminal, `An editor finds it by the first line of a declaration: ${schemaComment(`./${escapeLine(name)}`)}`);
+  }
+  return 0;
+};
+
+/** Writes the schema, unless it is there already. @returns whether it wrote. @throws HostformError where the file is not a schema */
+async function writeSchema(file: string): Promise<boolean> {
+  const text = await editorSchema();
+  const before = await readIfPresent(file);
+  if (before === text) return false;
+  if (before !== undefined && !before.includes('"title": "hostform declaration"')) {
+    fail("usage", `${path.basename(file)} is there already, and is no schema of hostform`, {
+      detail: file,
+      remedies: ["Name another file: `hostform schema FILE`."],
+    });
+  }
+  await write(file, text, "w");
+  return true;
+}
 
 /** What the flags leave open is asked for when somebody is there, and otherwise left at its default. */
 async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {
@@ -99,9 +140,9 @@ async function setAside(file: string): Promise<string> {
   }
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function write(file: string, text: string, flag: "wx" | "w" = "wx"): Promise<void> {
   try {
-    await writeFile(file, text, { flag: "wx" });
+    await writeFile(file, text, { flag });
   } catch (error) {
     fail("usage", `${path.basename(file)} cannot be written: ${fileFailure(error)}`, {
       detail: file,

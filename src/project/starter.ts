@@ -1,7 +1,6 @@
 /** What `init` writes: a first declaration, and the lines of .gitignore that keep secrets out of Git. */
 import path from "node:path";
 import { stringify } from "yaml";
-import { VERSION } from "../core/api/version.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { HostformError, isError } from "../core/model/index.ts";
 import { parseDeclaration } from "../fronts/yaml/index.ts";
@@ -9,8 +8,17 @@ import type { ProjectSource } from "./source.ts";
 
 export { parseMoneyScale } from "../core/kinds/provider-settings.ts";
 
-/** The editor's schema for those who have no copy of the package in their project. */
-const SCHEMA_URL = `https://unpkg.com/hostform@${VERSION}/schemas/hosting.schema.json`;
+/** Name of the editor's schema beside the declaration. */
+export const SCHEMA_FILE = "hosting.schema.json";
+
+/** What an editor knows of a declaration: a JSON Schema (draft-07). */
+export async function editorSchema(): Promise<string> {
+  const { default: schema } = await import("../../schemas/hosting.schema.json", { with: { type: "json" } });
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** The comment by which an editor finds the schema. @param path of the schema, relative to the declaration */
+export const schemaComment = (file: string): string => `# yaml-language-server: $schema=${file}`;
 
 /** What a new declaration is made from. */
 interface StarterParts {
@@ -20,14 +28,14 @@ interface StarterParts {
   /** Digits of amounts behind the point. Absent: it is not known. */
   readonly moneyScale?: number;
   /** Path of the editor's schema, relative to the declaration. */
-  readonly localSchema?: string;
+  readonly schema: string;
 }
 
 /**
  * The text of a first hosting.yaml: the project, its account, and below as comments an example of each kind. Kinds that
  * are written inside others stand in the example of those.
  */
-export function starter({ project, baseUrl, tokenEnv, moneyScale, localSchema }: StarterParts): string {
+export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: StarterParts): string {
   const account = {
     ...(baseUrl && { base_url: baseUrl }),
     ...(tokenEnv && { token_env: tokenEnv }),
@@ -45,7 +53,7 @@ export function starter({ project, baseUrl, tokenEnv, moneyScale, localSchema }:
     .toSorted((a, b) => Number(b.creation === "keyed") - Number(a.creation === "keyed"))
     .map((kind) => `# ${kind.summary}\n${commented(kind.example)}`);
   return [
-    `# yaml-language-server: $schema=${localSchema ?? SCHEMA_URL}
+    `${schemaComment(schema)}
 #
 # What this hosting account holds. \`hostform plan\` shows what differs, \`hostform apply\` changes the account to match.
 
@@ -61,9 +69,7 @@ ${providers}`,
 
 /** The hosting.yaml of an account that was adopted: its resources are in the files beside it. */
 export function adoptedStarter(project: string): string {
-  return `# yaml-language-server: $schema=${SCHEMA_URL}
-#
-# \`hostform adopt\` wrote this from an account that was there already. The files beside it hold what is in the account.
+  return `# \`hostform adopt\` wrote this from an account that was there already. The files beside it hold what is in the account.
 
 # Part of the key under which services are ordered: do not change it after the first order.
 ${stringify({ project })}

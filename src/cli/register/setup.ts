@@ -7,10 +7,10 @@ import { longVersion, platform } from "../version.ts";
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
-/** init, sandbox, completion, version. */
+/** init, schema, sandbox, completion, version. */
 export function registerSetup({ program, command, action }: Registration): void {
   examples(
-    command("init", "start a project: hosting.yaml and .gitignore", GROUP)
+    command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
       .option("--project <name>", "name of the project (default: the name of the folder)")
       .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
       .option(
@@ -24,6 +24,15 @@ export function registerSetup({ program, command, action }: Registration): void 
     [
       ["hostform init", "asks for each value"],
       ["hostform init --project acme --base-url https://api.acme.example", "asks nothing"],
+    ],
+  );
+  examples(
+    command("schema", "write the schema by which an editor completes and checks declarations", GROUP)
+      .argument("[file]", "where to write it, `-` for standard output (default: hosting.schema.json)")
+      .action(action(() => import("../init.ts"), "runSchema", "none")),
+    [
+      ["hostform schema", "writes hosting.schema.json beside the declaration"],
+      ["hostform schema -", "prints it"],
     ],
   );
   examples(

@@ -12,9 +12,13 @@ describe("init", () => {
   it("writes a declaration that validates, and a .gitignore", async () => {
     const dir = temporaryFolder();
     const { code, stdout } = await runIn(dir, ["init", "--project", "acme"]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote hosting.yaml\nWrote .gitignore\n" });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "Wrote hosting.yaml\nWrote hosting.schema.json\nWrote .gitignore\n",
+    });
     const [first] = (await read(dir, "hosting.yaml")).split("\n");
-    expect(first).toMatch(/^# yaml-language-server: \$schema=https:\/\//);
+    expect(first).toBe("# yaml-language-server: $schema=./hosting.schema.json");
+    expect(await read(dir, "hosting.schema.json")).toBe(await readFile("schemas/hosting.schema.json", "utf8"));
     expect(await read(dir, ".gitignore")).toContain("\nhosting.tfstate*\n");
     const validated = await runIn(dir, ["validate", "--json"]);
     expect(validated.json()).toMatchObject({ valid: true, warning_count: 0 });
@@ -22,7 +26,7 @@ describe("init", () => {
 
   it("holds an example of each kind that validates once the comments are removed", async () => {
     const dir = temporaryFolder();
-    const text = starter({ project: "acme", baseUrl: "https://api.acme.example" });
+    const text = starter({ project: "acme", baseUrl: "https://api.acme.example", schema: "./hosting.schema.json" });
     const prose = /^# (?=[A-Z]|yaml-language-server)/;
     const bare = text
       .split("\n")
@@ -95,7 +99,7 @@ describe("init", () => {
     const forced = await runIn(dir, ["init", "--project", "acme", "--force", "--json"]);
     expect(forced.json()).toEqual({
       project: "acme",
-      written: ["hosting.yaml", ".gitignore"],
+      written: ["hosting.yaml", "hosting.schema.json", ".gitignore"],
       kept: "hosting.yaml.bak",
     });
     expect(await read(dir, "hosting.yaml.bak")).toBe("project: mine\n");
@@ -122,6 +126,32 @@ describe("init", () => {
     const { code, stderr } = await runIn(temporaryFolder(), ["init", "--project", "a", "-C", "none"]);
     expect(code).toBe(1);
     expect(stderr).toContain("cannot be written: there is no such file or folder");
+  });
+});
+
+describe("schema", () => {
+  const packed = () => readFile("schemas/hosting.schema.json", "utf8");
+
+  it("writes the schema, once, and prints it for `-`", async () => {
+    const dir = temporaryFolder();
+    const { code, stdout, stderr } = await runIn(dir, ["schema"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote hosting.schema.json\n" });
+    expect(stderr).toContain("# yaml-language-server: $schema=./hosting.schema.json");
+    expect(await read(dir, "hosting.schema.json")).toBe(await packed());
+    expect((await runIn(dir, ["schema", "--json"])).json()).toEqual({ written: [] });
+    expect((await runIn(dir, ["schema", "-"])).stdout).toBe(await packed());
+  });
+
+  it("replaces the schema of another version, and nothing else", async () => {
+    const dir = temporaryFolder();
+    await writeFile(path.join(dir, "old.json"), '{\n  "title": "hostform declaration"\n}\n');
+    expect((await runIn(dir, ["schema", "old.json"])).code).toBe(0);
+    expect(await read(dir, "old.json")).toBe(await packed());
+    await writeFile(path.join(dir, "mine.json"), "{}");
+    const { code, stderr } = await runIn(dir, ["schema", "mine.json"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("mine.json is there already, and is no schema of hostform");
+    expect(await read(dir, "mine.json")).toBe("{}");
   });
 });
 
