@@ -11,6 +11,7 @@ import {
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
+import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
@@ -35,7 +36,7 @@ import {
 import { reportPlaces, writeReports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-interface ApplyFlags extends GuardFlags {
+interface ApplyFlags extends GuardFlags, RefreshOptions {
   readonly autoApprove?: boolean;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
@@ -75,6 +76,7 @@ export const runApply =
       reorder: flags.reorder ?? [],
       orderAnyway: flags.orderAnyway ?? [],
       guards: flags,
+      ...refreshOf(flags),
       ...(saved && { ...saved.request, saved }),
     };
     const reports = await reportPlaces(project, flags.report);
@@ -125,7 +127,7 @@ function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan
 
 /** What a saved plan does was settled when it was made. */
 function refusePlanFlags(flags: ApplyFlags): void {
-  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway"] as const;
+  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget"] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -236,10 +236,10 @@ function stackSource(
   };
 }
 
-/** The same arguments with Terraform's spelling of the options of variables (`-var`, `-var-file`) in ours. */
+/** The same arguments with Terraform's spelling of the options `-var`, `-var-file` and `-refresh` in ours. */
 export function withoutTerraformSpelling(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
-  return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file)(?==|$)/, "--$1")));
+  return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file|refresh)(?==|$)/, "--$1")));
 }
 
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */

@@ -3,6 +3,7 @@ import { isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import { commandLine } from "../project/command-line.ts";
 import type { GuardFlags } from "../project/guards.ts";
+import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
@@ -12,7 +13,7 @@ import { diagnosticJson, plural, renderDiagnostics, renderMistakesMarkdown } fro
 import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
-interface PlanFlags extends GuardFlags {
+interface PlanFlags extends GuardFlags, RefreshOptions {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
   readonly orderAnyway?: readonly string[];
@@ -34,6 +35,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     reorder: flags.reorder ?? [],
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
+    ...refreshOf(flags),
   };
   const format = formatOf(terminal, flags);
   // Before anything is asked of the account: a mistake in the name is reported at once.

@@ -27,6 +27,7 @@ import {
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges } from "./apply.ts";
 import { learnEnvironment } from "./known-secrets.ts";
+import { refreshOf } from "./last-read.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -96,6 +97,13 @@ export interface PlanOptions {
   readonly reorder?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
+  /**
+   * How much of the account is read: everything, what the plan changes against the state and all that this refers to, or only
+   * what a request of the plan touches. The rest is planned as it was recorded, and the plan names it. Default: `all`.
+   */
+  readonly refresh?: "all" | "changed" | "false";
+  /** With `all`: at most so many requests for what takes one for each service (grants), least recently read first. */
+  readonly refreshBudget?: number;
   /** At most so many services and domains are ordered. */
   readonly maxOrders?: number;
   /** Currency -> the most to spend, in the API's own unit. */
@@ -299,7 +307,8 @@ function projectOf(loaded: LoadedProject): Project {
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
   const { destroy = false, targets = [], reorder = [], orderAnyway = [] } = options;
-  return { command, mode: destroy ? "destroy" : "apply", targets, reorder, orderAnyway, guards: options };
+  const mode = destroy ? "destroy" : "apply";
+  return { command, mode, targets, reorder, orderAnyway, guards: options, ...refreshOf(options) };
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {

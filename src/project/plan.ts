@@ -1,4 +1,4 @@
-import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../core/engine/index.ts";
+import { type DataReading, type Limits, type Move, moved, narrow, refreshAndPlan } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   type Clock,
@@ -17,6 +17,7 @@ import { escapeLine, plural } from "../report/index.ts";
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
+import { checkRefresh, LastRead, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
@@ -27,7 +28,7 @@ import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
 /** What `plan`, `apply`, `destroy` and `watch` take. */
-export interface RunOptions extends PlanRequest {
+export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch";
   /** The plan to apply. What it changes is planned again, and must come out the same. */
   readonly saved?: SavedPlan;
@@ -65,6 +66,7 @@ export interface Run {
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
   const { saved } = options;
+  checkRefresh(options);
   const { desired: declared, diagnostics: found } = await project.declaration.load();
   const interrupts = new Interrupts(host);
   const providers = new Providers(declared.providers, project, interrupts);
@@ -84,7 +86,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       const here = await originOf(source, declared, store.state);
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
-    const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
+    const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
     const made = await makePlan(source, host.clock, log, wanted, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
@@ -116,6 +118,9 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
+/** Of what a saved plan changes everything is read again, however it was made. */
+const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
+
 /** Throws an error on, unless all that it says was shown. */
 function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
@@ -126,7 +131,7 @@ async function makePlan(
   source: ProjectSource,
   clock: Clock,
   log: Log,
-  { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, ...reads }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -149,7 +154,7 @@ async function makePlan(
   const { data = [] } = mode === "destroy" ? {} : desired;
   await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
-  const reading = {
+  const observing = {
     desired: { ...desired, data },
     state,
     kinds,
@@ -161,32 +166,33 @@ async function makePlan(
     // A job that plans a stranger's declaration has a token that only views.
     leavesOutUnread: command === "plan" && source.untrusted === true,
   };
-  const observed = await observe(reading)
-    .catch((error: unknown) => {
-      // Interrupted: every request says that it was cancelled, and none of them why.
-      signal.throwIfAborted();
-      throw error;
-    })
-    .finally(() => log.reading(0));
-  signal.throwIfAborted();
   const limits = limitsOf(declared.guards, guards, unattended);
-  const made = plan({
+  const planning = {
     desired,
     state,
     recorded,
-    observed,
     kinds,
     env,
     mode,
     reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
     now: clock.now(),
-    readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
     limits,
     declared: all,
     moves,
-  });
+  };
+  const lastRead = new LastRead(source, clock, state.lineage, reads);
+  const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests };
+  const { plan: made, observed } = await refreshAndPlan(options)
+    .catch((error: unknown) => {
+      // Interrupted: every request says that it was cancelled, and none of them why.
+      signal.throwIfAborted();
+      throw error;
+    })
+    .finally(() => log.reading(0));
+  lastRead.note(observed.read?.keys() ?? []);
+  signal.throwIfAborted();
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
   return {
     plan: {

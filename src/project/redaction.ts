@@ -184,7 +184,7 @@ const JSON_WORDS = `
   delete_because_no_resource_config destroy destroying detail diagnostic diagnostics effect effects elapsed_seconds
   endColumn endLine error_count errored events failed filename forget format_version held_seconds highlight_end_offset
   highlight_start_offset hostform id_key id_value implied_provider import importing index interrupted interval_seconds
-  lineage listing managed max_runs message messages module modifying next_seconds not-started not_started operation
+  last_read lineage listing managed max_runs message messages module modifying next_seconds not-started not_read not_started operation
   orders outcome outcomes output_changes outputs payment pending planned_change planned_values previous_address
   prior_state private progress project provider provider_name provisioning reason reasons reorder remedies removal
   remove replace replace_because_cannot_update replace_paths requests resource resource_addr resource_changes

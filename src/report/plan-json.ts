@@ -19,6 +19,7 @@ import {
   type Mask,
   type MoneyTotal,
   moneyTotals,
+  type NotRead,
   type OutputChange,
   type OutputState,
   type Plan,
@@ -308,6 +309,8 @@ interface PlanExtrasJson {
   readonly pending: readonly string[];
   /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
   readonly unread?: readonly string[];
+  /** What was not read (`--refresh`): it is planned as it was recorded. */
+  readonly not_read?: readonly NotRead[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
@@ -349,6 +352,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
+    ...(plan.notRead && { not_read: plan.notRead }),
     diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, remedies)),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };

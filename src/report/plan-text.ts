@@ -143,6 +143,7 @@ export function summaryLine(plan: Plan): string {
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
   }
   if (plan.changes.every(isNoOp)) {
+    if (plan.notRead !== undefined && !changesRecord(plan) && !isHeldUp(plan)) return "No changes in what was read.";
     const unclear = unfulfilledIn(plan).length;
     if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
     const kept = plan.mode === "destroy" ? plan.changes.length : 0;
@@ -222,6 +223,23 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
 /** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */
 export function requestLine(plan: Plan): string {
   const { read, apply, seconds } = plan.requests;
-  const reading = `Reading took ${plural(read, "request")}.`;
+  const reading = [`Reading took ${plural(read, "request")}.`, ...notReadTexts(plan)].join(" ");
   return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;
+}
+
+/** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` Nothing where everything was read. */
+export function notReadTexts({ notRead = [] }: Plan): string[] {
+  if (notRead.length === 0) return [];
+  const what = [...Map.groupBy(notRead, ({ type }) => type)].map(([type, all]) => {
+    const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
+    const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
+    return `${plural(all.length, noun)}${parents.size > 0 ? ` of ${plural(parents.size, "service")}` : ""}`;
+  });
+  const times = notRead.flatMap(({ last_read }) => last_read ?? []);
+  const earliest = times.reduce((a, b) => (a < b ? a : b), times[0] ?? "").slice(0, 10);
+  const since =
+    times.length === notRead.length
+      ? `last read ${earliest} at the earliest`
+      : `the last read ${times.length === 0 ? "" : "of some "}is not known here`;
+  return [`Not read: ${what.join(", ")}; ${since}.`];
 }

@@ -1,5 +1,7 @@
 /** A declaration of many sites: whose each is, where it has moved, and which of them a run is about. */
-import { expect, it } from "vitest";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 
 const SITE = { plan_id: 11, currency: "USD", deletion_policy: "forget" };
@@ -24,4 +26,96 @@ it("a client is planned, recorded and never sent; it stays with what is no longe
 
   await project.declare({ project: "agency", services: {} });
   expect((await project.plan()).changes.map(({ client }) => client)).toEqual(["beta", "beta"]);
+});
+
+describe("a plan within the budget of requests", () => {
+  const names = ["acme-www", "acme-shop", "beta-www"];
+  const sites = (more: Readonly<Record<string, object>> = {}) => ({
+    project: "agency",
+    services: Object.fromEntries(
+      names.map((name) => [
+        name,
+        { ...SITE, domain: `${name}.example`, grants: { "dev@acme.example": "view" }, ...more[name] },
+      ]),
+    ),
+  });
+  const applied = async () => {
+    const project = await startProject({ declare: sites() });
+    project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
+    await project.apply();
+    project.sent();
+    return project;
+  };
+  const grants = (sent: readonly string[]) => sent.filter((line) => line.endsWith("/grants"));
+
+  it("reads nothing where nothing is declared otherwise, and says so in every format", async () => {
+    const project = await applied();
+    const text = await project.run("plan", "--refresh=changed", "--report", "a.html", "--report", "a.md");
+    expect(text.out).toBe(
+      "No changes in what was read.\nReading took 0 requests. Not read: 3 grants of 3 services, 3 services; the last read is not known here.\n",
+    );
+    expect(project.sent()).toEqual([]);
+    for (const file of ["a.html", "a.md"])
+      expect(await readFile(path.join(project.dir, file), "utf8")).toContain("Not read: 3 grants of 3 services");
+    const json = JSON.parse((await project.run("plan", "--json", "-refresh=false")).out);
+    expect(json.hostform.not_read).toHaveLength(6);
+    expect(json.hostform.not_read[0]).toEqual({
+      address: 'hosting_grant.acme-shop["dev@acme.example"]',
+      type: "hosting_grant",
+      parent: expect.any(String),
+      last_read: null,
+    });
+    const applying = await project.run("apply", "--refresh=changed", "--auto-approve", "--json");
+    expect(applying.out).toContain('"@message":"Not read: 3 grants');
+    expect(project.sent()).toEqual([]);
+  });
+
+  it("reads what was read least recently, so that everything has its turn", async () => {
+    const project = await applied();
+    const read = async () => {
+      await project.run("plan", "--refresh-budget", "2");
+      project.clock.advance(60_000);
+      return grants(project.sent());
+    };
+    const [first, second, third] = [await read(), await read(), await read()];
+    expect([first, second, third].map(({ length }) => length)).toEqual([2, 2, 2]);
+    expect(new Set([...first, ...second]).size).toBe(3);
+    expect(new Set([...second, ...third]).size).toBe(3);
+    const { notRead } = await project.plan({ refreshBudget: 0 });
+    expect(notRead?.map(({ last_read: at }) => typeof at)).toEqual(["string", "string", "string"]);
+    // Where nothing can be noted it is left to chance.
+    project.env.HOSTFORM_STATE_HOME = "/dev/null/none";
+    expect(await read()).toHaveLength(2);
+  });
+
+  it("orders nothing that the account shows, and suspends nothing that it has not looked at", async () => {
+    const project = await applied();
+    await project.loseState();
+    const lost = await project.plan({ refresh: "false" });
+    expect(lost.diagnostics.map(({ code }) => code)).toContain("plan.exists");
+    expect(lost.changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
+
+    const other = await applied();
+    const id = String((await other.recorded("hosting_service.beta-www"))?.attributes.id);
+    await other.declare(sites({ "beta-www": { suspended: true } }));
+    const ran = await other.apply("--refresh=changed");
+    expect(ran.out).toContain("1 service goes offline: hosting_service.beta-www.");
+    expect(ran.out).toContain("Not read: 3 grants of 3 services");
+    expect(other.sent().filter((line) => !line.startsWith("GET"))).toEqual([`POST /services/${id}/suspend`]);
+    await other.expectNoChanges();
+  });
+
+  it("does not go together with what contradicts it", async () => {
+    const project = await applied();
+    const ran = await project.run("plan", "--refresh=changed", "--refresh-budget", "3");
+    expect([ran.code, ran.err]).toEqual([
+      1,
+      expect.stringContaining("--refresh-budget does not go with --refresh=changed"),
+    ]);
+    await project.declare(sites({ "beta-www": { suspended: true } }));
+    await project.run("plan", "--refresh=changed", "--out", "a.plan");
+    const saved = await project.run("apply", "a.plan", "--refresh=changed");
+    expect(saved.err).toContain("--refresh does not go with a saved plan");
+    expect((await project.run("apply", "a.plan")).code).toBe(0);
+  });
 });

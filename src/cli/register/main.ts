@@ -30,7 +30,7 @@ export function registerMain(registration: Registration): void {
     ],
   );
   examples(
-    withTargets(command("plan", "show what would change", GROUP))
+    withRefresh(withTargets(command("plan", "show what would change", GROUP)))
       .option(...REPORT)
       .option("--destroy", "plan to remove everything")
       .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
@@ -40,6 +40,7 @@ export function registerMain(registration: Registration): void {
     [
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
+      ["hostform plan --refresh=changed", "read only what the plan changes, and what that refers to"],
       ["hostform plan --json", "in Terraform's JSON plan format"],
       ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
       ["hostform plan --report plan.html --report plan.md", "a page, and a comment for a pull request"],
@@ -57,7 +58,7 @@ export function registerMain(registration: Registration): void {
     ],
   );
   examples(
-    applying(command("apply", "make the account match the declaration", GROUP))
+    withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
       .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
       .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each")),
     [
@@ -151,6 +152,21 @@ function withTargets(command: Command): Command {
       collect,
     );
   return addGuardOptions(targeted);
+}
+
+function withRefresh(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--refresh <what>",
+        "what to read of the account: all, what the plan changes, or only what a request touches (default: all)",
+      ).choices(["all", "changed", "false"]),
+    )
+    .option(
+      "--refresh-budget <n>",
+      "at most this many requests for grants, one for each service; least recently read first",
+      wholeNumber(0, 1_000_000),
+    );
 }
 
 function applying(command: Command): Command {

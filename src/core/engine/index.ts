@@ -16,4 +16,5 @@ export { type Accounts, type Observed, observe } from "./observe.ts";
 export { plan } from "./plan.ts";
 export type { PlanOptions } from "./plan-declared.ts";
 export type { Recorder } from "./records.ts";
+export { type Refresh, refreshAndPlan } from "./refresh.ts";
 export { validateDesired } from "./validate.ts";

@@ -2,6 +2,7 @@ import type { PlanRecord } from "../api/index.ts";
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
+  asRecorded,
   attributesOf,
   isPendingCreate,
   namesOutcome,
@@ -37,6 +38,25 @@ export interface Observed {
   readonly data?: ReadonlyMap<string, DataReading>;
   /** What the token may not read; there is no observation of it. */
   readonly unread?: readonly Unread[];
+  /** What was not asked for: it is observed as it was recorded. */
+  readonly recalled?: readonly Recalled[];
+  /** The listings that were read, by {@link ListingName}. */
+  readonly read?: ReadonlyMap<string, ListingName>;
+}
+
+/** One collection, of which everything is read or nothing: the grants of one service, all services of an account. */
+export interface ListingName {
+  readonly name: string;
+  readonly type: string;
+  /** The id of the object that it belongs to: each such object has a listing, which takes a request. */
+  readonly parent: string | undefined;
+}
+
+/** A recorded resource that was not read. */
+export interface Recalled {
+  readonly address: string;
+  readonly provider: string;
+  readonly listing: ListingName;
 }
 
 /** A resource that the token may not read. */
@@ -56,7 +76,7 @@ export interface Listing {
 /** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
 export type Accounts = (alias: string) => Account;
 
-interface ObserveOptions {
+export interface ObserveOptions {
   readonly desired: Desired;
   readonly state: State;
   readonly kinds: Kinds;
@@ -68,6 +88,10 @@ interface ObserveOptions {
   readonly readData?: ReadData;
   /** Leaves out what lists show that a token which only views may not read (§4), in place of failing. */
   readonly leavesOutUnread?: boolean;
+  /** Whether a listing is read of which what is recorded could stand in for all. Absent: each is. */
+  isRead?(listing: ListingName): boolean;
+  /** What an earlier observation of the same run has read: it is not read again. */
+  readonly earlier?: Observed | undefined;
   /** Called with how many listings and objects are not read yet: at the beginning, and after each. */
   onOpen?(open: number): void;
 }
@@ -84,7 +108,7 @@ interface Query extends ReadQuery {
  */
 export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
-  const data = new DataSources(desired.data, readData);
+  const data = new DataSources(desired.data, readData, options.earlier?.data);
   const scope = recordedScope(desired, state, kinds, env, data);
   // What resources are compared with may depend on what data sources return.
   await data.ensure([...desired.resources, ...(desired.outputs ?? [])], scope);
@@ -92,11 +116,11 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const share = new Map<string, number>();
   for (const query of queries) share.set(shareOf(query), (share.get(shareOf(query)) ?? 0) + 1);
 
-  const observations = new Map<string, Observation>();
   const plans = new Map<string, readonly PlanRecord[]>();
-  const unread: Unread[] = [];
-  const progress = new OpenReads(queries, options.onOpen);
-  const reads = queries.map(async (query) => {
+  const { recalled, fresh, observations, read: seen } = divided(queries, options);
+  const unread: Unread[] = [...(options.earlier?.unread ?? [])];
+  const progress = new OpenReads(fresh, options.onOpen);
+  const reads = fresh.map(async (query) => {
     const { address, provider, kind } = query;
     const alone = share.get(shareOf(query)) === 1;
     const parentKind = kinds.get(kind.nested?.in ?? "");
@@ -132,7 +156,57 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const providers = new Set(queries.map(({ provider }) => provider));
   const now = new Map([...providers].map((provider) => [provider, accounts(provider).hostNow()]));
   const listings = await listingsOf(queries, accounts);
-  return { observations, plans, now, listings, data: data.readings, ...(unread.length > 0 && { unread }) };
+  return {
+    observations,
+    plans,
+    now,
+    listings,
+    data: data.readings,
+    ...(unread.length > 0 && { unread }),
+    ...(recalled.length > 0 && { recalled }),
+    read: seen,
+  };
+}
+
+/**
+ * What is to be read, and what stands as recorded or was read before. A listing is left out as a whole, and only where
+ * {@link isRecallable} holds of everything in it.
+ */
+function divided(queries: readonly Query[], { accounts, isRead, earlier }: ObserveOptions) {
+  const observations = new Map<string, Observation>();
+  const read = new Map(earlier?.read);
+  const recalled: Recalled[] = [];
+  const fresh: Query[] = [];
+  for (const [name, same] of Map.groupBy(queries, shareOf)) {
+    const [first] = same;
+    if (first === undefined) continue;
+    const listing: ListingName = { name, type: first.kind.type, parent: parentIn(first) };
+    const isLeftOut = isRead !== undefined && !isRead(listing) && same.every((query) => isRecallable(query, accounts));
+    if (!isLeftOut) read.set(name, listing);
+    for (const query of same) {
+      const { address, provider, kind, prior } = query;
+      const before = earlier?.read?.has(name) ? earlier.observations.get(address) : undefined;
+      if (isLeftOut && prior !== undefined) {
+        recalled.push({ address, provider, listing });
+        observations.set(address, asRecorded(accounts(provider), kind, prior));
+      } else if (before !== undefined) observations.set(address, before);
+      else if (earlier?.read?.has(name) !== true) fresh.push(query);
+    }
+  }
+  return { observations, read, recalled, fresh };
+}
+
+/**
+ * Whether the record may stand in for a resource: it is declared, it was there, and nothing that this project began with it is
+ * open. What is to be created, adopted, removed or settled is always read.
+ */
+function isRecallable({ kind, prior, config, importId, sent, provider }: Query, accounts: Accounts): boolean {
+  if (prior === undefined || config === undefined || importId !== undefined || sent !== undefined) return false;
+  const { pending, attempt, job, deposed } = prior.private;
+  if ((pending ?? attempt ?? job ?? deposed) !== undefined) return false;
+  if (kind.list === undefined && kind.get === undefined) return false;
+  const { phase } = asRecorded(accounts(provider), kind, prior);
+  return phase === "live" || phase === "suspended";
 }
 
 /** Whether a read failed because the kind needs more than the ability `view`. */
@@ -163,8 +237,9 @@ const adoptsByPlan = ({ kind, prior, importId }: Query) =>
   kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
 
 /** Resources that one listing serves have the same share. */
-const shareOf = ({ kind, provider, prior, config }: Query) =>
-  `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
+const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
+
+const parentIn = ({ kind, prior, config }: Query) => parentOf(kind, prior?.attributes ?? config);
 
 /** How many listings and objects are not read yet. */
 class OpenReads {

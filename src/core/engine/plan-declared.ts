@@ -52,6 +52,8 @@ export interface PlanOptions {
   readonly now: number;
   /** API requests that were made to observe. */
   readonly readRequests: number;
+  /** When each listing was last read (ISO 8601), by name. */
+  readonly lastRead?: ReadonlyMap<string, string>;
   /** The smallest request budget among the providers in use. */
   readonly requestsPerMinute?: number;
   /** What the plan is held against; nothing when absent. */

@@ -106,12 +106,22 @@ export function plan(options: PlanOptions): Plan {
     changes: sorted,
     pending: sorted.filter(isUndecided).map(({ address }) => address),
     ...(unread.length > 0 && { unread: unread.map(({ address }) => address).sort() }),
+    ...notReadOf(options),
     drift: driftOf(state, observed.observations),
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
     diagnostics: found,
     cost: costOf(sorted),
     requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
   };
+}
+
+/** What stands as it was recorded, by address. */
+function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan, "notRead"> {
+  if (recalled === undefined) return {};
+  const notRead = recalled.map(({ address, listing: { name, type, parent } }) => {
+    return { address, type, parent: parent ?? null, last_read: lastRead?.get(name) ?? null };
+  });
+  return { notRead: notRead.sort((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
 /** What is left out of the plan, one warning for each kind of each account. */

@@ -142,8 +142,8 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior.attributes, found, prior.private.shown);
 }
 
-/** What cannot be seen is taken to be as it was recorded, in the phase that its attributes show. */
-const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
+/** What is not seen is taken to be as it was recorded, in the phase that its attributes show. */
+export const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
 /** One object by id: by GET when nothing else needs the listing, else from the listing. */

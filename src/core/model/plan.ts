@@ -43,10 +43,25 @@ export interface Plan {
   readonly pending: readonly string[];
   /** Addresses that the token may not read: nothing is planned for them, and such a plan cannot be applied. Absent: none. */
   readonly unread?: readonly string[];
+  /** What was not read, as the user asked for: it is planned as it was recorded. Absent: everything was read. */
+  readonly notRead?: readonly NotRead[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
+}
+
+/** How much of the account is read (`--refresh`): everything, what the plan changes, or only what its requests touch. */
+export type RefreshMode = "all" | "changed" | "false";
+
+/** A recorded resource that a plan did not read. */
+export interface NotRead {
+  readonly address: string;
+  readonly type: string;
+  /** The id of the object in whose listing it is: of a grant, the service. */
+  readonly parent: string | null;
+  /** When it was last read on this machine (ISO 8601), where that is known. */
+  readonly last_read: string | null;
 }
 
 /** Addresses of what a plan leaves unfulfilled because a status is not understood. */

@@ -1,0 +1,96 @@
+// How much of the account a plan reads: everything, or what its changes touch, within a budget of requests.
+import { walk } from "../model/graph.ts";
+import { type Change, type Desired, isError, isNoOp, type Plan, type RefreshMode } from "../model/index.ts";
+import { DataSources } from "./data.ts";
+import { addressIndex, dependenciesOf } from "./dependencies.ts";
+import { type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
+import { plan } from "./plan.ts";
+import type { PlanOptions } from "./plan-declared.ts";
+
+/** What is read of an account, beside what a plan must read in any case. */
+export interface Refresh {
+  readonly mode: RefreshMode;
+  /** With `all`: at most so many listings of which each object has one of its own (the grants of each service). */
+  readonly budget?: number;
+  /** When each listing was last read (ISO 8601), by name: what was read least recently comes first, what never was before it. */
+  readonly lastRead: ReadonlyMap<string, string>;
+  /** Orders what was read at the same time, or never, so that in the end everything has its turn. */
+  rank(listing: string): string;
+}
+
+interface RefreshOptions {
+  readonly observing: Omit<ObserveOptions, "isRead" | "earlier">;
+  readonly planning: Omit<PlanOptions, "observed" | "readRequests" | "lastRead">;
+  readonly refresh: Refresh;
+  /** Requests made so far. */
+  requests(): number;
+}
+
+/**
+ * Observes and plans. Where less than everything is read, what was not read stands as it was recorded:
+ *
+ * 1. A plan from what is recorded, and from what is always read: what the record cannot stand in for.
+ * 2. What this plan changes is read, with everything that it refers to, and it is planned again; until it changes only what
+ *    was read. So each change is the one that a plan which reads everything has.
+ * 3. What is left of the budget goes to what was read least recently.
+ *
+ * @throws HostformError as {@link observe} does.
+ */
+export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: Plan; observed: Observed }> {
+  const { observing, planning, refresh, requests } = options;
+  const { mode, budget, lastRead } = refresh;
+  const chosen = new Set<string>();
+  const isRead = ({ name, parent }: ListingName) =>
+    chosen.has(name) || (mode === "all" && (budget === undefined || parent === undefined));
+  let spare = budget ?? 0;
+  let observed: Observed | undefined;
+  for (;;) {
+    observed = await observe({ ...observing, isRead, earlier: observed });
+    const made = plan({ ...planning, observed, readRequests: requests(), lastRead });
+    let more = touched(made, observed, planning.desired, mode);
+    if (more.length === 0 && spare > 0) {
+      more = leastRecent(observed, refresh).slice(0, Math.max(0, spare - single(observed)));
+      spare = 0;
+    }
+    if (more.length === 0) return { plan: made, observed };
+    for (const name of more) chosen.add(name);
+  }
+}
+
+/** The listings not read yet of what a plan changes, and of all that this refers to. */
+function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: Desired, mode: RefreshMode): string[] {
+  if (recalled.length === 0) return [];
+  const listings = new Map(recalled.map(({ address, listing }) => [address, listing.name]));
+  const planned = new Set(made.changes.map(({ address }) => address));
+  const starts = [
+    ...made.changes.filter((change) => touches(change, mode)).map(({ address }) => address),
+    ...made.diagnostics.flatMap((one) =>
+      one.address !== undefined && (mode !== "false" || isError(one)) ? one.address : [],
+    ),
+    // What could not be planned, since its values are wrong: it may refer to what is recorded wrongly.
+    ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
+  ];
+  const declared = new Map(resources.map((resource) => [resource.address, resource]));
+  const index = addressIndex(declared.keys(), new DataSources(data).dependencies());
+  const { order } = walk(starts, (address) => {
+    const resource = declared.get(address);
+    return resource === undefined ? [] : dependenciesOf(resource, index);
+  });
+  return [...new Set(order.flatMap((address) => listings.get(address) ?? []))];
+}
+
+/** Whether a change must rest on what the account shows. With `false`, what changes the record alone need not. */
+function touches(change: Change, mode: RefreshMode): boolean {
+  if (mode === "false") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
+  return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
+}
+
+/** How many listings were read that belong to one object each. */
+const single = ({ read = new Map() }: Observed) =>
+  [...read.values()].filter(({ parent }) => parent !== undefined).length;
+
+function leastRecent({ recalled = [] }: Observed, { lastRead, rank }: Refresh): string[] {
+  const names = new Set(recalled.flatMap(({ listing }) => (listing.parent === undefined ? [] : listing.name)));
+  const keys = new Map([...names].map((name) => [name, `${lastRead.get(name) ?? ""} ${rank(name)}`]));
+  return [...names].sort((a, b) => ((keys.get(a) ?? "") < (keys.get(b) ?? "") ? -1 : 1));
+}
