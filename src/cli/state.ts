@@ -5,9 +5,11 @@ import {
   didYouMean,
   fail,
   HostformError,
+  isPattern,
   type Json,
   type ResourceState,
   type State,
+  selected,
   some,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
@@ -22,7 +24,7 @@ interface StateListFlags {
   readonly long?: boolean;
 }
 
-/** `hostform state list [ADDRESS-PREFIX]`: what is recorded. Takes no lock. */
+/** `hostform state list [ADDRESS-PREFIX|PATTERN]`: what is recorded. Takes no lock. */
 export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   terminal,
   project,
@@ -30,9 +32,10 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   prefix = "",
 ) => {
   const { resources } = await project.state.read();
-  const rows = [...resources.values()]
-    .filter(({ address }) => address.startsWith(prefix))
-    .map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
+  const all = [...resources.values()];
+  const rows = (isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix))).map(
+    ({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }),
+  );
   if (rows.length === 0 && prefix !== "") {
     fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
   }
@@ -42,6 +45,17 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   return 0;
 };
 
+/** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
+function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
+  const chosen = new Set(
+    selected(
+      [pattern],
+      all.map(({ address, private: { client } }) => ({ address, client })),
+    ),
+  );
+  return all.filter(({ address }) => chosen.has(address));
+}
+
 interface StateShowFlags {
   readonly reveal?: boolean;
 }
@@ -50,7 +64,9 @@ const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
 export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
-  const [resource, ...others] = await project.state.select(address);
+  const [resource, ...others] = isPattern(address)
+    ? like(address, [...(await project.state.read()).resources.values()])
+    : await project.state.select(address);
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
       detail: some([resource, ...others].flatMap((one) => one?.address ?? [])),

@@ -11,6 +11,7 @@ import {
   join,
   type Plan,
   type State,
+  selected,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
@@ -118,6 +119,15 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
+/** What a target can mean: of what is declared with its client as declared, else as recorded. What is destroyed is recorded. */
+function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
+  const declared = new Map(resources.map((one) => [one.address, one]));
+  const known = [...recorded.resources.values()].map(({ address, private: { client } }) => {
+    return declared.get(address) ?? { address, client };
+  });
+  return mode === "destroy" ? known : [...known, ...resources];
+}
+
 /** Of what a saved plan changes everything is read again, however it was made. */
 const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
 
@@ -150,7 +160,7 @@ async function makePlan(
     }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  const { desired, state } = narrow(wanted, recorded, targets);
+  const { desired, state } = narrow(wanted, recorded, selected(targets, selectable(declared, recorded, mode)));
   const { data = [] } = mode === "destroy" ? {} : desired;
   await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;

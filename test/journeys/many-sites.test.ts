@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Plan } from "../../src/core/model/index.ts";
 import { startProject } from "../support/project.ts";
 
 const SITE = { plan_id: 11, currency: "USD", deletion_policy: "forget" };
@@ -117,5 +118,54 @@ describe("a plan within the budget of requests", () => {
     const saved = await project.run("apply", "a.plan", "--refresh=changed");
     expect(saved.err).toContain("--refresh does not go with a saved plan");
     expect((await project.run("apply", "a.plan")).code).toBe(0);
+  });
+});
+
+describe("a run about some of them", () => {
+  const site = (domain: string, client: string) => ({
+    ...SITE,
+    domain,
+    client,
+    grants: { [`dev@${client}.example`]: "view" },
+  });
+  const services = {
+    "acme-www": site("www.acme.example", "acme"),
+    "acme-shop": site("shop.acme.example", "acme"),
+    "beta-www": site("www.beta.example", "beta"),
+  };
+  const addresses = (plan: Plan) => plan.changes.map(({ address }) => address);
+
+  it("is planned, applied, listed and destroyed by patterns and by client", async () => {
+    const project = await startProject({ declare: { project: "agency", services } });
+    expect(addresses(await project.plan({ targets: ["hosting_service.acme-*"] }))).toEqual([
+      "hosting_service.acme-shop",
+      "hosting_service.acme-www",
+    ]);
+    const applied = await project.apply("--target", "client:acme");
+    expect(applied.out).toContain("4 added");
+    expect((await project.run("state", "list", "client:acme")).out.split("\n")).toHaveLength(5);
+    expect((await project.run("state", "list", "*beta*")).err).toContain("No resource is like *beta*.");
+    expect((await project.run("state", "show", "hosting_service.*shop")).out).toContain("# hosting_service.acme-shop");
+    expect((await project.run("state", "show", "*acme*")).err).toContain("names 4 resources");
+    const none = await project.run("plan", "--target", "client:gamma");
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining("No resource is of client:gamma. The clients are: acme, beta."),
+    ]);
+
+    await project.apply();
+    // Whose it is, is what is declared, before it is applied.
+    const moved = { ...services, "acme-shop": site("shop.acme.example", "beta") };
+    await project.declare({ project: "agency", services: moved });
+    const plan = await project.plan({ mode: "destroy", command: "destroy", targets: ["client:beta"] });
+    expect(addresses(plan).filter((address) => address.includes("service"))).toEqual([
+      "hosting_service.acme-shop",
+      "hosting_service.beta-www",
+    ]);
+    // What is no longer declared is whose it was.
+    await project.declare({ project: "agency", services: { "beta-www": services["beta-www"] } });
+    const gone = await project.plan({ targets: ["client:acme"] });
+    expect(addresses(gone)).toHaveLength(4);
+    expect(gone.changes.every(({ removal }) => removal !== undefined)).toBe(true);
   });
 });

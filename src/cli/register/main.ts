@@ -40,6 +40,7 @@ export function registerMain(registration: Registration): void {
     [
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
+      ["hostform plan --target client:acme", "what is of one client"],
       ["hostform plan --refresh=changed", "read only what the plan changes, and what that refers to"],
       ["hostform plan --json", "in Terraform's JSON plan format"],
       ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
@@ -144,7 +145,11 @@ const REPORT = [
 
 function withTargets(command: Command): Command {
   const targeted = command
-    .option("--target <address>", "only this resource and its dependencies (repeatable)", collect)
+    .option(
+      "--target <address>",
+      "only this resource and its dependencies; also 'hosting_service.acme-*' or client:acme (repeatable)",
+      collect,
+    )
     .option("--reorder <address>", "order this service again; the one that was recorded is gone (repeatable)", collect)
     .option(
       "--order-anyway <address>",

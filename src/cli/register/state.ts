@@ -20,10 +20,13 @@ export function registerState({ command, action }: Registration): void {
   const state = command("state", "show or change the state", GROUP).helpCommand(false);
   examples(
     command("list", "list the resources in the state", PARTS, state)
-      .argument("[address-prefix]", "only addresses that begin with this")
+      .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
       .option("--long", "print a table, with ids and accounts")
       .action(action(() => import("../state.ts"), "runStateList")),
-    [["hostform state list hosting_grant.", "all grants"]],
+    [
+      ["hostform state list hosting_grant.", "all grants"],
+      ["hostform state list client:acme", "what is of one client"],
+    ],
   );
   examples(
     command("show", "show a resource in the state; secrets are hidden", PARTS, state)

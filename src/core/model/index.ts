@@ -14,6 +14,7 @@ export * from "./remedy.ts";
 export * from "./runtime.ts";
 export * from "./schema.ts";
 export * from "./secret.ts";
+export * from "./selection.ts";
 export * from "./specification.ts";
 export * from "./state.ts";
 export * from "./text.ts";
