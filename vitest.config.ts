@@ -58,6 +58,8 @@ export default defineConfig({
     unstubGlobals: true,
     // One for each core: vitest keeps one back, which on two cores is the half of them.
     maxWorkers: "100%",
+    // Node itself loads the modules: those that vite rewrites run a fifth slower.
+    experimental: { viteModuleRunner: false },
     // Small projects by the thousand: with room for new objects, an eighth of the time is saved that collecting them takes.
     execArgv: ["--max-semi-space-size=64"],
     sequence: { sequencer: LongestFirst },

@@ -84,6 +84,8 @@ const vitest = await createVitest(
     config: false,
     // The same file has other mutants in it in the next run.
     fsModuleCache: false,
+    // What changes the sources is a plugin of vite's.
+    experimental: { viteModuleRunner: true },
     watch: false,
     update: false,
     include: ["test/unit/**/*.test.ts"],

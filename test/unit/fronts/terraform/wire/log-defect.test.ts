@@ -25,7 +25,7 @@ describe("describeDefect", () => {
 
   it("says where it was thrown", () => {
     const { stack } = describeDefect(thrown(() => JSON.parse("{}").a.b));
-    expect(stack).toMatch(/^ {4}at .*defect\.test\.ts:\d+:\d+/);
+    expect(stack).toMatch(/^ {4}at .*defect\.test\.ts(?:\?vitest=\d+)?:\d+:\d+/);
   });
 
   it("has the code of Node's errors", () => {
