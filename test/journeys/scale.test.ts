@@ -69,3 +69,37 @@ describe("a thousand services", () => {
     expect(project.sent()).toHaveLength(1);
   });
 });
+
+describe("orders in an account of a thousand services", () => {
+  const orders = (count: number) => ({
+    project: "agency",
+    services: Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `new-${at}`,
+        { plan_id: 11, currency: "USD", domain: `new-${at}.example` },
+      ]),
+    ),
+  });
+
+  it.each<[string, number, Approval, number, ProjectOptions["pinned"]?]>([
+    ["the pages, the plans and the order", 1, "automatic", 12],
+    ["the pages, the plans and the orders", 20, "automatic", 31],
+    ["both lists once more after somebody was asked", 1, "asked", 23],
+    [
+      "the pages once more where no page says how many services there are",
+      1,
+      "automatic",
+      23,
+      { envelope: ["named_has_more"] },
+    ],
+  ])("take %s (%i, %s)", async (_, count, approval, requests, pinned = { envelope: ["laravel"] }) => {
+    const project = await startProject({ pinned, declare: orders(count) });
+    project.control.seedServices({ count: SERVICES });
+    project.answer = () => "yes";
+    const { code, text } = await project.run("apply", ...(approval === "asked" ? [] : ["--auto-approve"]));
+    expect(code, text).toBe(0);
+    expect(project.sent()).toHaveLength(requests);
+  });
+});
+
+type Approval = "automatic" | "asked";

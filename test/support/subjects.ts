@@ -108,6 +108,8 @@ export interface FakeAccount {
   plans: readonly Partial<PlanRecord>[] | "refused";
   /** Listing fails, with an answer. */
   broken: boolean;
+  /** No row can have moved past a reading. */
+  isWhole: boolean;
   /** What time it is at the host. */
   now: () => number;
 }
@@ -124,10 +126,11 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
   const kind: Kind = {
     ...of,
     ...(of.list && {
-      async *list(_, parent) {
+      async *list({ onWhole }, parent) {
         asked.push(parent === undefined ? "list" : `list ${parent}`);
         if (fake.broken) throw failure("answered");
         yield* [...live.values()];
+        if (fake.isWhole) onWhole?.();
       },
     }),
     ...(of.get && {
@@ -151,6 +154,7 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
     asked,
     plans: [],
     broken: false,
+    isWhole: false,
     now: () => START,
   };
   return fake;

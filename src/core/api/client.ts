@@ -77,7 +77,9 @@ export class HostingClient {
   };
 
   readonly services = {
-    list: (options?: CallOptions) => this.#list("listServices", options),
+    /** @param options.onWhole called at the end if no row can have moved past the reading. */
+    list: (options?: CallOptions & { readonly onWhole?: (() => void) | undefined }) =>
+      this.#list("listServices", options),
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
@@ -156,7 +158,7 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal }: CallOptions = {},
+    { signal, onWhole }: NonNullable<Parameters<HostingClient["services"]["list"]>[0]> = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
@@ -165,6 +167,7 @@ export class HostingClient {
       maxPages,
       pageSize,
       numbering: this.#numbering,
+      onWhole,
       fetchPage: (page) =>
         this.#call(endpoint, {
           params,

@@ -20,6 +20,8 @@ interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> {
   readonly pageSize: number;
   /** What is known of the host's first page; shared by the listings of a client. */
   readonly numbering?: PageNumbering;
+  /** Called at the end if no row can have moved past the reading: all came in one page, or as many as every page says there are. */
+  readonly onWhole?: (() => void) | undefined;
 }
 
 /**
@@ -57,6 +59,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       yielded.add(row);
       yield record;
     }
+    if (reading.isCertain) options.onWhole?.();
     if (reading.problem === undefined) return;
     if (again || !reading.mayHaveMoved) throw reading.problem;
   }
@@ -84,6 +87,9 @@ class Reading {
   #totals: number[] | undefined = [];
   /** Pages that came. */
   #pages = 0;
+  /** The same, with page 0, and whether a row came with two of them. */
+  #taken = 0;
+  #isShifted = false;
   #first: ListPage | undefined;
   #firstRows: ReadonlySet<string> = new Set();
   /** The first page was refused as one that does not exist. */
@@ -104,6 +110,13 @@ class Reading {
   /** Rows are missing, which may have moved to another page meanwhile. */
   get mayHaveMoved(): boolean {
     return this.#total > this.#rows.size;
+  }
+
+  /** No row can have moved to a page that was read before: there was one page, or all name the number of rows that came. */
+  get isCertain(): boolean {
+    const { size } = this.#rows;
+    const agree = this.#totals?.length === this.#taken && this.#totals.every((total) => total === size);
+    return this.problem === undefined && !this.#isShifted && (this.#taken === 1 || agree);
   }
 
   async *read(): AsyncGenerator<ApiRecord> {
@@ -249,6 +262,8 @@ class Reading {
     const { endpoint } = this.#options;
     const records: ApiRecord[] = page.items.map((item) => readItem(endpoint, item));
     const fresh = records.filter((record) => !this.#rows.has(rowOf(endpoint, record)));
+    this.#taken += 1;
+    this.#isShifted ||= fresh.length < records.length;
     for (const record of fresh) this.#rows.add(rowOf(endpoint, record));
     if (page.total !== undefined && page.total < this.#rows.size) this.#totals = undefined;
     if (page.total !== undefined) this.#totals?.push(page.total);

@@ -26,6 +26,8 @@ export interface ReadSettings {
 export interface ReadContext extends CallOptions {
   readonly client: Reader;
   readonly settings: ReadSettings;
+  /** Of a paid kind, for its `list`: called at the end if no row can have moved past the reading. */
+  readonly onWhole?: (() => void) | undefined;
 }
 
 /** An object of the account as a kind reads it. */

@@ -5,6 +5,9 @@ import { ApiError, fail, HostformError } from "../model/index.ts";
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
 
+/** What was read so short a time ago is not read again before an order, unless a person was waited for: the order itself takes as long. */
+const MOMENT_MS = 15_000;
+
 /** A collection, by id. */
 type Listing = Promise<ReadonlyMap<string, Remote>>;
 
@@ -27,9 +30,13 @@ export class Account {
   readonly #confirmed = new Map<string, Listing>();
   /** How many pages each collection had when it was last read. */
   readonly #pages = new Map<string, number>();
+  /** When a reading ended, at the host, of those that no row can have moved past. */
+  #whole = new WeakMap<Listing, number>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
+  /** When they were read, at the host. */
+  #plansAt: number | undefined;
   #invoices: Promise<InvoiceRecord[]> | undefined;
   /** How creates of this token are made in turns with other processes of this machine; absent: they are not. */
   readonly turns: CreateTurns | undefined;
@@ -121,7 +128,8 @@ export class Account {
     const key = keyOf(kind, parent);
     const known = listings.get(key);
     if (known !== undefined) return known;
-    const listing = collect(kind, this.#context, parent);
+    const onWhole = () => void this.#whole.set(listing, this.hostNow());
+    const listing = collect(kind, { ...this.#context, onWhole }, parent);
     listings.set(key, listing);
     listing.then(
       ({ size }) => this.#pages.set(key, Math.max(1, Math.ceil(size / PAGE_ROWS))),
@@ -165,12 +173,18 @@ export class Account {
 
   /** The plans that can be ordered (§4 GET /plans). */
   plans(): Promise<PlanRecord[]> {
-    const plans = this.#plans ?? this.#context.client.plans.list(this.#context).all();
+    if (this.#plans !== undefined) return this.#plans;
+    const plans = this.#context.client.plans.list(this.#context).all();
     this.#plans = plans;
-    // What a token may not read it will not read later in the run; any other failure may pass.
-    plans.catch((error: unknown) => {
-      if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
-    });
+    plans.then(
+      () => {
+        if (this.#plans === plans) this.#plansAt = this.hostNow();
+      },
+      // What a token may not read it will not read later in the run; any other failure may pass.
+      (error: unknown) => {
+        if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
+      },
+    );
     return plans;
   }
 
@@ -186,23 +200,34 @@ export class Account {
 
   /**
    * The collection read once more (once for the whole run) beside what was read before: what appeared since, and what
-   * fell between two pages while the first listing was read. To be called before anything is ordered.
+   * fell between two pages while the first listing was read. To be called before anything is ordered. What was read a moment
+   * ago, with nobody waited for since, and certainly whole, is as good as a second reading.
    */
   recheck(kind: Kind): Listing {
     const key = keyOf(kind, undefined);
     const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
     const known = this.#rechecked.get(kind.type);
     if (known !== undefined && known.earlier === earlier) return known.both;
-    const again = known?.again ?? collect(kind, this.#context, undefined);
+    const again = known?.again ?? this.#onceMore(kind, earlier);
     const both = Promise.all([earlier, again]).then((lists) => new Map(lists.flatMap((list) => [...(list ?? [])])));
     this.#rechecked.set(kind.type, { earlier, again, both });
     both.catch(() => this.#rechecked.delete(kind.type));
     return both;
   }
 
-  /** The same list read again: prices may have changed since. */
+  async #onceMore(kind: Kind, earlier: Listing | undefined): Listing {
+    const listed = await earlier;
+    const isEnough = earlier !== undefined && this.#isRecent(this.#whole.get(earlier));
+    return isEnough && listed !== undefined ? listed : collect(kind, this.#context, undefined);
+  }
+
+  #isRecent(at = Number.NEGATIVE_INFINITY): boolean {
+    return Math.abs(this.hostNow() - at) < MOMENT_MS;
+  }
+
+  /** The same list, not older than a moment: prices may have changed since. */
   freshPlans(): Promise<PlanRecord[]> {
-    this.#plans = undefined;
+    if (!this.#isRecent(this.#plansAt)) this.#plans = undefined;
     return this.plans();
   }
 
@@ -213,6 +238,8 @@ export class Account {
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();
+    this.#whole = new WeakMap();
+    this.#plansAt = undefined;
     this.#invoices = undefined;
   }
 

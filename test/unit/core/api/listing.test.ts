@@ -612,3 +612,39 @@ describe("refuses to guess", () => {
     });
   }
 });
+
+describe("a reading that no row can have moved past", () => {
+  const page = (rows: readonly { id: number }[], number: number, last: number, total?: number) => ({
+    data: rows,
+    meta: { current_page: number, last_page: last, per_page: 2, ...(total !== undefined && { total }) },
+  });
+  it.each<[string, boolean, readonly unknown[]]>([
+    ["is one page", true, [page(records(2), 1, 1)]],
+    ["is an empty one", true, [page([], 1, 1, 0)]],
+    [
+      "is pages that agree on the number of rows that came",
+      true,
+      [page(records(2), 1, 2, 3), page(records(1, 3), 2, 2, 3)],
+    ],
+    ["is not pages without a number of rows", false, [page(records(2), 1, 2), page(records(1, 3), 2, 2)]],
+    ["is not pages of which one is without it", false, [page(records(2), 1, 2, 3), page(records(1, 3), 2, 2)]],
+    ["is not pages that count one less in the end", false, [page(records(2), 1, 2, 4), page(records(1, 4), 2, 2, 3)]],
+    ["is not pages that show a row twice", false, [page(records(2), 1, 2, 3), page(records(2, 2), 2, 2, 3)]],
+  ])("%s", async (_, expected, pages) => {
+    let isWhole = false;
+    const numbering = new PageNumbering();
+    numbering.learn(1);
+    const listing = createListing({
+      endpoint: "listServices",
+      numbering,
+      fetchPage: async (number) => pages[number - 1] ?? { data: [] },
+      maxPages: 9,
+      pageSize: 2,
+      onWhole: () => {
+        isWhole = true;
+      },
+    });
+    await listing.all();
+    expect(isWhole).toBe(expected);
+  });
+});

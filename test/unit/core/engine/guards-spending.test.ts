@@ -129,8 +129,9 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     return endpoint === "registerDomain" ? { ...record, invoice } : { service: record, invoice };
   });
   const account = new Account(reader, { statusWords: {} });
-  // The plan was made from the list as it was then.
+  // The plan was made from the list as it was then; somebody has approved it since.
   await account.plans();
+  account.refresh();
   const result = await apply({
     ...common,
     plan: made,

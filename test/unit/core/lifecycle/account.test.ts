@@ -5,7 +5,9 @@ import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { isNotFound } from "../../../../src/core/lifecycle/account.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
 import { ApiError, HostformError } from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
 import {
+  type FakeAccount,
   failure,
   fakeAccount,
   kindOf,
@@ -27,6 +29,7 @@ const page = (status: number) =>
 function readerOf() {
   const asked: string[] = [];
   const answers: Record<string, (names: readonly string[]) => unknown> = {};
+  const clock = { now: 42 };
   const all = (name: string) => ({
     list: () => ({
       all: async () => {
@@ -45,9 +48,9 @@ function readerOf() {
     invoices: all("invoices"),
     services: all("services"),
     domains: { check },
-    hostNow: () => 42,
+    hostNow: () => clock.now,
   };
-  return { account: new Account(reader as unknown as Reader, { statusWords: { odd: "live" } }), asked, answers };
+  return { clock, account: new Account(reader as unknown as Reader, { statusWords: { odd: "live" } }), asked, answers };
 }
 
 describe("a collection", () => {
@@ -247,6 +250,23 @@ describe("before something is ordered", () => {
     expect(asked).toEqual(["list", "list"]);
   });
 
+  it.each<[string, boolean, (fake: FakeAccount) => unknown, number]>([
+    ["no second time when it was read a moment ago, certainly whole", true, () => undefined, 1],
+    ["again when a row may have moved past the first reading", false, () => undefined, 2],
+    ["again when that is longer ago", true, (fake) => Object.assign(fake, { now: () => START + 15_000 }), 2],
+    ["again when a clock was set back", true, (fake) => Object.assign(fake, { now: () => START - 15_000 }), 2],
+    ["again when a person was waited for", true, ({ account }) => account.refresh(), 2],
+    ["again when it is out of date", true, ({ account, kind }) => account.outdate(kind), 2],
+  ])("it is read %s", async (_, isWhole, then, times) => {
+    const fake = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    fake.isWhole = isWhole;
+    await fake.account.list(fake.kind);
+    then(fake);
+    for (let orders = 0; orders < 2; orders++)
+      expect([...(await fake.account.recheck(fake.kind)).keys()]).toEqual(["1001"]);
+    expect(fake.asked).toHaveLength(times);
+  });
+
   it("what was read before a pause is kept beside it", async () => {
     const { account, kind, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     await account.list(kind);
@@ -307,7 +327,7 @@ describe("what other processes of this machine make", () => {
       since.push(count);
       return { changed, unknownAt: undefined };
     };
-    const account = new Account({} as Reader, { statusWords: {} }, undefined, turns);
+    const account = new Account({ hostNow: () => START } as unknown as Reader, { statusWords: {} }, undefined, turns);
     return { account, kind, asked, state, since, turn: { others } as unknown as CreateTurn };
   };
 
@@ -348,12 +368,18 @@ describe("what other processes of this machine make", () => {
 
 describe("the plans", () => {
   it("are read once, and again where prices may have changed", async () => {
-    const { account, asked, answers } = readerOf();
+    const { account, asked, answers, clock } = readerOf();
     answers.plans = () => [{ plan_id: asked.length }];
+    expect(await account.freshPlans()).toEqual([{ plan_id: 1 }]);
     expect(await account.plans()).toEqual([{ plan_id: 1 }]);
-    expect(await account.plans()).toEqual([{ plan_id: 1 }]);
+    clock.now += 14_999;
+    expect(await account.freshPlans()).toEqual([{ plan_id: 1 }]);
+    clock.now += 1;
     expect(await account.freshPlans()).toEqual([{ plan_id: 2 }]);
-    expect(await account.knownPlans()).toEqual([{ plan_id: 2 }]);
+    account.refresh();
+    expect(await account.plans()).toEqual([{ plan_id: 2 }]);
+    expect(await account.freshPlans()).toEqual([{ plan_id: 3 }]);
+    expect(await account.knownPlans()).toEqual([{ plan_id: 3 }]);
   });
 
   it.each([
