@@ -13,6 +13,12 @@ const TEMPLATE = {
   description: "An expression such as ${hosting_service.NAME.id}.",
 };
 
+const ADDRESS = {
+  type: "string",
+  pattern: "^[a-z][a-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_-]*(\\[.+\\])?$",
+  description: 'An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"].',
+};
+
 /** `schemas/hosting.schema.json`: what an editor knows of a declaration in YAML (JSON Schema, draft-07). */
 export function jsonSchema(kinds: Kinds): string {
   const top = [...kinds.values()].filter((kind) => kind.nested === undefined);
@@ -60,11 +66,33 @@ export function jsonSchema(kinds: Kinds): string {
         propertyNames: { pattern: NAME },
         additionalProperties: output(),
       },
+      moved: list(
+        "Resources that are recorded under another address from now on. The plan shows it; apply writes it.",
+        { from: ADDRESS, to: ADDRESS },
+      ),
+      removed: list("Resources that are no longer declared, and what becomes of them.", {
+        from: ADDRESS,
+        destroy: {
+          type: "boolean",
+          description: "false: the account stays as it is. true: it is removed as its deletion_policy says.",
+        },
+      }),
+      import: list("Existing objects to adopt instead of making new ones.", {
+        to: ADDRESS,
+        id: { type: ["string", "integer"], description: "Id of the object in the API." },
+      }),
       ...Object.fromEntries(top.map((kind) => [kind.section, section(kind, kinds)])),
     },
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
+
+/** A list of maps that need each of their keys. */
+const list = (description: string, properties: Schema): Schema => ({
+  type: ["array", "null"],
+  description,
+  items: { type: "object", additionalProperties: false, required: Object.keys(properties), properties },
+});
 
 function section(kind: Kind, kinds: Kinds): Schema {
   return {

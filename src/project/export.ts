@@ -1,5 +1,6 @@
 /** What `export` writes: the declaration as a configuration of Terraform, and what is in the way of using it there. */
 import path from "node:path";
+import { moved } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   type AttributePath,
@@ -39,7 +40,7 @@ export async function exportConfiguration(
   ]);
   const { document, diagnostics: found } = terraformConfiguration({
     desired,
-    state,
+    state: moved(desired, state).state,
     kinds,
     attributesOf: (kind) => schemaOf(kind).attributes,
     origin: `\`hostform export\` from ${desired.files.map((name) => path.basename(name)).join(", ")}`,

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   located,
   type Plan,
+  type RemovedBlock,
   resourceOf,
   type ValueObject,
 } from "../model/index.ts";
@@ -74,23 +75,24 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
   return [located(diagnostic, resource.locate([]))];
 }
 
-/** The `removed` blocks: which recorded resources are only forgotten; one that is still declared is an error. */
-export function removedBlocks({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): {
-  isForgotten(address: string): boolean;
-  readonly diagnostics: readonly Diagnostic[];
-} {
+/** Which recorded resources `removed` blocks only forget. A block that names an instance outranks one that names all. */
+export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
+  const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));
+  return (address) => (destroyed.get(address) ?? destroyed.get(resourceOf(address))) === false;
+}
+
+/** What a `removed` block names and is still declared: each an error at the block. */
+export function removedErrors({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): Diagnostic[] {
+  if (removed.length === 0) return [];
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));
-  const still = removed.filter(({ from }) => names.has(from));
-  const kept = new Set(removed.flatMap(({ from, destroy }) => (destroy ? [] : [from])));
-  return {
-    isForgotten: (address) => kept.has(address) || kept.has(resourceOf(address)),
-    diagnostics: still.map(({ from, range }) => ({
+  return removed
+    .filter(({ from }) => names.has(from))
+    .map(({ from, range }) => ({
       severity: "error",
       code: "config.reference",
       summary: `${from} is still declared, but a removed block names it`,
       remedies: ["Remove one of the two blocks."],
       address: from,
       ...(range && { range }),
-    })),
-  };
+    }));
 }

@@ -1,3 +1,4 @@
+import { walk } from "../model/graph.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -30,9 +31,9 @@ interface MovedState {
  * @throws HostformError `config.reference` when what has moved is still declared, or moves go in a circle.
  */
 export function moved(desired: Pick<Desired, "resources" | "moved">, state: State): MovedState {
+  const wrong = moveErrors(desired);
+  if (wrong.length > 0) throw new HostformError(wrong);
   const declared = new Set(desired.resources.map(({ address }) => address));
-  const blocks = desired.moved ?? [];
-  checkBlocks(blocks, declared);
   const moves: Move[] = [];
   const diagnostics: Diagnostic[] = [];
   const resources = new Map(state.resources);
@@ -43,7 +44,7 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
     resources.set(to, { ...resource, address: to });
     moves.push({ from, to });
   };
-  for (const block of ordered(blocks)) {
+  for (const block of inOrder(desired.moved ?? []).order) {
     for (const { from, to } of steps(block, resources)) {
       if (resources.has(to)) diagnostics.push(occupied(block, from, to));
       else move(from, to);
@@ -97,52 +98,55 @@ function followed(resources: ReadonlyMap<string, ResourceState>, moves: readonly
   );
 }
 
-/** Each block after those that move something to where it moves from. */
-function ordered(blocks: readonly MovedBlock[]): MovedBlock[] {
-  const done: MovedBlock[] = [];
-  let open = [...blocks];
-  while (open.length > 0) {
-    const targets = new Set(open.map(({ to }) => resourceOf(to)));
-    const ready = open.filter(({ from }) => !targets.has(resourceOf(from)));
-    const next = ready.length > 0 ? ready : open.filter(({ from }) => !open.some(({ to }) => to === from));
-    if (next.length === 0) throw new HostformError(open.slice(0, 1).map(circle));
-    done.push(...next);
-    open = open.filter((block) => !next.includes(block));
-  }
-  return done;
+/** Each block after those that move something to where it moves from, and an instance before the rest of its resource. */
+function inOrder(blocks: readonly MovedBlock[]) {
+  const byTo = Map.groupBy(blocks, ({ to }) => to);
+  const within = Map.groupBy(blocks, ({ to }) => resourceOf(to));
+  const instances = Map.groupBy(blocks, ({ from }) => resourceOf(from));
+  const nodes = new Map(blocks.map((block) => [block.from, block]));
+  const before = ({ from, to }: MovedBlock): readonly MovedBlock[] => {
+    const resource = resourceOf(from);
+    if (from !== resource) return [...(byTo.get(from) ?? []), ...(byTo.get(resource) ?? [])];
+    if (to !== resourceOf(to)) return byTo.get(from) ?? [];
+    return [...(within.get(from) ?? []), ...(instances.get(from) ?? []).filter((one) => one.from !== from)];
+  };
+  const { order, circles } = walk(nodes.keys(), (name) =>
+    before(nodes.get(name) as MovedBlock).map(({ from }) => from),
+  );
+  const blockOf = (name: string) => nodes.get(name) ?? [];
+  return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-function checkBlocks(blocks: readonly MovedBlock[], declared: ReadonlySet<string>): void {
+/** What is wrong with the `moved` blocks, whatever is recorded: each mistake at its block. */
+export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
+  if (blocks.length === 0) return [];
+  const declared = new Set(resources.map(({ address }) => address));
   const names = new Set([...declared].map(resourceOf));
-  const wrong = blocks.flatMap((block): Diagnostic[] => {
-    const { from, to, range } = block;
-    const place = range === undefined ? {} : { range };
+  const [byFrom, byTo] = [Map.groupBy(blocks, ({ from }) => from), Map.groupBy(blocks, ({ to }) => to)];
+  const wrong = blocks.flatMap(({ from, to, range }): Diagnostic[] => {
+    const refuse = (summary: string, remedy: string): Diagnostic[] => [
+      { severity: "error", code: "config.reference", summary, remedies: [remedy], ...(range && { range }) },
+    ];
+    if (parseAddress(from)?.type !== parseAddress(to)?.type)
+      return refuse(`${from} cannot move to ${to}: the types differ`, "Correct one of the two.");
     const keyed = parseAddress(from)?.key !== undefined;
-    if (keyed ? declared.has(from) : names.has(from)) {
-      const summary = `${from} has moved to ${to}, but is still declared`;
-      return [{ severity: "error", code: "config.reference", summary, remedies: ["Remove one of the two."], ...place }];
-    }
+    if (from !== to && (keyed ? declared.has(from) : names.has(from)))
+      return refuse(`${from} has moved to ${to}, but is still declared`, "Remove one of the two.");
     // As in Terraform: it is unknown which of the two is meant, and the other one would be ordered or removed.
-    const other = blocks.find((one) => one !== block && (one.from === from || one.to === to));
-    if (other !== undefined) {
-      const twice = other.from === from ? `${from} has moved to two places` : `Two resources have moved to ${to}`;
-      return [
-        { severity: "error", code: "config.reference", summary: twice, remedies: ["Remove one of the two."], ...place },
-      ];
-    }
-    if (parseAddress(from)?.type === parseAddress(to)?.type) return [];
-    const summary = `${from} cannot move to ${to}: the types differ`;
-    return [{ severity: "error", code: "config.reference", summary, remedies: ["Correct one of the two."], ...place }];
+    const [forks, joins] = [byFrom.get(from)?.length ?? 0, byTo.get(to)?.length ?? 0];
+    if (forks > 1) return refuse(`${from} has moved to two places`, "Remove one of the two.");
+    return joins > 1 ? refuse(`Two resources have moved to ${to}`, "Remove one of the two.") : [];
   });
-  if (wrong.length > 0) throw new HostformError(wrong);
+  return wrong.length > 0 ? wrong : inOrder(blocks).circles.map(circle);
 }
 
 function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
   return {
-    severity: "warning",
+    // Terraform warns and plans to destroy it; here that could suspend a site.
+    severity: "error",
     code: "config.reference",
     summary: `${from} cannot move to ${to}: something is recorded there already`,
-    detail: `${from} is no longer declared, so this plan removes it as far as its deletion_policy allows.`,
+    detail: `${from} is no longer declared: without the block that moves it, it is removed as its deletion_policy says.`,
     remedies: [{ do: "see", what: "recorded" }],
     address: from,
     ...(range && { range }),

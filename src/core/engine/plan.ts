@@ -17,7 +17,7 @@ import {
 import { kindOf, kindsOf } from "./evaluate.ts";
 import { checkGuards, ordersOf } from "./guards.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects } from "./identity.ts";
-import { preventDestroyErrors, removedBlocks } from "./lifecycle.ts";
+import { forgottenBy, preventDestroyErrors } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
 import type { Unread } from "./observe.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
@@ -38,15 +38,14 @@ export function plan(options: PlanOptions): Plan {
   const ownerOf = ownerIn(recordedAll, kinds);
   const made = planDeclared({ ...options, kinds, desired: { ...desired, resources } }, ownerOf);
   const changes = new Map(made.changes);
-  const { isForgotten, diagnostics: stillDeclared } = removedBlocks(desired);
-  const diagnostics = [...made.diagnostics, ...stillDeclared];
+  const diagnostics = [...made.diagnostics];
   const declared = new Set(desired.resources.map(({ address }) => address));
+  const isForgotten = forgottenBy(desired.removed);
   const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   for (const prior of dropped) {
     const kind = kindOf(prior.address, kinds);
     const observation = observed.observations.get(prior.address);
     if (kind === undefined || observation === undefined) continue;
-    const forget = isForgotten(prior.address);
     const planned = planRemoval({
       kind,
       prior,
@@ -55,7 +54,7 @@ export function plan(options: PlanOptions): Plan {
       now: observed.now?.get(prior.provider) ?? now,
       settings: desired.providers.get(prior.provider),
       ownerOf: (remote) => ownerOf(prior.provider, kind, remote),
-      forget,
+      forget: isForgotten(prior.address),
     });
     changes.set(prior.address, planned.change);
     diagnostics.push(...planned.diagnostics);

@@ -12,11 +12,13 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
+import { removedErrors } from "./lifecycle.ts";
+import { moveErrors } from "./moves.ts";
 
 /**
  * Checks a whole declaration without touching the account: every value, and what must be unique among resources of one
  * account (the same domain declared twice would be ordered twice; the same order reference would be one order; of two secrets
- * written to one place, one would be lost).
+ * written to one place, one would be lost); and the blocks that move and remove what is recorded.
  */
 export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Diagnostic[] {
   const kinds = kindsOf(desired, all);
@@ -42,7 +44,7 @@ export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Dia
     else if (reference !== undefined && first !== undefined)
       diagnostics.push(sameReference(resource, first, reference));
   }
-  return diagnostics;
+  return [...diagnostics, ...moveErrors(desired), ...removedErrors(desired)];
 }
 
 interface Known {

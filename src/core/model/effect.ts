@@ -186,15 +186,14 @@ function effectsOfChange(change: Change, site: string | undefined): Effect[] {
 
 function saidOf(change: Change, site: string | undefined): Said[] {
   const name = site ?? change.address;
-  const imported = change.importing === undefined ? [] : [adopted(name)];
+  const { importing, previousAddress } = change;
+  const moved = `${name} is recorded as ${change.address}, so far ${previousAddress}.`;
+  const first = importing ? [adopted(name)] : previousAddress === undefined ? [] : [recorded(moved)];
   const effect = effectOf(change);
-  if (effect === "none") {
-    if (imported.length > 0 || change.previousAddress === undefined) return imported;
-    return [recorded(`${name} is recorded as ${change.address}, so far ${change.previousAddress}.`)];
-  }
-  if (change.type === "hosting_grant") return [...imported, ...accessOf(change, name)];
-  if (change.type === "hosting_webhook") return [...imported, integrationOf(change, name)];
-  return [...imported, ...siteEffects(change, effect, name)];
+  if (effect === "none") return first;
+  if (change.type === "hosting_grant") return [...first, ...accessOf(change, name)];
+  if (change.type === "hosting_webhook") return [...first, integrationOf(change, name)];
+  return [...first, ...siteEffects(change, effect, name)];
 }
 
 function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[] {

@@ -113,7 +113,7 @@ export function namesSecret(key: string): boolean {
 
 /** Top-level keys of a stack that other JSON hardly ever has. */
 const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
-const SECTIONS = ["project", "provider", "providers", "guards", "backend", "outputs"];
+const SECTIONS = ["project", "provider", "providers", "guards", "backend", "outputs", "moved", "removed", "import"];
 
 /**
  * Whether a text looks like a declaration in YAML: it has one of the keys at the beginning of a line, or in a map in JSON

@@ -16,6 +16,7 @@ import type { ReadContext } from "../source/templates.ts";
 import { locate, type MapTree, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
 import { readOutputs } from "./outputs.ts";
+import { readRefactoring } from "./refactoring.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 import { readGuards, readProvider, readSecretSource } from "./settings.ts";
@@ -52,7 +53,7 @@ export function parseDeclaration(
   const context = { env: reader, complete, diags };
   const sections = fragments.flatMap((fragment) => fragment.backends);
   const backend = mergeBackend(sections, complete, context);
-  const merged = merge(fragments, files, limits.resources, context);
+  const merged = merge(fragments, files, limits.resources, kinds, context);
   const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list() };
 }
@@ -64,6 +65,7 @@ function merge(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
   mostResources: number,
+  kinds: Kinds,
   context: MergeContext,
 ): Desired | undefined {
   const { complete, diags } = context;
@@ -83,7 +85,12 @@ function merge(
     diags.addUnknown(span, sentence, name, [...providers.keys()], { fix }, "provider.unknown");
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
-  const resources = readable.map((draft) => desiredResource(draft, dependsOn.get(draft.address) ?? [], context));
+  const sections = fragments.flatMap(({ refactoring }) => refactoring);
+  const { moved, removed, importIds } = readRefactoring(sections, { ...references, kinds });
+  const resources = readable.map((draft) => {
+    const importId = draft.importId ?? importIds.get(draft.address);
+    return desiredResource({ ...draft, importId }, dependsOn.get(draft.address) ?? [], context);
+  });
   const outputs = fragments.flatMap((fragment) => (fragment.outputs === undefined ? [] : [fragment.outputs]));
   return {
     project: project ?? "",
@@ -91,6 +98,8 @@ function merge(
     resources,
     ...(outputs.length > 0 && { outputs: readOutputs(outputs.flat(), { ...references, providers, resources }) }),
     ...(guards && { guards }),
+    ...(moved.length > 0 && { moved }),
+    ...(removed.length > 0 && { removed }),
     files: files.map((file) => file.path),
   };
 }

@@ -5,6 +5,7 @@ import { type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts
 import { projectNameRemark } from "../source/settings.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valueSpan } from "../source/tree.ts";
+import { REFACTORING } from "./refactoring.ts";
 import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
 
@@ -16,17 +17,19 @@ export interface Fragment {
   readonly providers: Entry[];
   readonly guards: Entry[];
   readonly backends: Entry[];
+  /** The sections `moved`, `removed` and `import`. */
+  readonly refactoring: Entry[];
   /** Undefined without a section `outputs`: then the recorded outputs stay. */
   outputs?: readonly Entry[];
   readonly drafts: ResourceDraft[];
 }
 
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`
- * and a section for each kind that is not nested in another. Keys that begin with `x-` are ignored; they hold anchors.
+ * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`,
+ * `moved`, `removed`, `import`, and a section for each kind that is not nested in another. Keys that begin with `x-` are ignored; they hold anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
-  const fragment: Fragment = { providers: [], guards: [], backends: [], drafts: [] };
+  const fragment: Fragment = { providers: [], guards: [], backends: [], refactoring: [], drafts: [] };
   if (tree.form !== "map") {
     diags.add(tree.span, "config.structure", "A declaration must be a map", {
       fix: "Begin with `project: NAME` and sections such as `services:`.",
@@ -46,6 +49,7 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
     } else if (entry.key === "project") fragment.project = readProject(entry, diags);
     else if (entry.key === "guards") fragment.guards.push(entry);
     else if (entry.key === "backend") fragment.backends.push(entry);
+    else if (REFACTORING.includes(entry.key)) fragment.refactoring.push(entry);
     else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "a map of outputs by name");
     else if (entry.key === "providers")
       fragment.providers.push(...blocksOf(entry, diags, "a map of providers by name"));
@@ -90,7 +94,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
     });
   } else if (namesSecret(key)) reportToken(entry, diags);
   else {
-    const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...sections];
+    const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...REFACTORING, ...sections];
     const near = kinds.get(key)?.section ?? diags.nearest(key, known);
     diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${suggestionOf(near)}`, {
       detail: `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,

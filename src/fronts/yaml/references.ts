@@ -102,7 +102,8 @@ function resolveDependsOn({ name, span }: SpannedName, address: string, context:
   return all ?? [];
 }
 
-function reportUndeclared(address: string, span: Span, context: ReferenceContext, remark: Remark): void {
+/** Reports an address that is not declared, with the nearest one that is. */
+export function reportUndeclared(address: string, span: Span, context: ReferenceContext, remark: Remark): void {
   const { complete, diags, drafts, instances } = context;
   if (!complete) return;
   const [instance] = instances.get(address) ?? [];

@@ -160,13 +160,18 @@ function readDependsOn(entry: Entry | undefined, address: string, diags: Diagnos
   });
 }
 
-function readImport(entry: Entry | undefined, address: string, diags: DiagnosticCollector): string | undefined {
+/** The id of an object to adopt; undefined without one and after a reported error. */
+export function readImport(
+  entry: Entry | undefined,
+  address: string | undefined,
+  diags: DiagnosticCollector,
+): string | undefined {
   if (entry === undefined) return undefined;
   const id = entry.value.form === "leaf" ? entry.value.value : undefined;
   if (Number.isInteger(id)) return String(id);
   if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
   const fix = "Write the id of the object in the API; expressions are not evaluated here.";
-  diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
+  diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { ...(address && { address }), fix });
   return undefined;
 }
 

@@ -13,13 +13,14 @@ import {
   isObject,
   type Json,
   type ProviderConfig,
+  type RemovedBlock,
   resourceOf,
   type State,
 } from "../../../core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../package.ts";
-import type { TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
+import type { TfAttribute, TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
 import { type ResourceContext, type WrittenResource, writeResource } from "./resource.ts";
-import { type Attributes, setItemWarning, tfValue, type Use, Variables, type Writing } from "./value.ts";
+import { type Attributes, addressCode, setItemWarning, tfValue, type Use, Variables, type Writing } from "./value.ts";
 
 /** What a configuration is made from. */
 interface ConfigurationParts {
@@ -65,20 +66,22 @@ export function terraformConfiguration(parts: ConfigurationParts): {
     if (kind !== undefined) written.set(name, writeResource(kind, name, instances, context));
   }
   const resources = [...written.values()].flatMap(({ blocks }) => blocks);
+  const refactored = refactoringBlocks(desired);
   const outputs = outputBlocks(desired.outputs ?? [], context);
-  const terraform = terraformBlock(desired, places, leastVersion(variables, resources));
+  const terraform = terraformBlock(desired, places, leastVersion(variables, [...resources, ...refactored]));
   const providers = providerBlocks(desired, places, parts.insecureHttp);
   const limits = guardsWarning(desired.guards);
   return {
     document: {
       comments: [...header(parts), ...(limits === undefined ? [] : [`${limits.summary}. ${limits.detail}`])],
-      blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources, ...outputs.blocks],
+      blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources, ...refactored, ...outputs.blocks],
     },
     diagnostics: [
       ...(limits === undefined ? [] : [limits]),
       ...terraform.diagnostics,
       ...[...written.values()].flatMap(({ diagnostics }) => diagnostics),
       ...outputs.diagnostics,
+      ...removedWarnings(desired),
       ...circular(written),
     ],
   };
@@ -98,7 +101,39 @@ function header({ desired, origin }: ConfigurationParts): string[] {
 /** The oldest Terraform that supports all of it; undefined: any that the provider works with. */
 function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string | undefined {
   if (variables.secrets) return "1.11";
-  return blocks.some(({ block }) => block === "import") ? "1.5" : undefined;
+  const has = (name: string) => blocks.some(({ block }) => block === name);
+  return has("removed") ? "1.7" : has("import") ? "1.5" : undefined;
+}
+
+/** `moved` and `removed`. */
+function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
+  const address = (name: string, value: string): TfAttribute => ({ name, value: { refer: addressCode(value) } });
+  return [
+    ...moved.map(({ from, to }) => ({
+      block: "moved",
+      labels: [],
+      body: [[address("from", from), address("to", to)]],
+    })),
+    ...removed.filter(namesAll).map(({ from, destroy }) => {
+      const lifecycle = { block: "lifecycle", labels: [], body: [[{ name: "destroy", value: destroy }]] };
+      return { block: "removed", labels: [], body: [[address("from", from)], [lifecycle]] };
+    }),
+  ];
+}
+
+const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
+
+/** Terraform removes all instances of a resource alike: one that is only to be forgotten would be destroyed. */
+function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
+  return removed
+    .filter((block) => !namesAll(block) && !block.destroy)
+    .map(({ from, range }) => ({
+      severity: "warning",
+      code: "config.unsupported",
+      summary: `Terraform cannot forget one instance of a resource: its plan destroys ${from}`,
+      remedies: [{ do: "forget", address: from }],
+      ...(range && { range }),
+    }));
 }
 
 function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf, type PlanOptions, plan } from "../../../../src/core/engine/index.ts";
+import { removedErrors } from "../../../../src/core/engine/lifecycle.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Observation } from "../../../../src/core/lifecycle/index.ts";
 import type { Desired, DesiredResource, JsonObject, State } from "../../../../src/core/model/index.ts";
@@ -137,9 +138,18 @@ describe("removed", () => {
     expect(planOf(desired, serviceState("prevent")).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
+  it("is most exact where it names an instance", () => {
+    const grant = recorded('hosting_grant.www["dev@acme.example"]', liveGrant);
+    const removed = [
+      { from: "hosting_grant.www", destroy: false },
+      { from: grant.address, destroy: true },
+    ];
+    expect(planOf({ ...desiredOf(), removed }, stateOf(grant)).changes).toMatchObject([{ actions: ["delete"] }]);
+  });
+
   it("is a mistake beside the block itself", () => {
     const desired = { ...desiredOf(hook({}, {})), removed: [{ from: HOOK, destroy: false }] };
-    expect(planOf(desired, hookState).diagnostics).toMatchObject([{ severity: "error", address: HOOK }]);
+    expect(removedErrors(desired)).toMatchObject([{ severity: "error", address: HOOK }]);
   });
 });
 

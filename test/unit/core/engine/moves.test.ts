@@ -54,6 +54,25 @@ describe("moves", () => {
     expect(after.resources.get('hosting_grant.g["x"]')?.dependencies).toEqual(["hosting_service.new"]);
   });
 
+  it("take an instance to a place of its own before the rest of its resource goes", () => {
+    const blocks = [
+      { from: "hosting_service.a", to: "hosting_service.b" },
+      { from: 'hosting_service.a["x"]', to: 'hosting_service.c["x"]' },
+    ];
+    const recordedOnes = ['hosting_service.a["x"]', 'hosting_service.a["y"]'];
+    expect(addresses(run([], recordedOnes, blocks))).toEqual(['hosting_service.b["y"]', 'hosting_service.c["x"]']);
+  });
+
+  it("are put in order in a time that grows with their number", () => {
+    const chain = Array.from({ length: 20_000 }, (_, n) => ({
+      from: `hosting_service.a${n}`,
+      to: `hosting_service.a${n + 1}`,
+    })).reverse();
+    expect(addresses(run(["hosting_service.a20000"], ["hosting_service.a0"], chain))).toEqual([
+      "hosting_service.a20000",
+    ]);
+  });
+
   // Otherwise adding `count` to a block would look like a new order beside one that is no longer declared.
   it("go from one to the first of several and back without a word", () => {
     expect(addresses(run(["hosting_service.a[0]", "hosting_service.a[1]"], ["hosting_service.a"]))).toEqual([
@@ -66,14 +85,14 @@ describe("moves", () => {
     expect(run(['hosting_service.a["x"]'], ["hosting_service.a"]).moves).toEqual([]);
   });
 
-  it("leave alone what has no place to go, with a warning", () => {
+  it("are refused where something is recorded already: what stays behind could be a site that the plan suspends", () => {
     const result = run(
       ["hosting_service.new"],
       ["hosting_service.old", "hosting_service.new"],
       [{ from: "hosting_service.old", to: "hosting_service.new" }],
     );
     expect(result.moves).toEqual([]);
-    expect(result.diagnostics).toMatchObject([{ severity: "warning", address: "hosting_service.old" }]);
+    expect(result.diagnostics).toMatchObject([{ severity: "error", address: "hosting_service.old" }]);
   });
 
   it("give the state back as it is when nothing moved", () => {

@@ -1,0 +1,187 @@
+import { hasReferences } from "../../core/expression/references.ts";
+import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import { formatAddress, type MovedBlock, parseAddress, type RemovedBlock, resourceOf } from "../../core/model/index.ts";
+import { suggestionOf, unique } from "../source/diagnostics.ts";
+import { rangeOf, type Span } from "../source/source.ts";
+import { type Entry, isNull, type MapTree, stringOf, valueSpan } from "../source/tree.ts";
+import { type ReferenceContext, reportUndeclared } from "./references.ts";
+import { readImport } from "./resource.ts";
+
+/** Reads the sections that change which address an object is recorded under: `moved`, `removed` and `import`. */
+
+/** The sections, and the keys of their items: all of them are needed. */
+const SECTIONS = { moved: ["from", "to"], removed: ["from", "destroy"], import: ["to", "id"] } as const;
+type Section = keyof typeof SECTIONS;
+
+export const REFACTORING: readonly string[] = Object.keys(SECTIONS);
+
+interface Refactoring {
+  readonly moved: readonly MovedBlock[];
+  readonly removed: readonly RemovedBlock[];
+  /** The ids of the objects to adopt, by address. */
+  readonly importIds: ReadonlyMap<string, string>;
+}
+
+interface RefactoringContext extends ReferenceContext {
+  readonly kinds: Kinds;
+}
+
+/** Reads the sections of all documents. What needs no state is checked here and by the core; the plan does the rest. */
+export function readRefactoring(sections: readonly Entry[], context: RefactoringContext): Refactoring {
+  const items = (section: Section) =>
+    sections.filter(({ key }) => key === section).flatMap((entry) => itemsOf(entry, section, context));
+  const removed = withNested(readRemoved(items("removed"), context), context, nestedRemoval);
+  const moved = withNested(readMoved(items("moved"), removed, context), context, nestedMove);
+  return { moved, removed, importIds: readImports(items("import"), context) };
+}
+
+function readMoved(
+  items: readonly MapTree[],
+  removed: readonly RemovedBlock[],
+  context: RefactoringContext,
+): MovedBlock[] {
+  const read = items.flatMap((item) => {
+    const [from, to] = [addressIn(item, "moved", "from", context), addressIn(item, "moved", "to", context)];
+    return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(item.span), item }];
+  });
+  // Where something has moved may have moved on, or be removed since.
+  const left = new Set([...read, ...removed].map(({ from }) => from));
+  return read.map(({ item, ...block }) => {
+    const { from, to } = block;
+    if (!left.has(to) && !left.has(resourceOf(to)) && parseAddress(from)?.type === parseAddress(to)?.type)
+      checkDeclared(item, to, context, from === resourceOf(from));
+    return block;
+  });
+}
+
+function readRemoved(items: readonly MapTree[], context: RefactoringContext): RemovedBlock[] {
+  const { diags } = context;
+  const read = items.flatMap((item) => {
+    const from = addressIn(item, "removed", "from", context);
+    const flag = item.entries.get("destroy");
+    const destroy = flag?.value.form === "leaf" ? flag.value.value : undefined;
+    if (typeof destroy !== "boolean") {
+      const fix =
+        "Write `destroy: false` to leave the account as it is, or `destroy: true` to remove it as its deletion_policy says.";
+      if (flag === undefined) diags.add(item.span, "config.missing_attribute", "`removed` needs `destroy`", { fix });
+      else diags.add(valueSpan(flag), "config.structure", "`destroy` must be true or false", { fix });
+    }
+    if (from === undefined || typeof destroy !== "boolean") return [];
+    return [{ from, destroy, range: rangeOf(item.span), keySpan: item.span }];
+  });
+  return unique(read, ({ from }) => `The removal of ${from}`, diags).map(({ keySpan: _, ...block }) => block);
+}
+
+function readImports(items: readonly MapTree[], context: RefactoringContext): Map<string, string> {
+  const { diags, drafts } = context;
+  const ids = new Map<string, string>();
+  for (const item of items) {
+    const to = addressIn(item, "import", "to", context);
+    const given = item.entries.get("id");
+    if (given === undefined) {
+      diags.add(item.span, "config.missing_attribute", "`import` needs `id`", { fix: "Write the id of the object." });
+    }
+    const id = readImport(given, to, diags);
+    if (to === undefined || id === undefined || !checkDeclared(item, to, context, false)) continue;
+    if (ids.has(to) || drafts.get(to)?.importId !== undefined) {
+      const remark = { address: to, fix: "Remove one of the two." };
+      diags.add(item.span, "config.duplicate", `${to} is imported twice`, remark);
+    }
+    ids.set(to, id);
+  }
+  return ids;
+}
+
+/** The items of a section that are maps; other mistakes of their form are reported. */
+function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): MapTree[] {
+  const { value } = section;
+  const keys = SECTIONS[name];
+  const fix = `Write a list: \`- {${keys.map((key) => `${key}: …`).join(", ")}}\`.`;
+  if (isNull(value)) return [];
+  if (value.form !== "list") {
+    diags.add(valueSpan(section), "config.structure", `\`${name}\` must be a list`, { fix });
+    return [];
+  }
+  return value.items.flatMap((item) => {
+    if (item.form !== "map") {
+      diags.add(item.span, "config.structure", `An item of \`${name}\` must be a map`, { fix });
+      return [];
+    }
+    for (const { key, keySpan } of item.entries.values()) {
+      if (!(keys as readonly string[]).includes(key))
+        diags.addUnknown(keySpan, `\`${name}\` has no "${key.slice(0, 100)}"`, key, keys, { fix });
+    }
+    return [item];
+  });
+}
+
+/** The address under a key, in its one spelling; undefined after a reported error. */
+function addressIn(
+  item: MapTree,
+  section: Section,
+  key: "from" | "to",
+  { kinds, diags }: RefactoringContext,
+): string | undefined {
+  const entry = item.entries.get(key);
+  if (entry === undefined) {
+    const fix = `Write \`${key}: hosting_service.NAME\`.`;
+    diags.add(item.span, "config.missing_attribute", `\`${section}\` needs \`${key}\``, { fix });
+    return undefined;
+  }
+  const text = stringOf(entry.value) ?? "";
+  const address = hasReferences(text) ? undefined : parseAddress(text);
+  if (address !== undefined && kinds.has(address.type)) return formatAddress(address);
+  const near = address === undefined ? undefined : diags.nearest(address.type, [...kinds.keys()]);
+  const summary = `This is not the address of a resource.${suggestionOf(near)}`;
+  const fix = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
+  diags.add(valueSpan(entry), "config.reference", summary, { fix });
+  return undefined;
+}
+
+/** Whether an address is declared; reported at the `to` of the item otherwise. @param all whether it may mean all instances. */
+function checkDeclared(item: MapTree, to: string, context: RefactoringContext, all: boolean): boolean {
+  if (context.drafts.has(to) || (all && context.instances.has(to))) return true;
+  const entry = item.entries.get("to");
+  const span: Span = entry === undefined ? item.span : valueSpan(entry);
+  reportUndeclared(to, span, context, {
+    fix: "Correct the address, or remove the item once nothing is recorded there.",
+  });
+  return false;
+}
+
+/**
+ * Adds to the blocks of resources what they mean for those that are nested in them, which are called after them: the grants of a
+ * service go where it goes, and are left alone with it. What has a block of its own is left to that.
+ */
+function withNested<Block extends { readonly from: string; readonly to?: string }>(
+  blocks: readonly Block[],
+  { kinds, instances }: RefactoringContext,
+  nest: (block: Block, inner: (address: string) => string) => Block | undefined,
+): Block[] {
+  const all = [...blocks];
+  const used = new Set(blocks.flatMap(({ from, to }) => (to === undefined ? [from] : [from, `to ${to}`])));
+  const within = (outer: string): readonly Kind[] => [...kinds.values()].filter(({ nested }) => nested?.in === outer);
+  for (const block of blocks) {
+    const { type = "", key } = parseAddress(block.from) ?? {};
+    for (const kind of key === undefined ? within(type) : []) {
+      const added = nest(block, (address) => `${kind.type}.${parseAddress(address)?.name}`);
+      if (added === undefined || instances.has(added.from) || used.has(added.from) || used.has(`to ${added.to}`))
+        continue;
+      used.add(added.from).add(`to ${added.to}`);
+      all.push(added);
+    }
+  }
+  return all;
+}
+
+const nestedMove = ({ from, to, range }: MovedBlock, inner: (address: string) => string): MovedBlock | undefined => {
+  const [source, target] = [parseAddress(from), parseAddress(to)];
+  if (source?.type !== target?.type || target?.key !== undefined) return undefined;
+  return { from: inner(from), to: inner(to), ...(range && { range }) };
+};
+
+const nestedRemoval = ({ from, destroy, range }: RemovedBlock, inner: (address: string) => string): RemovedBlock => ({
+  from: inner(from),
+  destroy,
+  ...(range && { range }),
+});

@@ -1,0 +1,119 @@
+/** Renamed, given up and adopted by declaration: what the plan shows, and that only apply records it. */
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "suspend" };
+const GRANTS = { grants: { "dev@acme.example": "manage" } };
+const [OLD, NEW] = ["hosting_service.www", "hosting_service.site"];
+const [OLD_GRANT, NEW_GRANT] = ["www", "site"].map((name) => `hosting_grant.${name}["dev@acme.example"]`);
+
+async function applied(): Promise<Project> {
+  const project = await startProject({ declare: { project: "p", services: { www: { ...SITE, ...GRANTS } } } });
+  await project.apply();
+  project.changesSent();
+  return project;
+}
+
+const declareMove = (project: Project, more: object = {}) =>
+  project.declare({
+    project: "p",
+    services: { site: { ...SITE, ...GRANTS } },
+    moved: [{ from: OLD, to: NEW }],
+    ...more,
+  });
+
+describe("a service that is called otherwise", () => {
+  it("moves with its grants: shown in every format, recorded by apply alone, and nothing is sent", async () => {
+    const project = await applied();
+    await declareMove(project);
+    for (const format of ["text", "markdown", "html", "json"]) {
+      const flags = format === "text" ? [] : format === "json" ? ["--json"] : ["--format", format];
+      const { out, code } = await project.run("plan", ...flags);
+      expect(code).toBe(0);
+      const text = out.replaceAll("&quot;", '"').replaceAll('\\"', '"').replaceAll("\\_", "_");
+      for (const address of [OLD, NEW, OLD_GRANT, NEW_GRANT]) expect(text, format).toContain(address);
+    }
+    expect(await project.recorded(OLD ?? "")).toBeDefined();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.recorded(OLD ?? "")).toBeUndefined();
+    expect(await project.recorded(NEW_GRANT ?? "")).toBeDefined();
+    // The block may stay: there is nothing left to do.
+    await project.expectNoChanges();
+  });
+
+  it("is an error where something is recorded already, not a site that is suspended", async () => {
+    const project = await applied();
+    const other = { ...SITE, domain: "shop.acme.example" };
+    await project.declare({ project: "p", services: { www: { ...SITE, ...GRANTS }, site: other } });
+    await project.apply();
+    project.changesSent();
+    await project.declare({ project: "p", services: { site: other }, moved: [{ from: OLD, to: NEW }] });
+    const { code, text } = await project.run("apply", "--auto-approve");
+    expect(code).toBe(1);
+    expect(text).toContain("something is recorded there already");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it.each([
+    ["of another kind", { moved: [{ from: "hosting_webhook.www", to: NEW }] }, "the types differ"],
+    ["to where it is", { moved: [{ from: NEW, to: NEW }] }, "circle"],
+    ["still declared", { removed: [{ from: NEW, destroy: false }] }, "still declared"],
+    [
+      "in a circle",
+      {
+        moved: [
+          { from: "hosting_service.a", to: "hosting_service.b" },
+          { from: "hosting_service.b", to: "hosting_service.a" },
+        ],
+      },
+      "circle",
+    ],
+  ])("is a mistake that validate names, without a request: %s", async (_, more, words) => {
+    const project = await startProject();
+    await declareMove(project, more);
+    const { code, text } = await project.run("validate");
+    expect(code).toBe(1);
+    expect(text).toContain(words);
+    expect(project.sent()).toEqual([]);
+  });
+});
+
+describe("a service that is given up", () => {
+  it("stays as it is with its grants where the block says so, whatever its policy", async () => {
+    const project = await applied();
+    await project.declare({ project: "p", removed: [{ from: OLD, destroy: false }] });
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.recorded(OLD ?? "")).toBeUndefined();
+    expect(await project.recorded(OLD_GRANT ?? "")).toBeUndefined();
+    expect(project.control.list("services").at(-1)).toMatchObject({ status: "active" });
+    await project.expectNoChanges();
+  });
+
+  it("is removed as policy and limits say where the block asks for that", async () => {
+    const project = await applied();
+    await project.declare({ project: "p", removed: [{ from: OLD, destroy: true }] });
+    const refused = await project.run("apply", "--auto-approve");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("--allow-removals");
+    expect(project.changesSent()).toEqual([]);
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toContain("POST /services/1003/suspend");
+  });
+});
+
+it("a service that is there is adopted by a block beside it, and not ordered", async () => {
+  const project = await applied();
+  await project.run("state", "rm", OLD ?? "", OLD_GRANT ?? "");
+  const [service] = project.control.list("services").slice(-1);
+  await project.declare({
+    project: "p",
+    services: { www: SITE },
+    import: [{ to: OLD, id: String(service?.id) }],
+  });
+  await project.apply();
+  expect(project.changesSent()).toEqual([]);
+  expect((await project.recorded(OLD ?? ""))?.attributes.id).toBe(String(service?.id));
+  await project.expectNoChanges();
+});
