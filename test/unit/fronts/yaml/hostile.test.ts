@@ -4,7 +4,7 @@ import { declare, declareFiles } from "./fakes.ts";
 
 /** Texts made of what means something to YAML or to a declaration, so that many of them go deep before they fail. */
 const pieces = fc.constantFrom(
-  ..."project: p|services:|webhooks:|providers:|provider: beta|grants:|depends_on:|import: 1|a|b|domain|: |- |? |, |\n|\n  |\n    |\t|{|}|[|]|&a |*a|<<: |!x |!!str |'|\"|#|\\|>-|---|...|%YAML 1.1\n|~|null|0x1|1e999|.nan|${|}|$${|${env.A}|${hosting_service.a.id}|hosting_service.b|__proto__|constructor|\uFEFF|\r\n|\u0000|\u2028|😀|\ud800|é".split(
+  ..."project: p|services:|webhooks:|providers:|provider: beta|grants:|depends_on:|import: 1|moved:|removed:|import:|from: hosting_service.a|to: hosting_service.b|destroy: true|a|b|domain|: |- |? |, |\n|\n  |\n    |\t|{|}|[|]|&a |*a|<<: |!x |!!str |'|\"|#|\\|>-|---|...|%YAML 1.1\n|~|null|0x1|1e999|.nan|${|}|$${|${env.A}|${hosting_service.a.id}|hosting_service.b|__proto__|constructor|\uFEFF|\r\n|\u0000|\u2028|😀|\ud800|é".split(
     "|",
   ),
 );
