@@ -45,7 +45,7 @@ export async function buildProvider(outfile: string): Promise<string[]> {
 }
 
 /** Leaves out zod's other fifty languages: a sixth of the file, which is read at every start. */
-const englishOnly: Plugin = {
+export const englishOnly: Plugin = {
   name: "english-only",
   setup(bundle) {
     bundle.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path: file }) => ({

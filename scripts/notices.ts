@@ -8,6 +8,8 @@ const LICENSES = path.join(import.meta.dirname, "licenses");
 /** Texts that a package does not bring along: its own licence, or that of what it embeds in turn. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   "@bufbuild/protobuf": ["Apache-2.0.txt"],
+  "pg-types": ["pg-types.txt"],
+  pgpass: ["pgpass.txt"],
   undici: ["llhttp.txt"],
 };
 

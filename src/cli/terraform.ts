@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { getAsset, getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
 import { errnoOf, fail } from "../core/model/index.ts";
 import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
@@ -14,6 +15,7 @@ import {
   PROVIDER_ADDRESS,
   packageFiles,
   platformOf,
+  standaloneFiles,
 } from "../fronts/terraform/package.ts";
 import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
@@ -31,10 +33,15 @@ export interface InstallFlags {
 interface InstallSite {
   readonly platform: string;
   readonly arch: string;
-  readonly root: string;
+  /** Of the npm package; undefined: what runs is the single executable, which is the provider as well. */
+  readonly root: string | undefined;
 }
 
-const thisSite = (): InstallSite => ({ platform: process.platform, arch: process.arch, root: packageRoot() });
+const thisSite = (): InstallSite => ({
+  platform: process.platform,
+  arch: process.arch,
+  root: isSea() ? undefined : packageRoot(),
+});
 
 /**
  * `hostform terraform install`: puts the provider where Terraform finds it without a registry, and prints what a
@@ -46,15 +53,13 @@ export async function runTerraformInstall(
   flags: InstallFlags,
   { platform, arch, root }: InstallSite = thisSite(),
 ): Promise<number> {
-  const target = platformOf(platform, arch);
+  const target = platformOf(platform, arch, root === undefined);
   const mirror =
-    flags.mirror === undefined ? pluginFolder(project.source) : path.resolve(project.source.cwd, flags.mirror);
+    flags.mirror === undefined
+      ? pluginFolder(project.source, platform)
+      : path.resolve(project.source.cwd, flags.mirror);
   const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
-  const files = packageFiles({
-    provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
-    license: await built(path.join(root, "LICENSE"), root),
-    notices: await built(path.join(root, "dist/terraform", NOTICES), root),
-  });
+  const files = root === undefined ? await standalonePackage(target) : await builtPackage(root);
   const before = await attempt(mirror, async () => {
     const standing = await standingIn(folder, files);
     if (standing === "other" && flags.force !== true) refuseOther(folder);
@@ -62,7 +67,7 @@ export async function runTerraformInstall(
     return standing;
   });
   if (terminal.json) {
-    const file = path.join(folder, EXECUTABLE);
+    const file = path.join(folder, files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE);
     printJson(terminal, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
     return 0;
   }
@@ -81,10 +86,27 @@ export async function runTerraformInstall(
 }
 
 /** The folder that Terraform searches by default. @throws HostformError `usage` without a home. */
-function pluginFolder(source: ProjectSource): string {
+function pluginFolder(source: ProjectSource, platform: string): string {
+  if (platform === "win32" && source.env.APPDATA) return path.join(source.env.APPDATA, "terraform.d", "plugins");
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
   return fail("usage", "HOME is not set, so the folder in which Terraform looks for providers is unknown", {
     remedies: ["Name one: `hostform terraform install --mirror DIR`."],
+  });
+}
+
+/** What this executable installs: itself. @throws Node's errors. */
+async function standalonePackage(platform: string): Promise<readonly PackageFile[]> {
+  const asset = (name: string) => new Uint8Array(getRawAsset(name) as ArrayBuffer);
+  const texts = { license: asset("LICENSE"), notices: asset("NOTICES.txt") };
+  return standaloneFiles(await readFile(process.execPath), texts, platform);
+}
+
+/** What the npm package installs. @throws HostformError `terraform.install` when the provider was not built. */
+async function builtPackage(root: string): Promise<readonly PackageFile[]> {
+  return packageFiles({
+    provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
+    license: await built(path.join(root, "LICENSE"), root),
+    notices: await built(path.join(root, "dist/terraform", NOTICES), root),
   });
 }
 
@@ -175,7 +197,8 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
 
 /** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
 export async function runTerraformSchema(terminal: Terminal): Promise<number> {
-  terminal.out(await readFile(path.join(packageRoot(), "schemas/provider.json"), "utf8"));
+  const name = "provider.json";
+  terminal.out(isSea() ? getAsset(name, "utf8") : await readFile(path.join(packageRoot(), "schemas", name), "utf8"));
   return 0;
 }
 

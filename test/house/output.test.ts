@@ -24,6 +24,7 @@ describe("output", () => {
 
   it("reaches the streams of the process in few places: the real ones of the guard, before anything is loaded, and where Terraform reads", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
+      "cli/executable.ts",
       "cli/main.ts",
       "cli/system-io.ts",
       "fronts/terraform/wire/log.ts",
@@ -36,7 +37,7 @@ describe("output", () => {
 
   it("is put behind the guard in one place, and the real streams are opened in one", () => {
     expect(using(/\bguardIo\(/)).toEqual(["cli/cli.ts", "cli/guarded-io.ts"]);
-    expect(using(/\bsystemIo\(/)).toEqual(["cli/main.ts", "cli/system-io.ts"]);
+    expect(using(/\bsystemIo\(/)).toEqual(["cli/executable.ts", "cli/main.ts", "cli/system-io.ts"]);
   });
 
   it("is revealed by the commands that are asked for a secret, and by no other", () => {

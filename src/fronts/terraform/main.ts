@@ -125,4 +125,4 @@ async function main(args: readonly string[]): Promise<void> {
   await start(tls, (endpoint) => handshakeLine(endpoint, tls?.identity), false);
 }
 
-await main(process.argv.slice(2));
+main(process.argv.slice(2)).catch(die);

@@ -11,7 +11,7 @@ export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 export const BUNDLE = "provider.mjs";
 export const NOTICES = "provider.NOTICES.txt";
 
-/** The platforms of a release: those with a shell, because the launcher is a shell script. */
+/** The platforms of the launcher: those with a shell, because it is a shell script. */
 export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
 
 /** Go's names, which Terraform uses, where Node has others. */
@@ -19,18 +19,17 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "3
 
 /**
  * This machine in Terraform's words: `linux_amd64`.
- * @throws HostformError `terraform.install` on Windows.
+ * @param standalone hostform runs as a single executable, which is the provider as well and needs no launcher.
+ * @throws HostformError `terraform.install` on Windows, unless it is standalone.
  */
-export function platformOf(platform: string, arch: string): string {
-  if (platform === "win32") {
-    fail("terraform.install", "The Terraform provider cannot be installed on Windows", {
-      detail: "Terraform starts the provider by a shell script, which Windows cannot run.",
-      remedies: [
-        "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
-      ],
+export function platformOf(platform: string, arch: string, standalone = false): string {
+  if (platform === "win32" && !standalone) {
+    fail("terraform.install", "The Terraform provider of the npm package cannot be installed on Windows", {
+      detail: "Terraform starts it by a shell script, which Windows cannot run.",
+      remedies: ["Install it with the single executable, hostform.exe, which needs no Node.js (docs/install.md)."],
     });
   }
-  return `${platform}_${ARCHITECTURES[arch] ?? arch}`;
+  return `${platform === "win32" ? "windows" : platform}_${ARCHITECTURES[arch] ?? arch}`;
 }
 
 /** The oldest Node that the provider runs on; package.json says the same. */
@@ -80,7 +79,25 @@ export interface PackageContents {
   readonly notices: Uint8Array;
 }
 
-/** All files of the package. Terraform's lock file has a hash of them, so a mirror and a release must be equal. */
+/**
+ * All files of a package with the single executable. Terraform's lock file has a hash of them, so what the executable installs
+ * and what a release holds must be equal.
+ * @param platform Terraform's name of it.
+ */
+export function standaloneFiles(
+  executable: Uint8Array,
+  { license, notices }: Pick<PackageContents, "license" | "notices">,
+  platform: string,
+): readonly PackageFile[] {
+  const name = platform.startsWith("windows") ? `${EXECUTABLE}.exe` : EXECUTABLE;
+  return [
+    { name: "LICENSE", content: license, mode: 0o644 },
+    { name: NOTICES, content: notices, mode: 0o644 },
+    { name, content: executable, mode: 0o755 },
+  ];
+}
+
+/** All files of a package that runs on Node. Terraform's lock file has a hash of them, so a mirror and an archive must be equal. */
 export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
   return [
     { name: "LICENSE", content: license, mode: 0o644 },

@@ -1,0 +1,122 @@
+// The single executables: Node with the command line and the Terraform provider in it (src/cli/executable.ts).
+import { execFileSync } from "node:child_process";
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import process from "node:process";
+import { type BuildOptions, build } from "esbuild";
+import { englishOnly } from "./build-provider.ts";
+import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
+import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "./release/pinned.ts";
+
+const root = path.resolve(import.meta.dirname, "..");
+
+/** Where Node looks for what is put into it, as its documentation of single executables names it. */
+const RESOURCE = "NODE_SEA_BLOB";
+const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+
+/** What is the same in the executables of all platforms. */
+export interface Payload {
+  /** What Node reads at its start: the program and its assets. */
+  readonly blob: Uint8Array;
+  /** The licences of all that is in an executable, Node's with what it embeds in turn included. */
+  readonly notices: Uint8Array;
+}
+
+/**
+ * Bundles the program, and writes it with its assets as Node reads them.
+ * @param workshop a folder for what is made on the way. @param cache of {@link unpacked}.
+ * @throws Error when the sources cannot be bundled, or a package has no licence.
+ */
+export async function buildPayload(workshop: string, cache: string): Promise<Payload> {
+  const source = (contents: string) => ({ stdin: { contents, resolveDir: root } });
+  const cli = 'export { runCli } from "./src/cli/cli.ts"; export { systemIo } from "./src/cli/system-io.ts";';
+  const inputs = [
+    ...(await bundle({ entryPoints: ["src/cli/executable.ts"] }, path.join(workshop, "main.cjs"))),
+    ...(await bundle(source(cli), path.join(workshop, "hostform.cjs"))),
+    ...(await bundle(source('import "./src/fronts/terraform/main.ts";'), path.join(workshop, "provider.cjs"))),
+  ];
+  const license = await readFile(path.join(await unpacked(NODES.linux_amd64, cache), "LICENSE"), "utf8");
+  const head = "hostform is one file, and these packages are parts of it, with Node.js last. Their licences:";
+  const notices = `${await noticesOf(await packagesOf(inputs, root), head)}\n${"=".repeat(80)}\n\nNode.js ${NODE}\n\n${license}`;
+  await writeFile(path.join(workshop, "NOTICES.txt"), notices);
+
+  const blob = path.join(workshop, "hostform.blob");
+  const config = {
+    main: path.join(workshop, "main.cjs"),
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    assets: {
+      "hostform.cjs": path.join(workshop, "hostform.cjs"),
+      "provider.cjs": path.join(workshop, "provider.cjs"),
+      "provider.json": path.join(root, "schemas/provider.json"),
+      "NOTICES.txt": path.join(workshop, "NOTICES.txt"),
+      LICENSE: path.join(root, "LICENSE"),
+    },
+  };
+  await writeFile(path.join(workshop, "sea.json"), JSON.stringify(config));
+  execFileSync(await nodeOfThisMachine(cache), ["--experimental-sea-config", "sea.json"], {
+    cwd: workshop,
+    stdio: "pipe",
+  });
+  return { blob: await readFile(blob), notices: Buffer.from(notices) };
+}
+
+/** @returns the files that are in the bundle, relative to the project. */
+async function bundle(entry: BuildOptions, outfile: string): Promise<string[]> {
+  const { metafile } = await build({
+    ...entry,
+    absWorkingDir: root,
+    outfile,
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target: "node22.20",
+    // There is nothing to load a module from, not even for what is loaded late.
+    supported: { "dynamic-import": false },
+    // Other forms of pg, which is in the executable: nobody can install it beside.
+    external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
+    minify: true,
+    // Stack traces name functions.
+    keepNames: true,
+    legalComments: "none",
+    metafile: true,
+    preserveSymlinks: true,
+    // Where the package lies: an executable lies nowhere, and asks `isSea` first.
+    logOverride: { "empty-import-meta": "silent" },
+    plugins: [englishOnly],
+    logLevel: "warning",
+  });
+  return embeddedFiles(metafile);
+}
+
+/** Only the version that reads a blob writes it. @throws Error on a machine for which there is no executable. */
+async function nodeOfThisMachine(cache: string): Promise<string> {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const platform = `${system}_${process.arch === "x64" ? "amd64" : process.arch}`;
+  const node: Pinned | undefined = (NODES as Readonly<Record<string, Pinned>>)[platform];
+  if (node === undefined) throw new Error(`Executables cannot be made on ${platform}`);
+  return programOf(await unpacked(node, cache), system === "windows");
+}
+
+const programOf = (folder: string, windows: boolean) => path.join(folder, "bin", windows ? "node.exe" : "node");
+
+/**
+ * Writes the executable of a platform. The same payload gives the same bytes. On macOS it needs a signature before it runs: the
+ * one of Node no longer fits.
+ */
+export async function writeExecutable(file: string, payload: Payload, platform: Platform, cache: string) {
+  await mkdir(path.dirname(file), { recursive: true });
+  await copyFile(programOf(await unpacked(NODES[platform], cache), platform === "windows_amd64"), file);
+  await chmod(file, 0o755);
+  const injector = path.join(await unpacked(POSTJECT, cache), "dist/api.js");
+  const segment = platform.startsWith("darwin") ? { machoSegmentName: "NODE_SEA" } : {};
+  // In a process of its own: it is CommonJS, prints about what it does not know in Node's own file, and takes a lot of memory.
+  const script = `const { readFileSync } = require("node:fs");
+    const [injector, file, resource, blob, options] = process.argv.slice(1);
+    require(injector).inject(file, resource, readFileSync(blob), JSON.parse(options));`;
+  const blob = `${file}.blob`;
+  await writeFile(blob, payload.blob);
+  const options = JSON.stringify({ sentinelFuse: FUSE, ...segment });
+  execFileSync(process.execPath, ["-e", script, injector, file, RESOURCE, blob, options], { stdio: "pipe" });
+  await rm(blob);
+}

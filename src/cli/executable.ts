@@ -1,0 +1,36 @@
+/**
+ * What a single executable starts with: the command line, or the Terraform provider where the file has the name that Terraform
+ * looks for. Both are assets of the file (scripts/build-executable.ts), compiled only when they run.
+ */
+import path from "node:path";
+import { getAsset } from "node:sea";
+import { compileFunction } from "node:vm";
+import { versionAnswer } from "./version.ts";
+
+/** Runs an asset as a CommonJS module: there is no file system that it could be loaded from. @returns its exports. */
+function load(asset: string): unknown {
+  const module = { exports: {} };
+  const run = compileFunction(getAsset(asset, "utf8"), ["module", "exports", "require"], { filename: asset });
+  run(module, module.exports, builtin);
+  return module.exports;
+}
+
+/** @throws Error with the code of a missing module: what a dependency could use, and does without. */
+function builtin(id: string): unknown {
+  const found = process.getBuiltinModule(id);
+  if (found === undefined) throw Object.assign(new Error(`Cannot find module '${id}'`), { code: "MODULE_NOT_FOUND" });
+  return found;
+}
+
+async function commandLine(args: readonly string[]): Promise<void> {
+  // As Node does where a module never finishes: a command without an outcome has not succeeded.
+  process.exitCode = 13;
+  const { runCli, systemIo } = load("hostform.cjs") as typeof import("./cli.ts") & typeof import("./system-io.ts");
+  process.exitCode = await runCli(args, systemIo());
+}
+
+const args = process.argv.slice(2);
+const version = versionAnswer(args);
+if (path.basename(process.execPath).startsWith("terraform-provider-hosting")) load("provider.cjs");
+else if (version === undefined) void commandLine(args);
+else process.stdout.write(`${version}\n`);
