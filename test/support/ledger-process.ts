@@ -14,7 +14,7 @@ if (who === "hold") {
   const database = openDatabase(file);
   // Written to the file before its end, so that it has to be taken back.
   database.exec("PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; BEGIN IMMEDIATE");
-  database.exec("UPDATE requests SET record = 'half of it'; CREATE TABLE filler (text)");
+  database.exec("UPDATE events SET event = 'half of it'; CREATE TABLE filler (text)");
   for (let i = 0; i < 200; i++) database.exec(`INSERT INTO filler VALUES ('${"x".repeat(3_000)}')`);
   say("holding");
   // Keeps the process, and with it the change, until it is killed.

@@ -97,7 +97,7 @@ function prepare(database: DatabaseSync) {
     add: database.prepare("INSERT INTO creates (process, owner, thing, at, outcome) VALUES (?, ?, ?, ?, ?)"),
     remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
     left: database.prepare("SELECT * FROM creates WHERE outcome = 'begun' AND process <> ?"),
-    since: database.prepare("SELECT 1 FROM creates WHERE serial > ? AND process <> ? LIMIT 1"),
+    lastOfOthers: database.prepare("SELECT max(serial) AS last FROM creates WHERE serial > ? AND process <> ?"),
     unknownAt: database.prepare(
       "SELECT max(at) AS at FROM creates WHERE outcome = 'unknown' AND process <> ? AND (owner = '' OR owner <> ?)",
     ),
@@ -139,6 +139,8 @@ export class SharedCreateTurns implements CreateTurns {
   #entered = 0;
   #othersUntil = 0;
   #alone = false;
+  /** The last serial of another process in an open file, of those up to `until`: this process's own are not read again. */
+  #seen: { readonly of: Statements; readonly until: number; readonly last: number } | undefined;
 
   /** @param place the database file. */
   constructor(place: string, options: CreateTurnsOptions) {
@@ -256,11 +258,18 @@ export class SharedCreateTurns implements CreateTurns {
         statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown");
       }
       // A count smaller than before is that of another file.
-      const changed = statements.since.get(since, this.#who) !== undefined || countOf(statements) < since;
+      const changed = this.#lastOfOthers(statements) > since || countOf(statements) < since;
       const at = statements.unknownAt.get(this.#who, own)?.at;
       return { changed, unknownAt: typeof at === "number" ? at : undefined };
     });
     return found ?? { changed: false, unknownAt: undefined };
+  }
+
+  #lastOfOthers(of: Statements): number {
+    const seen = this.#seen?.of === of ? this.#seen : { until: 0, last: 0 };
+    const last = Number(of.lastOfOthers.get(seen.until, this.#who)?.last ?? seen.last);
+    this.#seen = { of, until: countOf(of), last };
+    return last;
   }
 
   #earlier(own: string, thing: string, since: number): EarlierCreate | undefined {

@@ -23,17 +23,10 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export {
-  type Acceptance,
-  type Ledger,
-  MemoryLedger,
-  type Refusal,
-  type Reservation,
-  type WaitReason,
-  WINDOW_MS,
-} from "./ledger.ts";
+export { type Ledger, MemoryLedger } from "./ledger.ts";
 export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
+export { type Acceptance, type Refusal, type Reservation, type WaitReason, WINDOW_MS } from "./rolling-window.ts";
 export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

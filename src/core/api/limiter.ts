@@ -3,7 +3,8 @@ import { budgetShare, type Clock, type EnvVars, fail } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
-import { type Ledger, type WaitReason, WINDOW_MS } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+import { type WaitReason, WINDOW_MS } from "./rolling-window.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;

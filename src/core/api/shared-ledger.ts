@@ -6,7 +6,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import type { Diagnostic } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type Acceptance, type Ledger, MemoryLedger, type Refusal, type Reservation, RollingWindow } from "./ledger.ts";
+import { type Ledger, MemoryLedger } from "./ledger.ts";
+import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
@@ -20,12 +21,32 @@ const PATIENCE = 40;
  * far less than a millisecond. One that was stopped right then is not waited for here, as that would block the process.
  */
 const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
-const SCHEMA = "CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), record TEXT NOT NULL) STRICT";
+/**
+ * The window as it was after the event `serial`, and the events since. What happens costs a row, not the whole window, and
+ * each process reads only the rows of the others.
+ */
+const SCHEMA = `CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
+  CREATE TABLE events (serial INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT`;
+/** The window is written down again after so many events, or after as many as it has requests. */
+const FOLD_AFTER = 200;
 
 const prepare = (database: DatabaseSync) => ({
-  read: database.prepare("SELECT record FROM requests WHERE one = 1"),
-  write: database.prepare("INSERT OR REPLACE INTO requests (one, record) VALUES (1, ?)"),
+  folded: database.prepare("SELECT serial FROM requests"),
+  read: database.prepare("SELECT record FROM requests"),
+  since: database.prepare("SELECT serial, event FROM events WHERE serial > ? ORDER BY serial"),
+  add: database.prepare("INSERT INTO events (serial, event) VALUES (?, ?)"),
+  fold: database.prepare("INSERT OR REPLACE INTO requests (one, serial, record) VALUES (1, ?, ?)"),
+  forget: database.prepare("DELETE FROM events WHERE serial <= ?"),
 });
+
+type Statements = ReturnType<typeof prepare>;
+
+/** What a process knows of an open file: the window after the event `serial`. */
+interface Known {
+  readonly of: Statements;
+  readonly window: RollingWindow;
+  serial: number;
+}
 
 /**
  * A ledger for all processes of this machine that use one token, in a database file. Nothing is held between two calls, or by
@@ -34,15 +55,14 @@ const prepare = (database: DatabaseSync) => ({
  * @internal The published types must not need `node:sqlite`.
  */
 export class SharedLedger implements Ledger {
-  readonly #file: DatabaseFile<ReturnType<typeof prepare>>;
+  readonly #file: DatabaseFile<Statements>;
   readonly #who: string;
   readonly #onWarning: (reason: unknown) => void;
-  /** The window as this process wrote it last. */
-  #last = "";
+  #known: Known | undefined;
   /** Instead of the file, once that cannot be used. */
   #alone: RollingWindow | undefined;
   /** What could not be written down yet because another process was at the file. */
-  #owed: ((window: RollingWindow) => void)[] = [];
+  #owed: LedgerEvent[] = [];
   #refusals = 0;
 
   /**
@@ -73,59 +93,73 @@ export class SharedLedger implements Ledger {
   }
 
   async reserve(now: number, limit: number): Promise<Reservation> {
-    return this.#change((window) => window.reserve(now, limit, this.#who)) ?? { waitMs: ASK_AGAIN_MS, left: 0 };
+    return this.#happen(["reserve", now, limit, this.#who]) ?? { waitMs: ASK_AGAIN_MS, left: 0 };
   }
 
   async refuse(refusal: Refusal): Promise<void> {
-    this.#owe((window) => window.refuse(refusal));
+    this.#owed.push(["refuse", refusal]);
+    this.#happen();
   }
 
   async accept(acceptance: Acceptance): Promise<void> {
-    this.#owe((window) => window.accept(acceptance));
+    this.#owed.push(["accept", acceptance]);
+    this.#happen();
   }
 
   close(): void {
     this.#file.close();
   }
 
-  #owe(change: (window: RollingWindow) => void): void {
-    this.#owed.push(change);
-    this.#change(() => undefined);
-  }
-
-  /** @returns undefined when another process is at the file: nothing was changed. */
-  #change<T>(change: (window: RollingWindow) => T): T | undefined {
-    const all = (window: RollingWindow) => {
-      for (const owed of this.#owed) owed(window);
-      return change(window);
-    };
-    let result: T;
+  /** @returns undefined when another process is at the file: nothing was changed, and what is owed is still owed. */
+  #happen(event?: LedgerEvent): Reservation | undefined {
+    const events = event === undefined ? this.#owed : [...this.#owed, event];
+    let window: RollingWindow;
     try {
-      result = this.#alone === undefined ? this.#update(all) : all(this.#alone);
+      window = this.#alone ?? this.#write(events);
     } catch (error) {
       this.#refusals += 1;
       if (databaseTrouble(error) === "busy" && this.#refusals < PATIENCE) return undefined;
       this.#onWarning(error);
-      this.#alone = RollingWindow.parse(this.#last);
+      window = this.#alone = this.#known?.window ?? new RollingWindow();
       this.close();
-      result = all(this.#alone);
     }
     this.#refusals = 0;
     this.#owed = [];
-    return result;
+    // Only now: what was not written down did not happen.
+    return events.map((one) => window.apply(one)).at(-1);
   }
 
-  /** Reads the window, changes it and writes it down, in one step for all processes. */
-  #update<T>(change: (window: RollingWindow) => T): T {
-    const [result, text] = this.#file.change(({ read, write }) => {
-      const window = RollingWindow.parse(String(read.get()?.record ?? ""));
-      const result = change(window);
-      const text = JSON.stringify(window);
-      write.run(text);
-      return [result, text];
+  /** Writes events down behind those of the others, in one step for all processes. @returns the window before them. */
+  #write(events: readonly LedgerEvent[]): RollingWindow {
+    const known = this.#file.change((statements) => {
+      const known = this.#catchUp(statements);
+      for (const [i, event] of events.entries()) statements.add.run(known.serial + 1 + i, JSON.stringify(event));
+      return known;
     });
-    this.#last = text;
-    return result;
+    known.serial += events.length;
+    return known.window;
+  }
+
+  /** Learns what the others wrote down, and folds the events into the window when they have become many. */
+  #catchUp(statements: Statements): Known {
+    const folded = Number(statements.folded.get()?.serial ?? 0);
+    let known = this.#known;
+    if (known?.of !== statements || known.serial < folded)
+      known = {
+        of: statements,
+        window: RollingWindow.parse(String(statements.read.get()?.record ?? "")),
+        serial: folded,
+      };
+    for (const { serial, event } of statements.since.all(known.serial)) {
+      known.window.replay(String(event));
+      known.serial = Number(serial);
+    }
+    if (known.serial - folded >= Math.max(FOLD_AFTER, known.window.size)) {
+      statements.fold.run(known.serial, JSON.stringify(known.window));
+      statements.forget.run(known.serial);
+    }
+    this.#known = known;
+    return known;
   }
 }
 

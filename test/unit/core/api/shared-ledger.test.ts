@@ -12,8 +12,10 @@ import {
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ledgerFor, MemoryLedger } from "../../../../src/core/api/index.ts";
+import { RollingWindow } from "../../../../src/core/api/rolling-window.ts";
 import { SharedLedger } from "../../../../src/core/api/shared-ledger.ts";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
@@ -109,12 +111,73 @@ describe("several processes", () => {
 function recordIn(file: string): { seen: number; bookings: number } {
   const database = openDatabase(file);
   try {
-    const { seen, bookings } = JSON.parse(String(database.prepare("SELECT record FROM requests").get()?.record));
-    return { seen, bookings: bookings.length };
+    const window = RollingWindow.parse(String(database.prepare("SELECT record FROM requests").get()?.record));
+    for (const { event } of database.prepare("SELECT event FROM events ORDER BY serial").all())
+      window.replay(String(event));
+    return { seen: window.toJSON().seen, bookings: window.size };
   } finally {
     database.close();
   }
 }
+
+describe("what is written down", () => {
+  const step = fc.record({
+    who: fc.integer({ min: 0, max: 2 }),
+    what: fc.constantFrom("reserve", "reserve", "reserve", "accept", "refuse"),
+    afterMs: fc.constantFrom(0, 0, 10, 200, 3_000, 20_000, -500),
+    remaining: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }),
+  });
+
+  it("makes the same window for several processes as for one, however often it is folded, and for one that comes later", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 230, maxLength: 460, size: "max" }), async (steps) => {
+        const file = path.join(temporaryFolder(), "token.requests");
+        const ledgers: SharedLedger[] = [];
+        const window = new RollingWindow();
+        let now = START;
+        let sentAt = START;
+        for (const [i, { who, what, afterMs, remaining }] of steps.entries()) {
+          now += afterMs;
+          // A process ends, and another begins.
+          if (i % 97 === 96) ledgers[who]?.close();
+          if (i % 97 === 96) delete ledgers[who];
+          ledgers[who] ??= new SharedLedger(() => file, `process ${who}`);
+          const budget = remaining === undefined ? {} : { budget: { remaining, until: now + 20_000 } };
+          const answer = { now, sentAt, limit: 60 };
+          if (what === "reserve") {
+            const booked = window.reserve(now, 60, `process ${who}`);
+            if (booked.waitMs === 0) sentAt = now;
+            expect(await ledgers[who].reserve(now, 60)).toEqual(booked);
+          } else if (what === "accept") {
+            window.accept({ ...answer, ...budget });
+            await ledgers[who].accept({ ...answer, ...budget });
+          } else {
+            const refusal = { ...answer, askedMs: undefined, marginMs: 300, isCounted: remaining !== undefined };
+            window.refuse(refusal);
+            await ledgers[who].refuse(refusal);
+          }
+        }
+        for (const ledger of ledgers) ledger?.close();
+        expect(recordIn(file)).toEqual({ seen: window.toJSON().seen, bookings: window.size });
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  it.each(["no event", "[]", '["reserve","x",60,"me"]', '["refuse",{}]', '["other",{"now":1,"sentAt":1,"limit":1}]'])(
+    "counts for nothing where it is %s",
+    async (text) => {
+      const file = path.join(temporaryFolder(), "token.requests");
+      const warnings: unknown[] = [];
+      await ledgerOn(file).reserve(START, 60);
+      const database = openDatabase(file);
+      database.prepare("INSERT INTO events (serial, event) VALUES (2, ?)").run(text);
+      database.close();
+      expect(await ledgerOn(file, warnings).reserve(START, 60)).toMatchObject({ waitMs: 0, left: 58 });
+      expect(warnings).toEqual([]);
+    },
+  );
+});
 
 describe("when the file cannot be used, requests are counted in this process, with one warning:", () => {
   it("another process does not release it", async () => {
@@ -154,7 +217,7 @@ describe("when the file cannot be used, requests are counted in this process, wi
     const warnings: unknown[] = [];
     const small = (place: string) => {
       const database = openDatabase(place);
-      database.exec("PRAGMA page_size = 512; PRAGMA max_page_count = 3");
+      database.exec("PRAGMA page_size = 512; PRAGMA max_page_count = 6");
       return database;
     };
     const ledger = new SharedLedger(

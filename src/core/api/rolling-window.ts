@@ -1,0 +1,407 @@
+/** The requests of the last minute, counted, and what the host's refusals say about its limit. */
+import { isObject } from "../model/index.ts";
+
+/** What a ledger answers to a request that wants to leave. */
+export interface Reservation {
+  /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
+  readonly waitMs: number;
+  /** How many more may follow in this minute. */
+  readonly left: number;
+  /** Why it has to wait, where the ledger knows. */
+  readonly why?: WaitReason;
+}
+
+/** Why a request has to wait, and who sent the requests of the last minute. */
+export interface WaitReason {
+  /**
+   * `budget`: as many are sent as the limit allows. `pause`: the host refused one and asked for a pause. `turn`: another
+   * process is next. `spread`: after a refusal requests are spread over the minute.
+   */
+  readonly cause: "budget" | "pause" | "turn" | "spread";
+  /** Requests a minute, as far as refusals taught it. */
+  readonly limit: number;
+  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
+  readonly own: number;
+  readonly others: number;
+  readonly elsewhere: number;
+}
+
+/** The answer to one request, as the ledger needs it. */
+export interface Acceptance {
+  readonly now: number;
+  readonly sentAt: number;
+  /** The limit that is kept to. */
+  readonly limit: number;
+  /** What the host says it will take until a moment. */
+  readonly budget?: { readonly remaining: number; readonly until: number };
+}
+
+/** A refusal of one request (429). */
+export interface Refusal extends Omit<Acceptance, "budget"> {
+  /** How long the host asks to wait, in ms. */
+  readonly askedMs?: number | undefined;
+  /** Added to the pause, in ms, so that not all come back at once. */
+  readonly marginMs: number;
+  /** Whether the host says with its answers how many requests remain: then its refusals say nothing new about its limit. */
+  readonly isCounted: boolean;
+}
+
+/** The window of §8, "60 requests per minute", in milliseconds. */
+export const WINDOW_MS = 60_000;
+
+/**
+ * A request sent later may arrive sooner: sends are remembered a little longer than the window, so that the server
+ * never counts more than we do.
+ */
+const MARGIN_MS = 1_000;
+/** How late one that waits may come and still have its turn. */
+const GRACE_MS = 1_000;
+/** How soon to ask again while another has the turn. */
+const TURN_MS = 100;
+/** No pause is kept for longer, whatever was asked for: after that the server is asked again. */
+const LONGEST_PAUSE_MS = 3_600_000;
+/** Clocks are often corrected by less than this. */
+const SET_BACK_MS = 1_000;
+/** The pause after a first refusal that asks for none: a host with small bursts takes more by then. */
+const FIRST_PAUSE_MS = 5_000;
+/** A host that asks for a pause this long counts by the minute; a shorter one is that of a small burst. */
+const LONG_PAUSE_MS = 15_000;
+/** After a refusal requests are spread over the minute for this long, and may come in bursts again then. */
+const SPACED_MS = 600_000;
+/** Requests that are spread over the minute are this much further apart than the limit asks. */
+const SLACK = 1.03;
+/** A refusal never lowers the limit to less than this share: somebody else may have used the rest for once. */
+const LEAST_SHARE = 1 / 4;
+/** With others about, so many of the requests that the host has left are left to them: all see the last ones at the same time. */
+const LEFT_TO_OTHERS = 2;
+
+/** Of requests that others have sent, as the server reports them. */
+const FOREIGN = "";
+
+/** What can happen to a window. The same events in the same order make the same window, in whatever process. */
+export type LedgerEvent =
+  | readonly [what: "reserve", now: number, limit: number, who: string]
+  | readonly [what: "refuse", refusal: Refusal]
+  | readonly [what: "accept", acceptance: Acceptance];
+
+/** A request that counts until it leaves the window. */
+interface Booking {
+  readonly until: number;
+  readonly who: string;
+  /** What the host answered so far. A refused one is counted, as some hosts do, but says nothing about what the host takes. */
+  readonly answer: "none" | "taken" | "refused";
+}
+
+/**
+ * The requests of the last minute, of one or of several processes. Knows no clock and no file: a ledger in memory holds
+ * one, a ledger on disk writes it down between any two calls. Times are milliseconds since the epoch.
+ *
+ * §8 does not say how the host counts its minute. A rolling window satisfies fixed windows, sliding windows and token
+ * buckets alike, so requests leave at once as long as it has room. What the host refuses nevertheless teaches it more:
+ *
+ * 1. After any refusal requests are spread over the minute: that suits hosts with small bursts and weighted windows.
+ * 2. A refusal after a long pause, or one that asks for it, is that of a lower limit: what the host took in the last minute.
+ * 3. After five minutes without a refusal that limit grows, faster and faster: somebody else may have used the token.
+ * 4. Where the host says what remains and others use it up at the same time, what remains is spread over its time.
+ */
+export class RollingWindow {
+  /** Ascending. */
+  #bookings: Booking[] = [];
+  /** Who waits, and until when a turn is kept for each. */
+  #waiting = new Map<string, number>();
+  #pausedUntil = 0;
+  /** The latest time that was seen. */
+  #seen = 0;
+  /** When the last request left, and the first: what was sent before that is not known. */
+  #lastSent = 0;
+  #firstSent = 0;
+  /** Refusals in a row. */
+  #refusals = 0;
+  /** When the last refusal came; 0: never, or too long ago to matter. */
+  #refusedAt = 0;
+  /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
+  #refusedUntil = 0;
+  /** Requests that the host took since the last refusal. */
+  #taken = 0;
+  /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
+  #learned = 0;
+  #learnedBefore = 0;
+  /** When the host last reported that others use the token while we send; 0: never, or too long ago to matter. */
+  #othersAt = 0;
+  /** The most requests of others that there can have been in the host's window, which ends at `until`. */
+  #others = { until: 0, most: Number.POSITIVE_INFINITY };
+  /** With others about: how far apart requests are, so that what the host has left lasts until a moment. */
+  #budget = { until: 0, apartMs: 0 };
+
+  /** How many requests count now: what the window costs to write down grows with them. */
+  get size(): number {
+    return this.#bookings.length;
+  }
+
+  /** @returns what {@link reserve} returns, where that is the event. */
+  apply(event: LedgerEvent): Reservation | undefined {
+    const [what, first] = event;
+    if (what === "reserve") return this.reserve(first, event[2], event[3]);
+    if (what === "refuse") this.refuse(first);
+    else this.accept(first);
+    return undefined;
+  }
+
+  /** Applies an event that was written as this text; what is not understood counts for nothing. */
+  replay(text: string): void {
+    const event = eventIn(text);
+    if (event !== undefined) this.apply(event);
+  }
+
+  /**
+   * Books one request at `now` if fewer than `limit` are booked, none of these few is another's turn, and the last one is
+   * long enough ago. When there are more who want to send than may, each gets an equal part of the minute.
+   */
+  reserve(now: number, limit: number, who: string): Reservation {
+    this.#settle(now);
+    const allowed = this.#allowed(now, limit);
+    if (this.#pausedUntil > now) return this.#wait(who, now, this.#pausedUntil, "pause", allowed);
+    const over = this.#bookings.length - allowed;
+    const blocking = over >= 0 ? this.#bookings[over] : undefined;
+    if (blocking !== undefined) return this.#wait(who, now, blocking.until, "budget", allowed);
+    if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS, "turn", allowed);
+    const next = this.#lastSent + this.#apartMs(now, allowed);
+    if (next > now) return this.#wait(who, now, next, "spread", allowed);
+    this.#waiting.delete(who);
+    this.#lastSent = now;
+    if (this.#firstSent === 0) this.#firstSent = now;
+    this.#book(now + WINDOW_MS + MARGIN_MS, who, 1);
+    return { waitMs: 0, left: Math.max(0, allowed - this.#bookings.length) };
+  }
+
+  /** The host refused a request that left at `sentAt`. Requests that were under way together are refused together: that is one refusal. */
+  refuse({ now, sentAt, limit, askedMs, marginMs, isCounted }: Refusal): void {
+    this.#settle(now);
+    this.#mark(sentAt, "refused");
+    const isAgain = sentAt >= this.#refusedUntil;
+    const sinceMs = this.#refusedAt > 0 ? now - this.#refusedAt : 0;
+    if (isAgain) {
+      this.#refusals += 1;
+      if (this.#refusals === 1) this.#learnedBefore = this.#allowed(now, limit);
+    }
+    if (!isCounted || this.#othersAt > 0 || (isAgain && sinceMs > 0)) {
+      const isLong = this.#refusals > 1 || (askedMs ?? 0) >= LONG_PAUSE_MS || sinceMs >= WINDOW_MS;
+      if (isAgain && this.#taken > 0 && sinceMs > 0 && sinceMs < WINDOW_MS)
+        this.#learn((this.#taken * WINDOW_MS) / sinceMs);
+      else if (isLong && sentAt - this.#firstSent >= WINDOW_MS)
+        this.#learn(this.#bookings.filter(({ answer }) => answer !== "refused").length);
+    }
+    this.#refusedAt = now;
+    if (isAgain) this.#taken = 0;
+    const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
+    if (isAgain) this.#refusedUntil = until;
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+  }
+
+  /** The host took a request that left at `sentAt`: what left before a refusal says nothing of the time after it. */
+  accept({ now, sentAt, limit, budget }: Acceptance): void {
+    if (sentAt >= this.#refusedUntil) {
+      this.#refusals = 0;
+      this.#taken += 1;
+    }
+    this.#mark(sentAt, "taken");
+    if (budget === undefined) return;
+    this.#settle(now);
+    const { remaining, until } = budget;
+    this.#noticeOthers(now, limit - remaining, until);
+    this.#budget = { until, apartMs: (until - now) / Math.max(1, remaining - LEFT_TO_OTHERS) };
+    // Once requests are spread, the host may take more each second: only when none is left they wait.
+    if (this.#refusedAt === 0 || remaining === 0) this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
+  }
+
+  toJSON() {
+    return {
+      seen: this.#seen,
+      pausedUntil: this.#pausedUntil,
+      bookings: this.#bookings.map(({ until, who, answer }) => [until, who, answer]),
+      waiting: [...this.#waiting],
+      lastSent: this.#lastSent,
+      firstSent: this.#firstSent,
+      refusals: this.#refusals,
+      taken: this.#taken,
+      refusedAt: this.#refusedAt,
+      refusedUntil: this.#refusedUntil,
+      learned: this.#learned,
+      learnedBefore: this.#learnedBefore,
+      othersAt: this.#othersAt,
+      others: [this.#others.until, this.#others.most],
+      budget: [this.#budget.until, this.#budget.apartMs],
+    };
+  }
+
+  /** The window that was written as this text; what is not understood of it counts for nothing. */
+  static parse(text: string): RollingWindow {
+    const window = new RollingWindow();
+    const json = objectIn(text);
+    window.#seen = timeIn(json.seen);
+    window.#pausedUntil = timeIn(json.pausedUntil);
+    window.#bookings = pairsIn(json.bookings)
+      .map(([until, who, answer]) => ({ until: timeIn(until), who: String(who), answer: answerIn(answer) }))
+      .sort((a, b) => a.until - b.until);
+    window.#waiting = new Map(pairsIn(json.waiting).map(([who, until]) => [String(who), timeIn(until)]));
+    window.#lastSent = timeIn(json.lastSent);
+    window.#firstSent = timeIn(json.firstSent);
+    window.#refusals = timeIn(json.refusals);
+    window.#taken = timeIn(json.taken);
+    window.#refusedAt = timeIn(json.refusedAt);
+    window.#refusedUntil = timeIn(json.refusedUntil);
+    window.#learned = Math.max(0, Math.floor(timeIn(json.learned)));
+    window.#learnedBefore = Math.max(1, Math.floor(timeIn(json.learnedBefore)));
+    window.#othersAt = timeIn(json.othersAt);
+    const [ends, most] = Array.isArray(json.others) ? json.others : [];
+    window.#others = { until: timeIn(ends), most: typeof most === "number" ? most : Number.POSITIVE_INFINITY };
+    const [until, apartMs] = Array.isArray(json.budget) ? json.budget : [];
+    window.#budget = { until: timeIn(until), apartMs: Math.min(WINDOW_MS, Math.max(0, timeIn(apartMs))) };
+    return window;
+  }
+
+  #book(until: number, who: string, count: number): void {
+    if (count <= 0) return;
+    const added = Array.from({ length: count }, (): Booking => ({ until, who, answer: "none" }));
+    let at = this.#bookings.length;
+    while (at > 0 && (this.#bookings[at - 1] as Booking).until > until) at -= 1;
+    this.#bookings.splice(at, 0, ...added);
+  }
+
+  #mark(sentAt: number, answer: "taken" | "refused"): void {
+    const until = sentAt + WINDOW_MS + MARGIN_MS;
+    for (let at = this.#firstFrom(until); this.#bookings[at]?.until === until; at++) {
+      const one = this.#bookings[at] as Booking;
+      if (one.answer !== "none" || one.who === FOREIGN) continue;
+      this.#bookings[at] = { ...one, answer };
+      return;
+    }
+  }
+
+  /** The index of the first booking that counts until this time or longer. */
+  #firstFrom(until: number): number {
+    let [low, high] = [0, this.#bookings.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#bookings[middle] as Booking).until < until) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /**
+   * Requests of others that were sent before may be of somebody who has stopped. They are still sending when there are
+   * certainly more of them than there can have been before in the same window of the host.
+   * @param used requests that the host has counted in its window, which ends at `until`.
+   */
+  #noticeOthers(now: number, used: number, until: number): void {
+    const own = this.#bookings.filter(({ who, answer }) => who !== FOREIGN && answer !== "refused");
+    const [least, most] = [used - own.length, used - own.filter(({ answer }) => answer === "taken").length];
+    if (this.#others.until <= now) this.#others = { until, most: Number.POSITIVE_INFINITY };
+    if (least > Math.max(0, this.#others.most)) this.#othersAt = now;
+    this.#others = { until, most: Math.min(this.#others.most, most) };
+  }
+
+  /** How long to wait after a refusal, in ms: as the host asks, but longer each time that did not suffice. */
+  #pauseMs(now: number, askedMs: number | undefined): number {
+    const grown = Math.min(WINDOW_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#refusals - 1));
+    const least = this.#refusals > 1 ? grown / 2 : 1_000;
+    if (askedMs !== undefined) return Math.max(Math.min(askedMs, LONGEST_PAUSE_MS), least);
+    if (this.#refusals <= 1) return grown;
+    // The host's minute is over at the latest when the first request that it took is a minute ago.
+    const [oldest] = this.#bookings.filter(({ answer }) => answer !== "refused");
+    return Math.max(grown, Math.min(WINDOW_MS, (oldest?.until ?? now) - now));
+  }
+
+  /** Takes so many requests a minute, as the host took them, for its limit. */
+  #learn(perMinute: number): void {
+    const least = Math.ceil(this.#learnedBefore * LEAST_SHARE);
+    this.#learned = Math.max(1, Math.min(this.#learnedBefore - 1, Math.max(Math.floor(perMinute), least)));
+  }
+
+  /** Requests a minute: what was learned grows by a tenth after five minutes without a refusal, then by two more, by four more … */
+  #allowed(now: number, limit: number): number {
+    if (this.#learned === 0) return limit;
+    const minutes = Math.floor((now - this.#refusedAt) / WINDOW_MS);
+    const growth = minutes < 5 ? 0 : 0.1 * (2 ** (minutes - 4) - 1);
+    return Math.min(limit, Math.floor(this.#learned * (1 + growth)));
+  }
+
+  /** How far apart requests are sent, in ms. 0: as they come. */
+  #apartMs(now: number, allowed: number): number {
+    const spread = this.#refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
+    const shared = this.#othersAt > 0 && this.#budget.until > now ? this.#budget.apartMs : 0;
+    return Math.max(spread, shared);
+  }
+
+  #wait(who: string, now: number, until: number, cause: WaitReason["cause"], limit: number): Reservation {
+    this.#waiting.set(who, until + GRACE_MS);
+    const count = (is: (booked: string) => boolean) => this.#bookings.filter((booking) => is(booking.who)).length;
+    const [own, elsewhere] = [count((booked) => booked === who), count((booked) => booked === FOREIGN)];
+    const others = this.#bookings.length - own - elsewhere;
+    return { waitMs: until - now, left: 0, why: { cause, limit, own, others, elsewhere } };
+  }
+
+  /** How many requests are others' turn: of those who wait, as many as each is short of an equal part. */
+  #keptFrom(who: string, limit: number): number {
+    const others = [...this.#waiting.keys()].filter((other) => other !== who);
+    if (others.length === 0) return 0;
+    const part = Math.max(1, Math.floor(limit / (others.length + 1)));
+    const missing = (one: string) => Math.max(0, part - this.#bookings.filter((booking) => booking.who === one).length);
+    return missing(who) > 0 ? 0 : others.reduce((sum, other) => sum + missing(other), 0);
+  }
+
+  /** Forgets what is over. After a clock was set back nothing lasts longer than a window: it must not lock the token. */
+  #settle(now: number): void {
+    const latest = now + WINDOW_MS + MARGIN_MS;
+    const longest = this.#seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS;
+    this.#pausedUntil = Math.min(this.#pausedUntil, longest);
+    this.#refusedUntil = Math.min(this.#refusedUntil, longest);
+    this.#seen = now;
+    this.#lastSent = Math.min(this.#lastSent, now);
+    this.#firstSent = Math.min(this.#firstSent, now);
+    this.#refusedAt = Math.min(this.#refusedAt, now);
+    if (now - this.#refusedAt >= SPACED_MS) {
+      this.#refusedAt = 0;
+      this.#learned = 0;
+    }
+    this.#othersAt = Math.min(this.#othersAt, now);
+    if (now - this.#othersAt >= SPACED_MS) this.#othersAt = 0;
+    if (this.#budget.until > latest) this.#budget = { until: 0, apartMs: 0 };
+    while (this.#bookings[0] !== undefined && this.#bookings[0].until <= now) this.#bookings.shift();
+    for (let at = this.#bookings.length - 1; (this.#bookings[at]?.until ?? 0) > latest; at--)
+      this.#bookings[at] = { ...(this.#bookings[at] as Booking), until: latest };
+    for (const [who, until] of this.#waiting) {
+      if (until <= now || until > Math.max(latest, this.#pausedUntil) + GRACE_MS) this.#waiting.delete(who);
+    }
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function eventIn(text: string): LedgerEvent | undefined {
+  const { event } = objectIn(`{"event":${text}}`);
+  if (!Array.isArray(event)) return undefined;
+  const [what, first, limit, who] = event;
+  const times = what === "reserve" ? [first, limit] : isObject(first) ? [first.now, first.sentAt, first.limit] : [text];
+  if (!times.every(Number.isFinite)) return undefined;
+  if (what === "reserve") return [what, first, limit, String(who)];
+  return what === "refuse" || what === "accept" ? [what, first] : undefined;
+}
+
+function pairsIn(value: unknown): readonly (readonly unknown[])[] {
+  return Array.isArray(value) ? value.filter((entry) => Array.isArray(entry)) : [];
+}
+
+const answerIn = (value: unknown): Booking["answer"] => (value === "taken" || value === "refused" ? value : "none");
+
+function timeIn(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
