@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer } from "vitest/node";
@@ -56,8 +57,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
-    // One for each core: vitest keeps one back, which on two cores is the half of them.
-    maxWorkers: "100%",
+    // One for each core, and one more: some tests wait for a browser or for Terraform.
+    maxWorkers: availableParallelism() + 1,
     // Node itself loads the modules: those that vite rewrites run a fifth slower.
     experimental: { viteModuleRunner: false },
     // Small projects by the thousand: with room for new objects, an eighth of the time is saved that collecting them takes.

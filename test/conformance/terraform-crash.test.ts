@@ -24,11 +24,11 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
 ];
 
 /**
- * What `npm test` takes of the effects: right after the kill each of a create, and every second one of other commands; of what
+ * What `npm test` takes of the effects: right after the kill each of a create, and every third one of other commands; of what
  * comes later a tenth each, and the last.
  */
 const sampled = (effects: readonly string[], aftermath: number, creates: boolean) => {
-  const isTaken = (at: number) => (aftermath === 0 ? creates || at % 2 === 0 : at % 10 === aftermath);
+  const isTaken = (at: number) => (aftermath === 0 ? creates || at % 3 === 0 : at % 10 === aftermath);
   return [...effects.entries()].filter(([at]) => LONG || isTaken(at) || at === effects.length - 1);
 };
 

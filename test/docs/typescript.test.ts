@@ -47,7 +47,7 @@ const modules = ({ file, blocks }: Page): [string, string][] =>
       return [path.join(file.replace(/\W+/g, "-"), name), text];
     });
 
-it("the TypeScript of the pages type-checks", async () => {
+it("the TypeScript of the pages type-checks", { timeout: 60_000 }, async () => {
   const found = pages().flatMap(modules);
   expect(found.length).toBeGreaterThan(0);
   expect(new Set(found.map(([name]) => name)).size).toBe(found.length);
