@@ -3,7 +3,7 @@
  * registered with them.
  */
 import path from "node:path";
-import { Command, InvalidArgumentError, type Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import {
   budgetShare,
   CURRENCIES,
@@ -178,6 +178,8 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
   return numbered({ name, text: text.slice(at + 1) }, earlier);
 }
 
+const LANGUAGES = ["1.11", "1.12"] as const satisfies readonly StackSource["language"][];
+
 /** Adds the options of stacks. */
 function addStackOptions(command: Command): Command {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
@@ -187,7 +189,13 @@ function addStackOptions(command: Command): Command {
     .option("--stack <path>", "use these stacks instead of hosting.yaml: cdktf.out, or a folder with *.tf.json", given)
     .option("--only <stack>", "use only this stack: its name or construct path (repeatable)", collect)
     .option("--var <name=value>", "set a variable of the stack (repeatable)", variable)
-    .option("--var-file <file>", "set variables from a JSON file (repeatable)", file);
+    .option("--var-file <file>", "set variables from a JSON file (repeatable)", file)
+    .addOption(
+      new Option(
+        "--language <version>",
+        "evaluate expressions as Terraform 1.11 or 1.12 does (default: the newest that required_version allows)",
+      ).choices(LANGUAGES),
+    );
 }
 
 /**
@@ -204,11 +212,13 @@ function stackSource(
   const all = <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []);
   const [app, stack] = [first("app"), first("stack")];
   const only = all<string>("only");
+  const language = first("language") as StackSource["language"];
   const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
     .toSorted((a, b) => a.nth - b.nth)
     .map(({ option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
   if (app === undefined && stack === undefined) {
-    const stray = only.length > 0 ? "--only" : variables.length > 0 ? "--var" : undefined;
+    const stray =
+      only.length > 0 ? "--only" : variables.length > 0 ? "--var" : language !== undefined ? "--language" : undefined;
     if (stray !== undefined) {
       fail("usage", `${stray} needs a stack`, {
         remedies: [
@@ -233,6 +243,7 @@ function stackSource(
     ...(stack !== undefined && { path: path.resolve(cwd, stack) }),
     only,
     variables,
+    ...(language !== undefined && { language }),
   };
 }
 

@@ -34,6 +34,7 @@ function stackFlags({ name, run, outline }: ActiveStack, near: (file: string) =>
     "--stack",
     fileWord(near(run.source)),
     ...(run.all.length > 1 ? ["--only", shellWord(name)] : []),
+    ...(run.language === undefined ? [] : ["--language", run.language]),
     ...run.options.flatMap((option) => {
       if ("file" in option) return ["--var-file", fileWord(near(option.file))];
       // A secret is not repeated: without it, the command says that the variable has no value.

@@ -43,7 +43,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
     serial: state.serial,
     state: stateDigest(state),
     project: desired.project,
-    declaration: [...(await declarationDigests(source, desired)), ...variableDigest(source)],
+    declaration: [...(await declarationDigests(source, desired)), ...stackDigests(source)],
     accounts: accountsOf(desired.providers, source.env),
   };
 }
@@ -161,18 +161,21 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
 }
 
 /**
- * The values of a stack's variables, as one digest. It is made slowly: a password that people have thought of must not be
+ * The values of a stack's variables, as one digest, and the language it is evaluated in. The digest is made slowly: a password that people have thought of must not be
  * found by trying, by anyone who sees the plan.
  */
-function variableDigest({ stack }: ProjectSource): FileDigest[] {
+function stackDigests({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
   const last = new Map(stack.given.map(({ name, value }) => [name, value]));
   const values = [...last].filter(([name]) => stack.outline.variables.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (values.length === 0) return [];
+  const { language } = stack.run;
+  const chosen = language === undefined ? [] : [{ file: "--language", digest: language }];
+  if (values.length === 0) return chosen;
   const salt = createHash("sha256")
     .update(JSON.stringify(stack.files.map(({ text }) => text)))
     .digest();
-  return [{ file: "the values of variables", digest: scryptSync(JSON.stringify(values), salt, 32).toString("hex") }];
+  const digest = scryptSync(JSON.stringify(values), salt, 32).toString("hex");
+  return [...chosen, { file: "the values of variables", digest }];
 }
 
 /** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */

@@ -219,6 +219,26 @@ describe("stacks", () => {
     expect(flat(named.err)).toContain("Terraform would read a file of that name as part of the stack");
   });
 
+  it("are evaluated as the version of Terraform that the command names, also in saved plans", async () => {
+    const project = await startProject();
+    const team = { output: { open: { value: '${true || tobool("wrong")}' } } };
+    await synthesize(project, { team });
+    const validate = (...more: string[]) => project.run("validate", "--stack", "cdktf.out", ...more);
+    expect((await validate()).code).toBe(0);
+    const older = await validate("--language", "1.11");
+    expect(older.code).toBe(1);
+    expect(flat(older.err)).toContain("tobool");
+    expect((await validate("--language", "1.10")).err).toContain("Allowed choices are 1.11, 1.12");
+    expect((await project.run("validate", "--language", "1.11")).err).toContain("--language needs a stack");
+
+    const sites = ["--stack", "cdktf.out", "--only", "sites"];
+    expect((await project.run("plan", ...sites, "--out", "older.plan", "--language", "1.11")).code).toBe(0);
+    const other = await project.run("apply", "older.plan", ...sites);
+    expect(other.code).toBe(1);
+    expect(other.err).toContain("--language");
+    expect((await project.run("apply", "older.plan", ...sites, "--language", "1.11")).code).toBe(0);
+  });
+
   it("are synthesized by an app, whose constructs may report errors", async () => {
     const project = await startProject();
     project.onShell = async () => {

@@ -13,6 +13,7 @@ export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";
 export {
   compareText,
   isSecret,
+  type Language,
   type Names,
   object,
   type Traversal,

@@ -27,9 +27,10 @@ const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
-/** Both sides are always evaluated. @param whole whether the result is rounded to a whole number */
+/** Both sides are always evaluated; from Terraform 1.12 on, only the errors of the deciding side of `||` and `&&` count. @param whole whether the result is rounded to a whole number */
 export function binary(context: EvalContext, node: NodeOf<"binary">, whole = false): Typed {
   const { operator } = node;
+  if (LOGIC.includes(operator) && context.names.language !== "1.11") return logic(context, node);
   if (EQUALITY.includes(operator)) return equality(context, node);
   const wanted = LOGIC.includes(operator) ? "bool" : "number";
   const result = LOGIC.includes(operator) || ORDER.includes(operator) ? "bool" : "number";
@@ -55,6 +56,41 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
     return arithmetic(operator, a, b);
   });
   return computed === undefined ? unknown("number") : secretIf(number(computed), ...secret);
+}
+
+/**
+ * `||` and `&&` as Terraform evaluates them from 1.12 on: a true side decides `||`, a false one `&&`, whatever the other side
+ * is, even an error. A null counts as false where it decides, and is an error where it does not.
+ */
+function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
+  const { operator, offset } = node;
+  const deciding = operator === "||";
+  const [left, right] = [context.apart(node.left), context.apart(node.right)];
+  const count = (...sides: readonly (typeof left)[]) => {
+    for (const { errors } of sides) if (errors.first !== undefined) context.errors.add(errors.first);
+  };
+  const converted = (side: typeof left, at: Expression, name: string) =>
+    context.converted(side.value, "bool", at.offset, `unsuitable value for the ${name} operand: `);
+  const [a, b] = [converted(left, node.left, "left"), converted(right, node.right, "right")];
+  if (a === undefined || b === undefined) {
+    count(left, right);
+    return unknown("bool");
+  }
+  const decided = (result: Typed, ...sides: readonly (typeof left)[]) => {
+    count(...sides);
+    return secretIf(result, a.secret, b.secret);
+  };
+  const decides = (value: Typed) => isKnown(value) && (value.content === true) === deciding;
+  if (!isKnown(a) && !isKnown(b))
+    return decided(unknown("bool"), ...(left.errors.first === undefined ? [] : [left, right]));
+  if (decides(a)) return decided(bool(deciding), left);
+  if (decides(b)) return decided(bool(deciding), right);
+  if (!isKnown(a)) return decided(unknown("bool"), left);
+  if (!isKnown(b)) return decided(unknown("bool"), right);
+  count(left, right);
+  if (a.content === null || b.content === null)
+    return context.error(`an operand of ${operator} is null`, offset, "bool");
+  return secretIf(bool(!deciding), a.secret, b.secret);
 }
 
 /** Undefined after an error in it. */

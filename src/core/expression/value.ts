@@ -50,8 +50,13 @@ export interface Traversal {
   readonly offset: number;
 }
 
+/** The version of Terraform's language: from 1.12 on `||` and `&&` drop the errors of the side that does not decide. */
+export type Language = "1.11" | "1.12";
+
 /** The values of names where an expression is evaluated. */
 export interface Names {
+  /** Default: the newest. */
+  readonly language?: Language;
   /**
    * The value of a name. @returns with it the number of steps that it includes; undefined when the name does not exist.
    * @throws ExpressionError for an error in the value.

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { evaluate, isTemplate } from "../../core/expression/index.ts";
+import { evaluate, isTemplate, type Language } from "../../core/expression/index.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
 import {
   type Attribute,
@@ -56,6 +56,38 @@ export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector
   const read =
     backend === undefined ? { type: "local" as const, settings: { path: DEFAULT_STATE } } : readSection(backend, diags);
   return clear && backends.length < 2 && read !== undefined ? read : "unclear";
+}
+
+/** `>= 1.5`, `~> 1.11.0`, `1.12`: an operator and up to three numbers. */
+const CONSTRAINT = /^(=|!=|>=?|<=?|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+][\w.+-]+)?$/;
+
+/** The version of the language that `required_version` asks for: 1.12 unless it allows only older ones. */
+export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollector): Language {
+  const entries = blocks.flatMap(({ body }) => argumentsOf(body)).filter(({ key }) => key === "required_version");
+  let newest = true;
+  for (const entry of entries) {
+    for (const clause of literalText(entry, diags)?.split(",") ?? []) {
+      const match = CONSTRAINT.exec(clause.trim());
+      if (match === null) {
+        diags.add(valueSpan(entry), "config.structure", "`required_version` is no version constraint", {
+          fix: 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".',
+        });
+        break;
+      }
+      newest &&= allowsNewest(match);
+    }
+  }
+  return newest ? "1.12" : "1.11";
+}
+
+/** Whether a version from 1.12.0 on fulfils the constraint. */
+function allowsNewest([, operator = "=", ...numbers]: readonly (string | undefined)[]): boolean {
+  const [major = 0, minor = 0, patch = 0] = numbers.slice(0, 3).map((part) => Number(part ?? 0));
+  const beyond = major - 1 || minor - 12 || patch;
+  if (operator === "<") return beyond > 0;
+  if (operator === "=" || operator === "<=") return beyond >= 0;
+  if (operator !== "~>" || numbers[1] === undefined) return true;
+  return numbers[2] === undefined ? major >= 1 : (major - 1 || minor - 12) >= 0;
 }
 
 /** @returns undefined after a reported error. */

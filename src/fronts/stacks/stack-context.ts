@@ -4,6 +4,7 @@ import {
   evaluate,
   fromValue,
   isTemplate,
+  type Language,
   type Names,
   object,
   type PlacedTraversal,
@@ -117,21 +118,27 @@ export class StackContext implements Declared {
   readonly remoteOutputs: Declared["remoteOutputs"];
   readonly diags: Declared["diags"];
   readonly variables: ReadonlyMap<string, Variable>;
+  readonly language: Language;
   readonly locals = new Map<string, Local>();
   readonly expansions = new Map<string, Expansion>();
   readonly #memos = new WeakMap<EvalScope, Map<string, Memo>>();
 
-  constructor({ module, drafts, remoteOutputs, diags }: Declared, variables: ReadonlyMap<string, Variable>) {
+  constructor(
+    { module, drafts, remoteOutputs, diags }: Declared,
+    variables: ReadonlyMap<string, Variable>,
+    language: Language,
+  ) {
     this.module = module;
     this.drafts = drafts;
     this.remoteOutputs = remoteOutputs;
     this.diags = diags;
     this.variables = variables;
+    this.language = language;
   }
 
   /** The names as an instance sees them. @param scope default: no resource is known. */
   names(instance?: Instance, scope: EvalScope = NOTHING_KNOWN): Names {
-    return { resolve: (traversal) => this.#resolve(traversal, instance, scope) };
+    return { language: this.language, resolve: (traversal) => this.#resolve(traversal, instance, scope) };
   }
 
   /** The first ephemeral name in a value. */

@@ -1,3 +1,4 @@
+import type { Language } from "../../core/expression/index.ts";
 import {
   type Desired,
   type DesiredData,
@@ -19,7 +20,7 @@ import { compileLocals, resolveNames } from "./names.ts";
 import { readImports, readMoved, readRemoved } from "./refactoring.ts";
 import { checkDependsOn, checkNames, type Declared, type RepetitionNames } from "./references.ts";
 import { checkRemoteStates, RemoteOutputs } from "./remote-states.ts";
-import { readBackend, readProviders, type StackProviders } from "./settings.ts";
+import { readBackend, readLanguage, readProviders, type StackProviders } from "./settings.ts";
 import { StackContext } from "./stack-context.ts";
 import { type GivenVariable, readVariables, validateVariables } from "./variables.ts";
 
@@ -32,6 +33,8 @@ export interface StackOptions extends StackCatalogue {
   readonly siblings: ReadonlyMap<string, Value>;
   /** Their types as in state files, by NAME and then by output. Default: inferred from the values. */
   readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
+  /** Default: the newest that `required_version` allows. */
+  readonly language?: Language;
   /** The stack's working folder, where Terraform would run; relative paths in the stack begin there. */
   readonly folder: string;
 }
@@ -70,7 +73,9 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const written: Declared = { module, drafts: readDrafts(module, options, diags), remoteOutputs, diags };
   const drafts = new Map([...written.drafts].map(([base, draft]) => [base, checkedDraft(draft, written)]));
   const declared = { ...written, drafts };
-  const context = new StackContext(declared, readVariables(module.variables, options.variables, diags));
+  const variables = readVariables(module.variables, options.variables, diags);
+  const required = readLanguage(module.terraform, diags);
+  const context = new StackContext(declared, variables, options.language ?? required);
   const locals = compileLocals(declared);
   checkRemoteStates(module.data, diags);
   resolveNames(locals, context);

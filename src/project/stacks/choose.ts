@@ -35,7 +35,7 @@ interface Chosen {
 export async function chooseStacks(
   source: ProjectSource,
   at: string,
-  { only: named, variables: options }: Pick<StackSource, "only" | "variables">,
+  { only: named, variables: options, language }: Pick<StackSource, "only" | "variables" | "language">,
   purpose: Purpose,
 ): Promise<Chosen> {
   const near = nearTo(source);
@@ -61,6 +61,7 @@ export async function chooseStacks(
       all,
       selected: stacks.length,
       options,
+      ...(language !== undefined && { language }),
       planned: new Map(),
     },
   };

@@ -53,6 +53,7 @@ export async function readStack(
     siblings: siblings.outputs,
     siblingTypes: siblings.types,
     folder: stack.folder,
+    ...(stack.run.language !== undefined && { language: stack.run.language }),
   });
   if (!isUntrusted) redaction.learn(...(declaration.secrets ?? []));
   const found = [...stack.annotations, ...stack.diagnostics, ...siblings.diagnostics];

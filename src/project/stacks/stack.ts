@@ -1,5 +1,6 @@
 /** What a stack is; which stacks are wanted, in which order; and where their states are. */
 import path from "node:path";
+import type { Language } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
   type Backend,
@@ -23,6 +24,8 @@ export interface StackSource {
   readonly only: readonly string[];
   /** `--var` and `--var-file`, as they stood on the line. */
   readonly variables: readonly VariableOption[];
+  /** `--language`. Default: what the stack's `required_version` says. */
+  readonly language?: Language;
 }
 
 export type VariableOption = { readonly name: string; readonly text: string } | { readonly file: string };
@@ -90,6 +93,7 @@ export interface StackRun {
   /** How many are selected. */
   readonly selected: number;
   readonly options: readonly VariableOption[];
+  readonly language?: Language;
   /** Name -> what the outputs of a stack that was planned in this run will be. */
   readonly planned: Map<string, SiblingOutputs>;
 }

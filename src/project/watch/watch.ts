@@ -252,10 +252,15 @@ export class Watch {
     const project = this.#project;
     const { stack } = project.source;
     if (stack === undefined) return project.on(project.source);
-    const { purpose, options, source: at } = stack.run;
+    const { purpose, options, source: at, language } = stack.run;
     // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
     const source = { ...project.source, dir: stack.run.project };
-    const { stacks, run } = await chooseStacks(source, at, { only: [stack.name], variables: options }, purpose);
+    const { stacks, run } = await chooseStacks(
+      source,
+      at,
+      { only: [stack.name], variables: options, ...(language !== undefined && { language }) },
+      purpose,
+    );
     const [only] = stacks;
     return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }

@@ -94,9 +94,10 @@ export const CONFIGURATION = {
 /** Terraform first looks at everything without the values of variables, then makes the plan, then applies it. */
 export type Phase = "validated" | "planned" | "applied";
 
-/** What the names mean in a phase. */
+/** What the names mean in a phase. The recorded answers are those of Terraform 1.11. */
 export function namesOf(phase: Phase): Names {
   const names: Names = {
+    language: "1.11",
     resolve({ root, steps }: Traversal) {
       const [name] = steps;
       if (typeof name !== "string") return undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { evaluate, isSecret, type Names, parseTemplate, toValue } from "../../../../src/core/expression/index.ts";
 import { bool, number, text, unknown } from "../../../../src/core/expression/value.ts";
+import { UNKNOWN } from "../../../../src/core/model/index.ts";
 
 const values = {
   n: number({ digits: 1n, exponent: 0 }),
@@ -14,7 +15,7 @@ const names: Names = {
     return value && { value: root === "secret" ? { ...value, secret: true } : value, used: 1 };
   },
 };
-const run = (expression: string) => evaluate(parseTemplate(`\${${expression}}`), names);
+const run = (expression: string, within = names) => evaluate(parseTemplate(`\${${expression}}`), within);
 
 const OF_NUMBERS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!="];
 const OF_BOOLS = ["&&", "||", "==", "!="];
@@ -36,6 +37,45 @@ describe("an operator", () => {
 
   it.each(["secret.n + open.u", "open.u + secret.n", "open.u < secret.n", "secret.b && open.u"])(
     "gives a secret where one goes in beside what is not known yet: %s",
+    (expression) => {
+      expect(isSecret(run(expression))).toBe(true);
+    },
+  );
+
+  // Terraform's table (hclsyntax, since 1.12): which side decides, and whose errors count.
+  it.each([
+    ["true || bad", true, "error"],
+    ["bad || true", true, "error"],
+    ["false && bad", false, "error"],
+    ["bad && false", false, "error"],
+    ["false || bad", "error", "error"],
+    ["true && bad", "error", "error"],
+    ["bad || bad", "error", "error"],
+    ["open.u || bad", UNKNOWN, "error"],
+    ["bad || open.u", "error", "error"],
+    ["open.u && false", false, UNKNOWN],
+    ["open.u || true", true, UNKNOWN],
+    ["open.u || false", UNKNOWN, UNKNOWN],
+    ["open.u && open.u", UNKNOWN, UNKNOWN],
+    ["null || true", true, "error"],
+    ["null && true", false, "error"],
+    ["null || false", "error", "error"],
+    ['"no" || true', "error", "error"],
+    ["true || false && bad", true, "error"],
+  ])("%s is %s in the newest language, %s in 1.11", (expression, newest, older) => {
+    const text = expression.replaceAll("bad", 'tobool("bad")');
+    const verdict = (language: "1.11" | "1.12" | undefined) => {
+      try {
+        return toValue(run(text, { ...names, ...(language && { language }) }));
+      } catch {
+        return "error";
+      }
+    };
+    expect([verdict(undefined), verdict("1.12"), verdict("1.11")]).toEqual([newest, newest, older]);
+  });
+
+  it.each(["secret.b || open.b", "open.b || secret.b", "secret.u || open.b", "open.u && secret.u"])(
+    "gives a secret where one goes in, also on the side that does not decide: %s",
     (expression) => {
       expect(isSecret(run(expression))).toBe(true);
     },

@@ -494,3 +494,40 @@ describe("several files", () => {
     }
   });
 });
+
+describe("the version of the language", () => {
+  const requiring = (required: Json): Json => ({
+    provider: PROVIDER,
+    terraform: { required_version: required },
+    output: { x: { value: '${true || tobool("wrong")}' } },
+  });
+  const older = (stack: Json, over = {}) => linesOf(stack, over).some((one) => one.includes("config.expression"));
+
+  it.each([
+    [">= 1.5", "1.12"],
+    ["~> 1.11", "1.12"],
+    ["~> 1", "1.12"],
+    ["!= 1.11.0", "1.12"],
+    [">= 1.5, < 2.0.0", "1.12"],
+    ["1.14.2", "1.12"],
+    ["<= 1.12", "1.12"],
+    ["< 1.12", "1.11"],
+    ["< 1.12.0", "1.11"],
+    ["<= 1.11.9", "1.11"],
+    ["= v1.11.4", "1.11"],
+    ["~> 1.11.0", "1.11"],
+    ["~> 0.15", "1.11"],
+    [">= 1.5, ~> 1.11.0", "1.11"],
+  ])("is the newest that `%s` allows: %s", (required, language) => {
+    expect(older(requiring(required))).toBe(language === "1.11");
+  });
+
+  it("is the one that the command names, whatever the stack says", () => {
+    expect(older(requiring("~> 1.11.0"), { language: "1.12" })).toBe(false);
+    expect(older(requiring(">= 1.12"), { language: "1.11" })).toBe(true);
+  });
+
+  it.each(["newest", ">= x", "1.2.3.4.5", "", 7])("refuses %s", (required) => {
+    expect(linesOf(requiring(required)).join()).toMatch(/cdk\.tf\.json:\d+:\d+ config\.structure `required_version`/);
+  });
+});
