@@ -212,6 +212,7 @@ describe("reading 3,000 services", () => {
     };
     const none = { list: () => empty };
     const reader = {
+      hostNow: () => 0,
       plans: none,
       webhooks: none,
       accounts: none,
