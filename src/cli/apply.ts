@@ -10,6 +10,7 @@ import {
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
+import type { BaseOptions } from "../project/base.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
 import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
@@ -36,7 +37,7 @@ import {
 import { reportPlaces, writeReports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-interface ApplyFlags extends GuardFlags, RefreshOptions {
+interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
   readonly autoApprove?: boolean;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
@@ -77,6 +78,7 @@ export const runApply =
       orderAnyway: flags.orderAnyway ?? [],
       guards: flags,
       ...refreshOf(flags),
+      ...(flags.base !== undefined && { base: flags.base }),
       ...(saved && { ...saved.request, saved }),
     };
     const reports = await reportPlaces(project, flags.report);
@@ -127,7 +129,7 @@ function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan
 
 /** What a saved plan does was settled when it was made. */
 function refusePlanFlags(flags: ApplyFlags): void {
-  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget"] as const;
+  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget", "base"] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -1,6 +1,7 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
 import { isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
+import type { BaseOptions } from "../project/base.ts";
 import { commandLine } from "../project/command-line.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
@@ -13,7 +14,7 @@ import { diagnosticJson, plural, renderDiagnostics, renderMistakesMarkdown } fro
 import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
-interface PlanFlags extends GuardFlags, RefreshOptions {
+interface PlanFlags extends GuardFlags, RefreshOptions, BaseOptions {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
   readonly orderAnyway?: readonly string[];
@@ -36,6 +37,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
     ...refreshOf(flags),
+    ...(flags.base !== undefined && { base: flags.base }),
   };
   const format = formatOf(terminal, flags);
   // Before anything is asked of the account: a mistake in the name is reported at once.

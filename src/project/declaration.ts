@@ -16,7 +16,13 @@ import {
   type ProviderConfig,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { OWN_LIMITS, type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
+import {
+  type DeclarationFiles,
+  OWN_LIMITS,
+  type ReadOptions,
+  readDeclaration,
+  systemFiles,
+} from "../fronts/yaml/index.ts";
 import { learnDeclared } from "./known-secrets.ts";
 import { requireOwnFile } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
@@ -120,24 +126,33 @@ export class ProjectDeclaration {
     return this.#known;
   }
 
+  /** What was declared where other files stood in place of these. Nothing of it may be shown: its secrets are not announced. */
+  async readAt(fs: DeclarationFiles): Promise<Declaration> {
+    return scaled(await readDeclaration({ ...optionsOf(this.#source), fs }), this.#source);
+  }
+
   async #read(): Promise<Declaration> {
     const source = this.#source;
     const found =
       source.stack === undefined
         ? withStackHint(source, await readDeclaration(optionsOf(source)))
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
-    const read = await withoutTrust(source, found);
-    const { desired, partial } = read;
-    const declaration: Declaration = {
-      ...read,
-      ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, source.env) } }),
-      ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, source.env) } }),
-    };
+    const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
     // What a stranger's declaration calls a secret is the stranger's own word: hidden, it would hide what the plan says.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
     return declaration;
   }
+}
+
+/** With the scale of amounts that the environment adds. */
+function scaled(read: Declaration, { env }: ProjectSource): Declaration {
+  const { desired, partial } = read;
+  return {
+    ...read,
+    ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, env) } }),
+    ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
+  };
 }
 
 /** Without a declaration, but with what looks like stacks: a hint shows the way to those. */

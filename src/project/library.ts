@@ -97,6 +97,8 @@ export interface PlanOptions {
   readonly reorder?: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
+  /** Only what the declaration changes since this commit, and what refers to it. Runs `git`. Default: all. */
+  readonly base?: string;
   /**
    * How much of the account is read: everything, what the plan changes against the state and all that this refers to, or only
    * what a request of the plan touches. The rest is planned as it was recorded, and the plan names it. Default: `all`.
@@ -306,9 +308,18 @@ function projectOf(loaded: LoadedProject): Project {
 }
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [] } = options;
+  const { destroy = false, targets = [], reorder = [], orderAnyway = [], base } = options;
   const mode = destroy ? "destroy" : "apply";
-  return { command, mode, targets, reorder, orderAnyway, guards: options, ...refreshOf(options) };
+  return {
+    command,
+    mode,
+    targets,
+    reorder,
+    orderAnyway,
+    guards: options,
+    ...refreshOf(options),
+    ...(base !== undefined && { base }),
+  };
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {

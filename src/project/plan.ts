@@ -15,6 +15,7 @@ import {
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
+import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "./base.ts";
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
@@ -29,7 +30,7 @@ import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
 /** What `plan`, `apply`, `destroy` and `watch` take. */
-export interface RunOptions extends PlanRequest, RefreshOptions {
+export interface RunOptions extends PlanRequest, RefreshOptions, BaseOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch";
   /** The plan to apply. What it changes is planned again, and must come out the same. */
   readonly saved?: SavedPlan;
@@ -68,7 +69,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   const { source, host, redaction, log } = project;
   const { saved } = options;
   checkRefresh(options);
+  checkBase(options);
   const { desired: declared, diagnostics: found } = await project.declaration.load();
+  const since = options.base === undefined || saved ? undefined : await readBase(project, options.base);
   const interrupts = new Interrupts(host);
   const providers = new Providers(declared.providers, project, interrupts);
   const shown: Diagnostic[] = [];
@@ -88,7 +91,16 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(source, host.clock, log, wanted, declared, store, providers, interrupts.now);
+    const made = await makePlan(
+      source,
+      host.clock,
+      log,
+      { ...wanted, since },
+      declared,
+      store,
+      providers,
+      interrupts.now,
+    );
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction));
@@ -137,11 +149,16 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
+interface Planning extends RunOptions {
+  /** Only what changes since then is planned. */
+  readonly since: Base | undefined;
+}
+
 async function makePlan(
   source: ProjectSource,
   clock: Clock,
   log: Log,
-  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, ...reads }: RunOptions,
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, since, ...reads }: Planning,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -160,7 +177,12 @@ async function makePlan(
     }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  const { desired, state } = narrow(wanted, recorded, selected(targets, selectable(declared, recorded, mode)));
+  const named = selected(targets, selectable(declared, recorded, mode));
+  const changed = since && changedSince(since.desired, declared, recorded);
+  const { desired, state }: { desired: Desired; state: State } =
+    changed?.length === 0
+      ? { desired: { ...wanted, resources: [] }, state: { ...recorded, resources: new Map() } }
+      : narrow(wanted, recorded, changed ?? named);
   const { data = [] } = mode === "destroy" ? {} : desired;
   await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
@@ -207,6 +229,9 @@ async function makePlan(
   return {
     plan: {
       ...made,
+      ...(since && {
+        base: { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length },
+      }),
       changes,
       diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
     },

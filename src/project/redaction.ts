@@ -179,12 +179,12 @@ export class Redaction {
  */
 const JSON_WORDS = `
   action_reason actions address addresses after_sensitive after_unknown amount apply_complete apply_errored
-  apply_progress apply_start applyable attribute auto_approve awaiting before before_sensitive billed cannot_update
+  apply_progress apply_start applyable attribute auto_approve awaiting base before before_sensitive billed cannot_update
   change_summary changes column complete config create creating currency default deferred delete
   delete_because_no_resource_config destroy destroying detail diagnostic diagnostics effect effects elapsed_seconds
   endColumn endLine error_count errored events failed filename forget format_version held_seconds highlight_end_offset
   highlight_start_offset hostform id_key id_value implied_provider import importing index interrupted interval_seconds
-  last_read lineage listing managed max_runs message messages module modifying next_seconds not-started not_read not_started operation
+  last_read lineage listing managed max_runs message messages module modifying next_seconds not-started not_planned not_read not_started operation
   orders outcome outcomes output_changes outputs payment pending planned_change planned_values previous_address
   prior_state private progress project provider provider_name provisioning reason reasons reorder remedies removal
   remove replace replace_because_cannot_update replace_paths requests resource resource_addr resource_changes

@@ -19,7 +19,7 @@ import {
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
 import { formatElapsed } from "./numbers.ts";
 import { countDone, diagnosticsOf, doneChanges, doneEffects } from "./outcome-text.ts";
-import { type Counts, countChanges, notReadTexts, plannedEffects } from "./plan-text.ts";
+import { type Counts, countChanges, leftOutTexts, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
 /** The version of Terraform's machine-readable UI that the messages follow. */
@@ -87,7 +87,7 @@ export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiM
     ...changes.map((change) => plannedChange(change, now)),
     ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now, remedies)),
     summary("plan", counts, plannedEffects(counts), now, { cost: plan.cost, requests: plan.requests }),
-    ...notReadTexts(plan).map((text) => message(now, "info", text, "log", {})),
+    ...leftOutTexts(plan).map((text) => message(now, "info", text, "log", {})),
     ...plannedOutputs(plan, now),
   ];
 }

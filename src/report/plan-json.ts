@@ -309,6 +309,7 @@ interface PlanExtrasJson {
   readonly pending: readonly string[];
   /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
   readonly unread?: readonly string[];
+  readonly base?: NonNullable<Plan["base"]>;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   readonly diagnostics: readonly DiagnosticJson[];
@@ -352,6 +353,7 @@ function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
     requests: plan.requests,
     pending: plan.pending,
     ...(plan.unread && { unread: plan.unread }),
+    ...(plan.base && { base: plan.base }),
     ...(plan.notRead && { not_read: plan.notRead }),
     diagnostics: plan.diagnostics.map((one) => diagnosticJson(one, remedies)),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),

@@ -9,6 +9,7 @@ import {
   effectOf,
   isError,
   isNoOp,
+  type NotRead,
   type Plan,
   unfulfilledIn,
 } from "../core/model/index.ts";
@@ -143,7 +144,9 @@ export function summaryLine(plan: Plan): string {
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
   }
   if (plan.changes.every(isNoOp)) {
-    if (plan.notRead !== undefined && !changesRecord(plan) && !isHeldUp(plan)) return "No changes in what was read.";
+    const isAll = plan.notRead === undefined && plan.base === undefined;
+    if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
+      return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;
     const unclear = unfulfilledIn(plan).length;
     if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
     const kept = plan.mode === "destroy" ? plan.changes.length : 0;
@@ -223,12 +226,21 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
 /** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */
 export function requestLine(plan: Plan): string {
   const { read, apply, seconds } = plan.requests;
-  const reading = [`Reading took ${plural(read, "request")}.`, ...notReadTexts(plan)].join(" ");
+  const reading = [`Reading took ${plural(read, "request")}.`, ...leftOutTexts(plan)].join(" ");
   return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;
 }
 
-/** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` Nothing where everything was read. */
-export function notReadTexts({ notRead = [] }: Plan): string[] {
+/** What a plan leaves out, as it was asked to. Nothing where it plans and reads everything. */
+export function leftOutTexts(plan: Plan): string[] {
+  const { base, changes, notRead = [] } = plan;
+  const planned =
+    base &&
+    `Planned what changed since ${escapeLine(base.ref)} (${base.commit.slice(0, 12)}): ${plural(changes.length, "resource")}; not planned: ${base.not_planned}.`;
+  return [...(planned === undefined ? [] : [planned]), ...notReadTexts(notRead)];
+}
+
+/** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` */
+function notReadTexts(notRead: readonly NotRead[]): string[] {
   if (notRead.length === 0) return [];
   const what = [...Map.groupBy(notRead, ({ type }) => type)].map(([type, all]) => {
     const parents = new Set(all.flatMap(({ parent }) => parent ?? []));

@@ -20,6 +20,7 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   // Depends on what else was sent in the minute before.
   [/\b\d+ of 60 left\b/g, () => "N of 60 left"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
+  [/\([0-9a-f]{12}\)/g, () => "(COMMIT)"],
   [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
 ];
 

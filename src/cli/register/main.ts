@@ -42,6 +42,7 @@ export function registerMain(registration: Registration): void {
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
       ["hostform plan --target client:acme", "what is of one client"],
       ["hostform plan --refresh=changed", "read only what the plan changes, and what that refers to"],
+      ["hostform plan --base origin/main", "what a branch changes"],
       ["hostform plan --json", "in Terraform's JSON plan format"],
       ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
       ["hostform plan --report plan.html --report plan.md", "a page, and a comment for a pull request"],
@@ -161,6 +162,7 @@ function withTargets(command: Command): Command {
 
 function withRefresh(command: Command): Command {
   return command
+    .option("--base <commit>", "only what the declaration changes since this commit, and what refers to it", given)
     .addOption(
       new Option(
         "--refresh <what>",

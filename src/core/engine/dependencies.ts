@@ -80,6 +80,17 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
   };
 }
 
+/** Some declared addresses, and all that depend on them: dependents after what they depend on. */
+export function dependentsOf({ resources, data }: Desired, addresses: readonly string[]): string[] {
+  const index = addressIndex(
+    resources.map(({ address }) => address),
+    new DataSources(data).dependencies(),
+  );
+  const edges = resources.flatMap((one) => dependenciesOf(one, index).map((on) => ({ on, address: one.address })));
+  const dependents = Map.groupBy(edges, ({ on }) => on);
+  return walk(addresses, (at) => (dependents.get(at) ?? []).map(({ address }) => address)).order.toReversed();
+}
+
 /**
  * Which changes must come before which: a create or update after those that it refers to; a removal after the removals
  * (and replacements) of everything that referred to it.

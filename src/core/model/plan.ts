@@ -45,6 +45,8 @@ export interface Plan {
   readonly unread?: readonly string[];
   /** What was not read, as the user asked for: it is planned as it was recorded. Absent: everything was read. */
   readonly notRead?: readonly NotRead[];
+  /** The commit since which only the changes were planned (`--base`), and how many resources were not. Absent: everything was. */
+  readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];

@@ -48,6 +48,8 @@ export interface CaptureOptions {
   readonly input: string;
   /** After this it is ended (milliseconds). */
   readonly timeoutMs: number;
+  /** So much of its output is kept. Default: more than any secret value, or message of an error, has. */
+  readonly mostBytes?: number;
 }
 
 /** More output than this is no secret value, and no message of an error. */
@@ -59,11 +61,11 @@ const MOST_OUTPUT = 64 * 1024;
  */
 export function captureCommand(
   [program, ...args]: readonly [string, ...string[]],
-  { cwd, env, input, timeoutMs }: CaptureOptions,
+  { cwd, env, input, timeoutMs, mostBytes = MOST_OUTPUT }: CaptureOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env: { ...env }, stdio: "pipe" });
-    const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];
+    const [stdout, stderr] = [collected(child.stdout, mostBytes), collected(child.stderr, MOST_OUTPUT)];
     let failure: string | undefined;
     const end = (words?: string) => {
       failure ??= words;
@@ -89,11 +91,11 @@ export function captureCommand(
   });
 }
 
-function collected(stream: NodeJS.ReadableStream): () => string {
+function collected(stream: NodeJS.ReadableStream, most: number): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
   stream.on("data", (chunk: Buffer) => {
-    if (size < MOST_OUTPUT) chunks.push(chunk);
+    if (size < most) chunks.push(chunk);
     size += chunk.length;
   });
   return () => Buffer.concat(chunks).toString("utf8");
