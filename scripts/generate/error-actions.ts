@@ -8,6 +8,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   interrupted: "Run the same command again: it continues where this one stopped.",
   "config.missing":
     "Create `hosting.yaml` with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`.",
+  "config.unread": "Rename it so that it is read, or name the files with `-f`.",
   "config.unreadable": "Check that the path exists and that you may read it.",
   "config.syntax": "Correct the place shown; the caret marks it.",
   "config.structure": "Give the form that the message names.",

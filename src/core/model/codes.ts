@@ -7,6 +7,7 @@ export const codes = {
   internal: "A defect in hostform itself",
   interrupted: "The run was stopped before everything was done",
   "config.missing": "No declaration was found",
+  "config.unread": "A file looks like a declaration and is not read",
   "config.unreadable": "A file could not be read",
   "config.syntax": "The YAML cannot be parsed",
   "config.structure": "A section or a value has the wrong form",

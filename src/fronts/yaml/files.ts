@@ -4,6 +4,7 @@ import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.
 import type { Declaration } from "../source/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+import { unreadWarnings } from "./unread.ts";
 import { type DeclarationLimits, mebibytes, STRICT_LIMITS } from "./yaml.ts";
 
 /** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
@@ -63,7 +64,12 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
     if ("text" in read) files.push(read);
     else unreadable.push(read);
   }
-  if (unreadable.length === 0) return parseDeclaration(files, options);
+  if (unreadable.length === 0) {
+    const declaration = parseDeclaration(files, options);
+    const names = given.length === 0 ? await fs.list(dir) : [];
+    const unread = await unreadWarnings(dir, names, new Set(found), options);
+    return { ...declaration, diagnostics: [...declaration.diagnostics, ...unread] };
+  }
   const { diagnostics } = parseDeclaration(files, { ...options, incomplete: true });
   return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: [...unreadable, ...diagnostics] };
 }

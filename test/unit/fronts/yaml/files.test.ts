@@ -43,6 +43,30 @@ describe("files of a declaration", () => {
     expect(desired?.files).toEqual(["hosting.yaml", "a.hosting.yaml", "b.hosting.yaml"]);
   });
 
+  it("are not what only looks like one: each is named with what to do, and nothing else is", async () => {
+    const site = "services:\n  a: {domain: a.example}\n";
+    const files = {
+      "hosting.yaml": "project: p",
+      "hosting.yml": site,
+      "shop.hosting.yml": "",
+      "clients.yaml": site,
+      "docker-compose.yaml": "services:\n  web: {image: nginx, depends_on: [db]}\n",
+      "broken.yml": "services: [",
+      "list.yaml": "- services\n",
+      "unreadable.yaml": null,
+      ".hidden.yaml": site,
+      "large.yaml": `${site}#${"x".repeat(300_000)}`,
+    };
+    const { desired, diagnostics } = await read(folder(files));
+    expect(desired).toBeDefined();
+    expect(diagnostics.map((one) => [one.severity, one.code, one.summary.split(" ")[0], fixOf(one)])).toEqual([
+      ["warning", "config.unread", "clients.yaml", expect.stringContaining("clients.hosting.yaml")],
+      ["warning", "config.unread", "hosting.yml", expect.stringContaining("NAME.hosting.yaml")],
+      ["warning", "config.unread", "shop.hosting.yml", expect.stringContaining("shop.hosting.yaml")],
+    ]);
+    expect((await read(folder(files), ["hosting.yaml"])).diagnostics).toEqual([]);
+  });
+
   it("are those named instead, relative to the folder, each once", async () => {
     const { desired } = await read(
       folder({ "x/a.yaml": "project: p", "x/b.yaml": "" }, "x"),
