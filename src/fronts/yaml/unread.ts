@@ -4,10 +4,15 @@ import type { Diagnostic } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { isDeclaration } from "../source/source.ts";
 import { readDocument } from "./document.ts";
-import type { DeclarationFiles } from "./files.ts";
 import { readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /** Finds files beside a declaration that look like a part of it, and that nothing reads: what they hold would not exist. */
+
+interface Reading {
+  /** The first `limit` bytes of a file that nobody named. Rejects with Node's errors. */
+  readonly fs: { read(path: string, limit: number, named?: boolean): Promise<Uint8Array> };
+  readonly kinds: Kinds;
+}
 
 /** A larger file is not looked at, and no more files than these. */
 const BYTES = 256 * 1024;
@@ -21,7 +26,7 @@ export async function unreadWarnings(
   dir: string,
   names: readonly string[],
   read: ReadonlySet<string>,
-  { fs, kinds }: { readonly fs: DeclarationFiles; readonly kinds: Kinds },
+  { fs, kinds }: Reading,
 ): Promise<Diagnostic[]> {
   const others = names.filter((name) => /^[^.].*\.ya?ml$/i.test(name) && !read.has(join(dir, name))).toSorted();
   const found: Diagnostic[] = [];
@@ -45,7 +50,7 @@ export async function unreadWarnings(
 }
 
 /** Empty for what cannot be read: nobody asked for it. */
-async function textOf(path: string, fs: DeclarationFiles): Promise<string> {
+async function textOf(path: string, fs: Reading["fs"]): Promise<string> {
   const bytes = await fs.read(path, BYTES + 1, false).catch(() => new Uint8Array());
   return bytes.length > BYTES ? "" : new TextDecoder().decode(bytes);
 }
