@@ -96,6 +96,30 @@ describe("what is planned", () => {
     }
   });
 
+  it("is what was moved and what is to be forgotten, where the state has it by now", async () => {
+    const project = await changed(BEFORE);
+    await project.declare({
+      project: "agency",
+      services: { web: www, shop },
+      moved: [
+        { from: "hosting_service.www", to: "hosting_service.web" },
+        { from: "hosting_grant.www", to: "hosting_grant.web" },
+      ],
+      removed: [
+        { from: "hosting_service.old", destroy: false },
+        { from: "hosting_grant.old", destroy: false },
+      ],
+    });
+    const { changes, diagnostics } = await project.plan({ base: "main" });
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(changes.map(({ address, actions }) => `${actions.join()} ${address}`)).toEqual([
+      'forget hosting_grant.old["dev@acme.example"]',
+      'no-op hosting_grant.web["dev@acme.example"]',
+      "forget hosting_service.old",
+      "no-op hosting_service.web",
+    ]);
+  });
+
   it("is everything where nothing was declared before, and all files of a folder of the repository count", async () => {
     const project = await changed(BEFORE);
     const folder = path.join(project.dir, "clients", "grün");
