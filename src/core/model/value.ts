@@ -50,9 +50,13 @@ export function equal(a: unknown, b: unknown): boolean {
 
 /** Splits a value into its known JSON part (unknown becomes null) and the mask of what is unknown (`false` = nothing). */
 export function split(value: Value): { known: Json; unknown: Mask } {
+  return hasUnknown(value) ? splitParts(value) : { known: value as Json, unknown: false };
+}
+
+function splitParts(value: Value): { known: Json; unknown: Mask } {
   if (value === UNKNOWN) return { known: null, unknown: true };
   if (Array.isArray(value)) {
-    const parts = value.map(split);
+    const parts = value.map(splitParts);
     const known = parts.map((part) => part.known);
     return parts.some((part) => part.unknown !== false)
       ? { known, unknown: parts.map((part) => part.unknown) }
@@ -62,7 +66,7 @@ export function split(value: Value): { known: Json; unknown: Mask } {
     const known: Record<string, Json> = {};
     const unknown: Record<string, Mask> = {};
     for (const [key, item] of Object.entries(value as ValueObject)) {
-      const part = split(item);
+      const part = splitParts(item);
       known[key] = part.known;
       if (part.unknown !== false) unknown[key] = part.unknown;
     }

@@ -169,6 +169,8 @@ export function printJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2).replace(/[<>&\u2028\u2029]/g, escaped)}\n`;
 }
 
+const PLAIN_PROPERTY = { configurable: true, enumerable: true, writable: true };
+
 /**
  * A plain value with sorted keys at every depth, numbers as JavaScript has them, nothing undefined: what a value will be
  * once it was written and read again.
@@ -177,9 +179,17 @@ export function canonical(value: unknown): Json {
   if (json.isRawJSON(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value as Json;
-  const entries: [string, Json][] = [];
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) entries.push([key, canonical(item)]);
-  return Object.fromEntries(entries.sort(([a], [b]) => order(a, b)));
+  const keys = Object.keys(value);
+  // Almost always they are: a state has thousands of objects, and each was written like this.
+  if (keys.some((key, i) => i > 0 && key < (keys[i - 1] as string))) keys.sort(order);
+  const sorted: Record<string, Json> = {};
+  for (const key of keys) {
+    const item = canonical((value as Record<string, unknown>)[key]);
+    if (item === undefined) continue;
+    if (key === "__proto__") Object.defineProperty(sorted, key, { value: item, ...PLAIN_PROPERTY });
+    else sorted[key] = item;
+  }
+  return sorted;
 }
 
 /** The same value with numbers as Terraform writes them: all their digits, never an exponent. */

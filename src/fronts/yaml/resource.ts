@@ -93,24 +93,24 @@ function readBody(
   diags: DiagnosticCollector,
 ): ResourceDraft {
   const { address, kind } = empty;
-  const declarable = Object.keys(kind.attributes.shape).filter((name) => !isComputed(kind, name));
+  const declarable = () => Object.keys(kind.attributes.shape).filter((name) => !isComputed(kind, name));
   const attributes = new Map<string, Entry>();
   const misspelt = new Map<string, Entry>();
   for (const entry of body.entries.values()) {
     const { key } = entry;
     if (reserved.includes(key) || sections.includes(key)) continue;
     if (!Object.hasOwn(kind.attributes.shape, key)) {
-      const known = [...declarable, ...sections, ...reserved];
+      const known = [...declarable(), ...sections, ...reserved];
       const near = diags.nearest(key, known);
       if (near !== undefined) misspelt.set(near, entry);
       const summary = `A ${kind.noun} has no attribute "${key.slice(0, 100)}".${suggestionOf(near)}`;
       diags.add(entry.keySpan, "config.unknown_key", summary, { address, detail: `It can have ${known.join(", ")}.` });
-    } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable, address, diags);
+    } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable(), address, diags);
     else attributes.set(key, entry);
   }
   // A misspelt attribute counts as the suggested one, so that it is not reported as missing as well.
   for (const [meant, entry] of misspelt) {
-    if (!attributes.has(meant) && declarable.includes(meant)) attributes.set(meant, entry);
+    if (!attributes.has(meant) && declarable().includes(meant)) attributes.set(meant, entry);
   }
   const sources = new Map([...attributes].filter(([name, entry]) => isSecretSource(kind, name, entry.value)));
   for (const name of sources.keys()) attributes.delete(name);
