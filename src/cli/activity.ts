@@ -1,15 +1,8 @@
 /** What a run does while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
-import {
-  type Budget,
-  budgetAfterWait,
-  isWaiting,
-  type Reading,
-  readingLine,
-  type TextStyle,
-  waitLine,
-} from "../report/index.ts";
+import { type Budget, budgetAfterWait, isWaiting, type Reading, readingLine, waitLine } from "../report/budget.ts";
+import type { TextStyle } from "../report/text-style.ts";
 
 const REPAINT_MS = 100;
 const PLAIN_MS = 15_000;

@@ -1,13 +1,10 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
-import { learnEnvironment } from "../project/known-secrets.ts";
-import { yamlRemedies } from "../project/stack-diagnostics.ts";
-import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
+import { learnEnvironment } from "../project/environment-secrets.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
-import { looksOf } from "./terminal.ts";
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.
@@ -29,7 +26,7 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
   let code = 0;
   const own = ownArguments(args);
   const json = own.includes("--json");
-  const program = buildProgram(io, { usageErrors: !json }, (exit) => {
+  const program = buildProgram(io, { usageErrors: !json, line: args }, (exit) => {
     code = exit;
   });
   if (args.length === 0) {
@@ -42,10 +39,10 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      if (json) report(usage(error), own, io);
+      if (json) await report(usage(error), own, io);
       return 1;
     }
-    report(error, own, io);
+    await report(error, own, io);
     return 1;
   }
 }
@@ -63,13 +60,16 @@ function usage({ message, code }: CommanderError): HostformError {
 }
 
 /** Says what went wrong: to people on standard error, to programs (`--json`) on standard output. */
-function report(error: unknown, args: readonly string[], io: GuardedIo): void {
+async function report(error: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
+  const { diagnosticJson, renderDiagnostics } = await import("../report/diagnostics.ts");
+  const { looksOf } = await import("./terminal.ts");
   const known = error instanceof HostformError;
   const diagnostics = known ? error.diagnostics : [defect(error)];
+  const { errLook } = looksOf(io, !args.includes("--no-color"));
   if (args.includes("--json")) {
-    io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, yamlRemedies)) });
+    io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)) });
   } else {
-    io.err(renderDiagnostics(diagnostics, looksOf(io, !args.includes("--no-color")).errLook));
+    io.err(renderDiagnostics(diagnostics, errLook));
   }
   if (!known && io.env.HOSTFORM_DEBUG && error instanceof Error) io.err(`${error.stack}\n`);
 }

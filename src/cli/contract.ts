@@ -2,7 +2,7 @@ import { requireAllowedOrigin } from "../core/api/address.ts";
 import { readToken } from "../core/api/token.ts";
 import { fail, isJudged, looksLikeToken } from "../core/model/index.ts";
 import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } from "../project/contract.ts";
-import { learnToken } from "../project/known-secrets.ts";
+import { learnToken } from "../project/environment-secrets.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { renderContract } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";

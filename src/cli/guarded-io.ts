@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { Redaction } from "../project/redaction.ts";
-import { escapeOutput, jsonText } from "../report/index.ts";
+import { escapeOutput, jsonText } from "../report/escape.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
 /** Puts the guard before the streams. */

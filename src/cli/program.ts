@@ -1,7 +1,6 @@
 import { Command, Help, type Option } from "commander";
 import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
-import { refuseUntrustedCommand } from "../project/trust.ts";
 import {
   addCommonOptions,
   COMMON_OPTIONS,
@@ -14,17 +13,24 @@ import { registerAccount, registerContract, registerOnce } from "./register/acco
 import { registerMain } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
-import type { GuardedIo } from "./terminal.ts";
-import { type Action, opened } from "./terminal.ts";
+import type { Action, GuardedIo } from "./terminal.ts";
 import { shortVersion } from "./version.ts";
 
 interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
   readonly usageErrors: boolean;
+  /** The command line: only commands that it names get the common options. Default: all do. */
+  readonly line?: readonly string[];
 }
 
 /** Builds the command line. `finish` gets the exit code of the command that ran. */
-export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, finish: (code: number) => void): Command {
+export function buildProgram(
+  io: GuardedIo,
+  { usageErrors, line }: ProgramOptions,
+  finish: (code: number) => void,
+): Command {
+  // To add the same options to each of fifty commands takes longer than all else that help needs.
+  const isNamed = (name: string) => line === undefined || line.includes(name) || line.includes("completion");
   const program = addCommonOptions(new Command("hostform"))
     .usage("COMMAND [options]")
     .description(
@@ -49,7 +55,8 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   const registration: Registration = {
     program,
     command(name, summary, group, parent = program) {
-      return addCommonOptions(parent.command(name).description(summary).helpGroup(group));
+      const made = parent.command(name).description(summary).helpGroup(group);
+      return isNamed(name) ? addCommonOptions(made) : made;
     },
     action(load, name, scope = "one") {
       return async (...args) => {
@@ -57,10 +64,12 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const flags = args.at(-2);
         const words = args.slice(0, -2);
         const { print, source, stacks } = commonOptionsOf(command, io);
+        const { refuseUntrustedCommand } = await import("../project/trust.ts");
         await refuseUntrustedCommand(source, nameOf(command), stacks);
         const json = print.json || (flags as { format?: string }).format === "json";
+        const modules = [load(), import("../project/project.ts"), import("./terminal.ts")] as const;
+        const [loaded, { Project }, { opened }] = await Promise.all(modules);
         const { terminal, parts } = opened(io, print, source, json);
-        const [loaded, { Project }] = await Promise.all([load(), import("../project/project.ts")]);
         const run: Action<never, never[]> = loaded[name];
         const project = new Project(parts);
         const work = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));

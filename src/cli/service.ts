@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { HostingClient } from "../core/api/index.ts";
 import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
-import { learnValue } from "../project/known-secrets.ts";
+import { learnValue } from "../project/environment-secrets.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";

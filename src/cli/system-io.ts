@@ -1,10 +1,6 @@
 /** The real outside of a command: streams, signals and programs of this process. */
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline/promises";
-import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
-import { captureCommand, ended, runShell } from "../project/programs.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import type { Io } from "./terminal.ts";
 
@@ -35,6 +31,8 @@ export function systemIo(): Io {
     exit: (code) => process.exit(code),
     ask: async (question, signal) => {
       if (stdin.isTTY !== true) return undefined;
+      const { createInterface } = await import("node:readline/promises");
+      if (signal?.aborted) throw interruptedQuestion();
       const lines = createInterface({ input: stdin, output: stderr });
       const closed = new Promise<undefined>((resolve, reject) => {
         lines.once("SIGINT", () => reject(interruptedQuestion()));
@@ -47,16 +45,19 @@ export function systemIo(): Io {
         lines.close();
       }
     },
-    readInput: () => text(stdin),
+    readInput: async () => (await import("node:stream/consumers")).text(stdin),
     readInputBytes: (limit) => firstBytes(stdin, limit),
     onInterrupt,
     onReload,
     run: runCommand,
-    capture: captureCommand,
-    shell: runShell,
+    capture: async (...command) => (await programs()).captureCommand(...command),
+    shell: async (...command) => (await programs()).runShell(...command),
     browse,
   };
 }
+
+/** Loaded by the first command that runs one. */
+const programs = () => import("../project/programs.ts");
 
 /** Node sets a terminal back when it was read from, and throws where there is none any more: nobody could catch it. */
 export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
@@ -139,6 +140,7 @@ async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
+  const [{ spawn }, { ended }] = await Promise.all([import("node:child_process"), programs()]);
   const child = spawn(command, [...args], { stdio: "inherit", env: { ...env } });
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const handlers = SIGNALS.map((signal) => {
@@ -169,6 +171,7 @@ async function browse(url: string): Promise<void> {
         ? (["rundll32", "url.dll,FileProtocolHandler"] as const)
         : (["xdg-open"] as const);
   const fix = "Run it without `--open` to print the URL.";
+  const [{ spawn }, { ended }] = await Promise.all([import("node:child_process"), programs()]);
   try {
     const code = await ended(spawn(command, [...args, url], { stdio: "ignore", env: childEnvironment(process.env) }));
     if (code !== 0)

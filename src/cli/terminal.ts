@@ -4,14 +4,11 @@ import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
-import {
-  flowText,
-  jsonText,
-  type MessageStyle,
-  renderDiagnostics,
-  requestEventLine,
-  waitReasonLine,
-} from "../report/index.ts";
+import { waitReasonLine } from "../report/budget.ts";
+import { renderDiagnostics } from "../report/diagnostics.ts";
+import { jsonText } from "../report/escape.ts";
+import { requestEventLine } from "../report/progress.ts";
+import { flowText, type MessageStyle } from "../report/text-style.ts";
 import { Activity } from "./activity.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */

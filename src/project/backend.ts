@@ -19,6 +19,7 @@ import {
   HostformError,
   located,
   milliseconds,
+  parsedJson,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
@@ -33,7 +34,6 @@ import {
   type KeyCommand,
   type KeyVariables,
   nameOfServer,
-  parsedJson,
   parsePgServer,
   readOldKeys,
   readStateKey,
@@ -42,7 +42,7 @@ import {
   type StateStore,
   thisProcess,
 } from "../core/record/index.ts";
-import { learnValue } from "./known-secrets.ts";
+import { learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";

@@ -5,8 +5,8 @@ import { budgetShareIn } from "../core/api/limiter.ts";
 import { Prober } from "../core/api/probe.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
 import { HostformError } from "../core/model/index.ts";
+import { learnValue } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
-import { learnValue } from "./known-secrets.ts";
 import type { ProjectParts } from "./source.ts";
 
 export { leftoverDiagnostic, mostRequests } from "../contract/index.ts";

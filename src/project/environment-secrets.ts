@@ -4,11 +4,37 @@
  * none, whatever its variable is called: hiding it everywhere would hide the output.
  */
 
-import { kinds } from "../core/kinds/index.ts";
-import { attributesOf } from "../core/lifecycle/index.ts";
-import { isObject, SHORTEST_SECRET_PART } from "../core/model/index.ts";
-import { parsedJson } from "../core/record/index.ts";
+import { existsSync } from "node:fs";
+import { kindNames } from "../core/kinds/names.gen.ts";
+import { isObject, parsedJson, SHORTEST_SECRET_PART } from "../core/model/index.ts";
+import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES } from "../core/record/state-key.ts";
+import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
+
+/** Variables whose whole value is a secret, even an ordinary word. */
+const VARIABLES = [
+  ...[KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES].flatMap(({ passphrase, key }) => [passphrase, key]),
+  "TF_HTTP_PASSWORD",
+  "PGPASSWORD",
+];
+
+/** Announces the secrets that the environment holds: those of hostform, and any that the names of variables or addresses show. */
+export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
+  learnToken(redaction, env.HOSTING_TOKEN);
+  for (const name of VARIABLES) learnValue(redaction, env[name]);
+  redaction.hide(...secretsInEnvironment(env, existsSync));
+}
+
+/** Announces a value that was read from where a secret is kept, with and without the space around it and around its lines. */
+export function learnValue(redaction: Redaction, value = ""): void {
+  redaction.learn(value, value.trim(), ...value.split("\n").map((line) => line.trim()));
+}
+
+/** Announces an API token. Of `12|abc…` the part behind the bar is the secret one. */
+export function learnToken(redaction: Redaction, token: string | undefined): void {
+  learnValue(redaction, token);
+  redaction.learn(token?.slice(token.indexOf("|") + 1).trim());
+}
 
 /** Names of variables, of parameters of a query and of keys in JSON whose values are secrets. */
 const SECRET_NAME = new RegExp(
@@ -164,8 +190,7 @@ function decoded(text: string): string {
 
 /** The words of hostform's own output, switches, and the names of users; in lower case. */
 function ordinaryWords(env: ProjectSource["env"]): Set<string> {
-  const own = [...kinds].flatMap(([type, kind]) => [type, ...attributesOf(kind).map(([name]) => name)]);
   const users = Object.entries(env).flatMap(([name, value]) => (USER_NAME.test(name) ? [value ?? ""] : []));
-  const words = [...own, ...own.flatMap((name) => name.split("_")), ...WORDS.split(" "), ...users];
+  const words = [...kindNames, ...kindNames.flatMap((name) => name.split("_")), ...WORDS.split(" "), ...users];
   return new Set(words.map((word) => word.toLowerCase()));
 }

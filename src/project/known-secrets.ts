@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
@@ -15,41 +14,10 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import {
-  KEY_VARIABLES,
-  NEW_KEY_VARIABLES,
-  OLD_KEY_VARIABLES,
-  type StateStore,
-  withMembers,
-} from "../core/record/index.ts";
-import { secretsInEnvironment } from "./environment-secrets.ts";
+import { type StateStore, withMembers } from "../core/record/index.ts";
+import { learnToken, learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
-
-/** Variables whose whole value is a secret, even an ordinary word. */
-const VARIABLES = [
-  ...[KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES].flatMap(({ passphrase, key }) => [passphrase, key]),
-  "TF_HTTP_PASSWORD",
-  "PGPASSWORD",
-];
-
-/** Announces the secrets that the environment holds: those of hostform, and any that the names of variables or addresses show. */
-export function learnEnvironment(redaction: Redaction, env: ProjectSource["env"]): void {
-  learnToken(redaction, env.HOSTING_TOKEN);
-  for (const name of VARIABLES) learnValue(redaction, env[name]);
-  redaction.hide(...secretsInEnvironment(env, existsSync));
-}
-
-/** Announces a value that was read from where a secret is kept, with and without the space around it and around its lines. */
-export function learnValue(redaction: Redaction, value = ""): void {
-  redaction.learn(value, value.trim(), ...value.split("\n").map((line) => line.trim()));
-}
-
-/** Announces an API token. Of `12|abc…` the part behind the bar is the secret one. */
-export function learnToken(redaction: Redaction, token: string | undefined): void {
-  learnValue(redaction, token);
-  redaction.learn(token?.slice(token.indexOf("|") + 1).trim());
-}
 
 /** Announces what a declaration holds or names of secrets: tokens of its accounts, passwords written out or taken from the environment. */
 export function learnDeclared(

@@ -26,7 +26,7 @@ import {
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges } from "./apply.ts";
-import { learnEnvironment } from "./known-secrets.ts";
+import { learnEnvironment } from "./environment-secrets.ts";
 import { refreshOf } from "./last-read.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";

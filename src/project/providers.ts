@@ -23,8 +23,8 @@ import {
   located,
   type ProviderConfig,
 } from "../core/model/index.ts";
+import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
-import { learnToken } from "./known-secrets.ts";
 import type { Project } from "./project.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 

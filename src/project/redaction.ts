@@ -1,7 +1,7 @@
-import { kinds } from "../core/kinds/index.ts";
+import { kindNames } from "../core/kinds/names.gen.ts";
 import { codes } from "../core/model/codes.ts";
 import { isObject } from "../core/model/index.ts";
-import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/index.ts";
+import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/escape.ts";
 
 /** What stands in place of a secret. */
 export const SECRET_MARK = "(secret)";
@@ -197,11 +197,7 @@ const JSON_WORDS = `
   undo
 `;
 
-const ownWords: ReadonlySet<string> = new Set([
-  ...Object.keys(codes),
-  ...JSON_WORDS.trim().split(/\s+/),
-  ...[...kinds].flatMap(([type, kind]) => [type, ...Object.keys(kind.attributes.shape)]),
-]);
+const ownWords: ReadonlySet<string> = new Set([...Object.keys(codes), ...JSON_WORDS.trim().split(/\s+/), ...kindNames]);
 const isOwnWord = (text: string) => ownWords.has(text);
 
 /** A secret and its lines: anyone who prints the lines of a key one by one prints the key. */

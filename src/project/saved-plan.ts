@@ -12,8 +12,9 @@ import {
   type JsonObject,
   type OutputChange,
   type Plan,
+  parsedJson,
 } from "../core/model/index.ts";
-import { type Encryption, parsedJson, type Seal, systemDisk } from "../core/record/index.ts";
+import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";

@@ -27,7 +27,7 @@ import {
   statPath,
   systemDisk,
 } from "../core/record/index.ts";
-import { learnValue } from "./known-secrets.ts";
+import { learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, ProjectSource } from "./source.ts";
 

@@ -1,5 +1,5 @@
 import { breakCommands, escapeLine, escapeText, visible } from "../core/model/index.ts";
-import { COLOURS } from "./text-style.ts";
+import { COLOURS } from "./paint.ts";
 
 export { escapeLine, escapeText, jsonText, quote } from "../core/model/index.ts";
 

@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
 import { collect, examples, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
-import { printJson, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
 const GROUP = "Sandbox and setup:";
@@ -92,7 +92,7 @@ export function registerSetup({ program, command, action }: Registration): void 
 /** `hostform version`. */
 async function runVersion(terminal: Terminal): Promise<number> {
   if (terminal.json) {
-    printJson(terminal, { version: VERSION, node: process.versions.node, platform });
+    terminal.document({ version: VERSION, node: process.versions.node, platform }, 2);
   } else terminal.out(`${longVersion}\n`);
   return 0;
 }

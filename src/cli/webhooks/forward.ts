@@ -7,7 +7,7 @@ import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
 import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
-import { learnValue } from "../../project/known-secrets.ts";
+import { learnValue } from "../../project/environment-secrets.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";

@@ -15,7 +15,7 @@ import {
   type JsonObject,
   type ResourceState,
 } from "../../core/model/index.ts";
-import { learnValue } from "../../project/known-secrets.ts";
+import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
 import type { Log, ProjectParts } from "../../project/source.ts";

@@ -141,3 +141,12 @@ export function resourceOf(address: string): string {
   const bracket = address.indexOf("[");
   return bracket < 0 ? address : address.slice(0, bracket);
 }
+
+/** The value of a JSON text; undefined for what is no JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -49,7 +49,6 @@ export {
 export { appFolder, isInside, type PathStat, SecretFiles, statPath } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
 export { filesOfState, StateFile } from "./state-file.ts";
-export { parsedJson } from "./state-json.ts";
 export {
   KEY_VARIABLES,
   type KeyCommand,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
-import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, resourceOf } from "../model/index.ts";
-import { canonical, type InstanceJson, order, parsedJson, type ResourceJson } from "./state-json.ts";
+import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
+import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";
 
 /** The registry under which Terraform looks for a provider that names none. */
 export const DEFAULT_REGISTRY = "registry.terraform.io";

@@ -4,11 +4,10 @@
 // between them.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { HostformError, type JsonObject, parseAddress, type ResourceState } from "../model/index.ts";
+import { HostformError, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";
 import { type Changes, isEmpty } from "./revise.ts";
-import { parsedJson } from "./state-json.ts";
 
 /** The form of a journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
 const CLEAR_VERSION = 1;

@@ -2,9 +2,8 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
-import { type Clock, errnoOf, fail, HostformError } from "../model/index.ts";
+import { type Clock, errnoOf, fail, HostformError, parsedJson } from "../model/index.ts";
 import { filesOfState } from "./state-file.ts";
-import { parsedJson } from "./state-json.ts";
 
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */

@@ -1,9 +1,8 @@
 // A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
 import { z } from "zod";
-import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import { type Diagnostic, fail, HostformError, type JsonObject, parsedJson } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
-import { parsedJson } from "./state-json.ts";
 import type { StateKey } from "./state-key.ts";
 import { once } from "./state-key.ts";
 

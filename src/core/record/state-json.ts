@@ -154,15 +154,6 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown);
 }
 
-/** The value of a JSON text; undefined for what is no JSON. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Two spaces, a final newline, and `<`, `>`, `&`, U+2028, U+2029 escaped: byte for byte what Terraform writes. */
 export function printJson(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

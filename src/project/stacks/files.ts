@@ -11,9 +11,9 @@ import {
   HostformError,
   isObject,
   type Json,
+  parsedJson,
   type SourceRange,
 } from "../../core/model/index.ts";
-import { parsedJson } from "../../core/record/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
 import { type Ownership, requireOwnFile, requireOwnFolder } from "../own-files.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { learnEnvironment } from "../../../src/project/known-secrets.ts";
+import { learnEnvironment } from "../../../src/project/environment-secrets.ts";
 import { SECRET_MARK as M, Redaction } from "../../../src/project/redaction.ts";
 
 /** What of a text is shown by a run with this environment. */

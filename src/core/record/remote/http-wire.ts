@@ -1,9 +1,8 @@
 // Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
 import { createHash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
-import { type Clock, type Diagnostic, fail, isObject } from "../../model/index.ts";
+import { type Clock, type Diagnostic, fail, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
-import { parsedJson } from "../state-json.ts";
 
 interface HttpCredentials {
   readonly username: string;

@@ -1,8 +1,7 @@
-import { equal, fail, HostformError } from "../../model/index.ts";
+import { equal, fail, HostformError, parsedJson } from "../../model/index.ts";
 import { decodeHolder } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import type { StateText, Verify } from "../state-file.ts";
-import { parsedJson } from "../state-json.ts";
 import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
   describeExchange,

@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../../src/cli/cli.ts";
+import { buildProgram } from "../../../src/cli/program.ts";
+import type { GuardedIo } from "../../../src/cli/terminal.ts";
+import { fakeIo } from "../../support/io.ts";
+
+const ROOT = path.join(import.meta.dirname, "../../..");
+
+/** Prints every module that a process has loaded, one a line, when it ends. */
+const LISTING = `data:text/javascript,${encodeURIComponent(`
+  import { writeSync } from "node:fs";
+  import { registerHooks } from "node:module";
+  const loaded = [];
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+  process.on("exit", () => writeSync(2, loaded.map((url) => "loaded " + url + "\\n").join("")));
+`)}`;
+
+/** The packages and the parts of `src` that a command line loads, without those of the command line itself. */
+function loadedBy(...line: string[]): string[] {
+  const { stderr } = spawnSync(process.execPath, ["--import", LISTING, path.join(ROOT, "src/cli/main.ts"), ...line], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, HOSTING_TOKEN: "12|a-token-of-the-test" },
+  });
+  const urls = [...stderr.matchAll(/^loaded (file:.*)$/gm)].map(([, url = ""]) => url);
+  const parts = urls.map((url) => {
+    const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url) ?? [];
+    return name ?? url.slice(url.indexOf("/src/") + 1).replace(/^(src\/core\/model)\/.*/, "$1");
+  });
+  return [...new Set(parts)].filter((part) => !part.startsWith("src/cli/")).sort();
+}
+
+/** What the guard that hides secrets needs, and nothing of the work on an account: not `zod`, `undici`, `yaml`, the engine. */
+const FOR_HELP = [
+  "commander",
+  "src/core/api/version.ts",
+  "src/core/kinds/names.gen.ts",
+  "src/core/model",
+  "src/core/record/state-key.ts",
+  "src/project/environment-secrets.ts",
+  "src/project/redaction.ts",
+  "src/report/escape.ts",
+  "src/report/paint.ts",
+];
+
+describe("what a command line loads", () => {
+  it.each([
+    ["version", ["version"], ["src/core/api/version.ts", "src/core/model"]],
+    ["help", ["plan", "--help"], FOR_HELP],
+    ["a usage error", ["plan", "--no-such-option"], FOR_HELP],
+  ])("%s", (_, line, parts) => {
+    expect(loadedBy(...line)).toEqual(parts);
+  });
+});
+
+describe("a usage error", () => {
+  it("hides a secret of the environment in a usage error", async () => {
+    const io = fakeIo({ env: { HOSTING_TOKEN: "12|a-token-of-the-test" } });
+    expect(await runCli(["plan", "--a-token-of-the-test"], io)).toBe(1);
+    expect(io.stderr()).toContain("(secret)");
+    expect(io.stderr()).not.toContain("a-token-of-the-test");
+  });
+});
+
+describe("options that only the commands of a line get", () => {
+  const whole = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+  const paths = whole.commands.flatMap((command) => [
+    [command.name()],
+    ...command.commands.map((part) => [command.name(), part.name()]),
+  ]);
+
+  it("are in the help of each command", async () => {
+    expect(paths.length).toBeGreaterThan(40);
+    for (const words of paths) {
+      const command = words.reduce((at, word) => at.commands.find((one) => one.name() === word) ?? at, whole);
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 100 }).outputHelp();
+      for (const line of [
+        [...words, "--help"],
+        ["help", ...words],
+      ]) {
+        const io = fakeIo({ columns: 100 });
+        expect(await runCli(line, io), line.join(" ")).toBe(0);
+        expect(io.stdout(), line.join(" ")).toBe(help);
+      }
+    }
+  });
+});
