@@ -4,6 +4,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
+export { pack } from "../../scripts/pack.ts";
+
 export const root = path.resolve(import.meta.dirname, "../..");
 
 /** Runs a program to its end and gives what it prints; throws with all of it when it fails. */
@@ -19,14 +21,6 @@ export function run(command: string, args: readonly string[], cwd: string, env?:
     const { stdout, stderr } = error as { readonly stdout?: string; readonly stderr?: string };
     throw new Error(`${path.basename(command)} ${args.join(" ")} failed:\n${stdout ?? ""}${stderr ?? ""}`);
   }
-}
-
-/** Builds the package and packs it into `folder`; the path of the tarball. */
-export function pack(folder: string): string {
-  run(process.execPath, [path.join(root, "scripts/build.ts")], root);
-  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [packed] = JSON.parse(run("npm", args, root));
-  return path.join(folder, packed.filename);
 }
 
 /**

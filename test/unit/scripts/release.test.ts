@@ -1,0 +1,144 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { archiveName, dockerfile, formula, installScript, scoopManifest } from "../../../scripts/release/channels.ts";
+import { PLATFORMS } from "../../../scripts/release/pinned.ts";
+import { asked, missingFields, tarball } from "../../../scripts/release.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+const about = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** Stands for the executable: it says its version. */
+const program = tarball([
+  { name: "hostform", content: bytes("#!/bin/sh\necho hostform 1.2.3\n"), mode: 0o755 },
+  { name: "LICENSE", content: bytes("MIT\n"), mode: 0o644 },
+]);
+const sha256 = createHash("sha256").update(program).digest("hex");
+const published = {
+  ...about,
+  version: "1.2.3",
+  base: "https://downloads.example/v1.2.3",
+  digests: new Map(PLATFORMS.map((platform) => [archiveName("1.2.3", platform), sha256])),
+};
+
+describe("the publisher", () => {
+  const filled = {
+    author: "A",
+    homepage: "https://a.example",
+    bugs: { url: "https://a.example/issues" },
+    repository: { type: "git", url: "git+https://a.example/a.git" },
+    hostform: { downloads: "https://a.example/releases" },
+  };
+
+  it("is asked for by the fields of package.json that are not filled in", () => {
+    expect(missingFields(filled)).toEqual([]);
+    expect(missingFields({ ...filled, bugs: about.bugs, author: undefined })).toEqual(["author", "bugs"]);
+    expect(missingFields({})).toEqual(["author", "homepage", "bugs", "repository", "hostform.downloads"]);
+  });
+});
+
+describe("the command", () => {
+  it("makes everything, or for a trial some platforms", () => {
+    expect(asked([])).toMatchObject({ dryRun: false, platforms: PLATFORMS });
+    expect(asked(["--dry-run", "--platform", "linux_amd64", "out"])).toEqual({
+      folder: path.resolve("out"),
+      dryRun: true,
+      platforms: ["linux_amd64"],
+    });
+    expect(asked(["--help"])).toBeUndefined();
+    expect(() => asked(["--platform", "linux_amd64"])).toThrow("--dry-run");
+    expect(() => asked(["--dry-run", "--platform", "vax"])).toThrow("no platform vax");
+    expect(() => asked(["a", "b"])).toThrow("Name one folder");
+  });
+});
+
+describe.skipIf(process.platform === "win32")("the archive", () => {
+  it("unpacks with its modes, and has no times or owners", () => {
+    const folder = temporaryFolder();
+    writeFileSync(path.join(folder, "a.tar.gz"), program);
+    execFileSync("tar", ["-xzf", "a.tar.gz"], { cwd: folder });
+    expect(readdirSync(folder).sort()).toEqual(["LICENSE", "a.tar.gz", "hostform"]);
+    expect(statSync(path.join(folder, "hostform")).mode & 0o777).toBe(0o755);
+    expect(readFileSync(path.join(folder, "LICENSE"), "utf8")).toBe("MIT\n");
+    const listed = execFileSync("tar", ["--utc", "-tvzf", "a.tar.gz"], { cwd: folder, encoding: "utf8" });
+    expect(listed).toMatch(/^-rw-r--r-- 0\/0 .* 1970-01-01 00:00 LICENSE$/m);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("the install script", () => {
+  /** Runs it in a shell with an empty home, where the download is `content`. */
+  function install(content: Uint8Array | undefined, shell = "sh") {
+    const home = temporaryFolder();
+    const tools = path.join(home, "tools");
+    mkdirSync(tools);
+    // The network: the last argument is the address, -o names the file.
+    const fetched = content === undefined ? "exit 22" : `cp "${path.join(home, "content")}" "$3"`;
+    writeFileSync(path.join(tools, "curl"), `#!/bin/sh\necho "$4" >> "${home}/asked"\n${fetched}\n`);
+    // Any machine of a release.
+    writeFileSync(path.join(tools, "uname"), '#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo aarch64\n');
+    for (const name of ["curl", "uname"]) chmodSync(path.join(tools, name), 0o755);
+    if (content !== undefined) writeFileSync(path.join(home, "content"), content);
+    const env = { HOME: home, PATH: `${tools}:/usr/bin:/bin`, TMPDIR: home };
+    const ran = spawnSync(shell, ["-s"], { env, input: installScript(published), encoding: "utf8" });
+    return { ...ran, home, left: readdirSync(home).filter((name) => !/^(?:tools|asked|content)$/.test(name)) };
+  }
+
+  it.each(["sh", "bash"])("puts what has the digest into the home, in %s", (shell) => {
+    const { status, stdout, stderr, home } = install(program, shell);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const bin = path.join(home, ".local/bin");
+    expect(stdout).toContain(`Installed hostform 1.2.3 as ${bin}/hostform\n${bin} is not on the PATH`);
+    expect(readdirSync(bin)).toEqual(["hostform"]);
+    expect(execFileSync(path.join(bin, "hostform"), { encoding: "utf8" })).toBe("hostform 1.2.3\n");
+    const name = "hostform_1.2.3_linux_arm64.tar.gz";
+    expect(readFileSync(path.join(home, "asked"), "utf8")).toBe(`https://downloads.example/v1.2.3/${name}\n`);
+  });
+
+  it("installs nothing that has another digest, and leaves nothing behind", () => {
+    const { status, stderr, left } = install(bytes("another"));
+    expect({ status, left }).toEqual({ status: 1, left: [] });
+    expect(stderr).toMatch(/not installed: https:.* has the SHA-256 [0-9a-f]{64}, not [0-9a-f]{64}/);
+  });
+
+  it("says what cannot be fetched", () => {
+    const { status, stderr, left } = install(undefined);
+    expect({ status, left }).toEqual({ status: 1, left: [] });
+    expect(stderr).toContain("linux_arm64.tar.gz cannot be fetched.");
+  });
+
+  it("runs nothing when its own download broke off", () => {
+    const whole = installScript(published);
+    const { status, stdout } = spawnSync("sh", ["-s"], {
+      input: whole.slice(0, whole.indexOf("\nmain\n")),
+      encoding: "utf8",
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  });
+});
+
+describe("the package managers", () => {
+  it("get address and digest of each archive", () => {
+    const brew = formula(published);
+    for (const platform of PLATFORMS.filter((name) => name !== "windows_amd64"))
+      expect(brew).toContain(
+        `url "https://downloads.example/v1.2.3/hostform_1.2.3_${platform}.tar.gz"\n      sha256 "${sha256}"`,
+      );
+    const opened = brew.match(/^(?:class|.* do$| *def )/gm);
+    expect(brew.match(/^ *end$/gm)).toHaveLength(opened?.length ?? 0);
+    expect(JSON.parse(scoopManifest(published)).architecture["64bit"]).toEqual({
+      url: "https://downloads.example/v1.2.3/hostform_1.2.3_windows_amd64.zip",
+      hash: sha256,
+    });
+    expect(() => formula({ ...published, digests: new Map() })).toThrow(
+      "the release has no hostform_1.2.3_darwin_arm64",
+    );
+  });
+
+  it("get an image that is nobody's root", () => {
+    expect(dockerfile(published)).toMatch(/^USER 65532:65532$/m);
+    expect(dockerfile(published)).toMatch(/^VOLUME \/work$/m);
+  });
+});
