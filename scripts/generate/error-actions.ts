@@ -25,6 +25,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "config.environment": "Set it, or remove the reference to it.",
   "config.secret":
     "Mark the output with `sensitive: true`. Put a token or a password in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
+  "config.template":
+    "Correct the place that the message names; the place after `used at` is where the template, or the value, is used.",
   "config.too_large": "Split the declaration into several files.",
   "stack.app":
     "Run the app alone and fix the errors that it prints; it must end with `app.synth()` and leave `outdir` to CDKTF_OUTDIR.",

@@ -105,8 +105,11 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
     const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
+    const uses = (range.usedAt ?? []).map(
+      ({ file, line, column }) => `, used at ${escapeLine(file)}:${line}:${column}`,
+    );
     const what = [address, range.construct && `construct ${constructName(range.construct)}`].filter(Boolean).join(", ");
-    return what === "" ? where : `${where} (${escapeLine(what)})`;
+    return `${where}${what === "" ? "" : ` (${escapeLine(what)})`}${uses.join("")}`;
   }
   const path = attribute === undefined || attribute.length === 0 ? undefined : formatPath(attribute);
   if (address === undefined) return path === undefined ? undefined : escapeLine(`in ${path}`);
@@ -203,6 +206,8 @@ export interface DiagnosticJson {
   readonly range?: RangeJson;
   /** The path of the construct that stands there, in a synthesized stack. */
   readonly construct?: string;
+  /** Where the template or the value that stands at the range is used, nearest first. */
+  readonly used_at?: readonly { readonly filename: string; readonly start: RangeJson["start"] }[];
   readonly snippet?: SnippetJson;
 }
 
@@ -236,6 +241,9 @@ export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): Di
     ...(attribute !== undefined && attribute.length > 0 && { attribute: formatPath(attribute) }),
     ...(range !== undefined && { range: rangeJson(range) }),
     ...(range?.construct !== undefined && { construct: range.construct }),
+    ...(range?.usedAt !== undefined && {
+      used_at: range.usedAt.map(({ file, line, column }) => ({ filename: file, start: { line, column } })),
+    }),
     ...(range?.text !== undefined && { snippet: snippetJson(range, range.text) }),
   };
 }

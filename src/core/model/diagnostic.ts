@@ -11,6 +11,8 @@ export interface SourceRange {
   readonly endColumn: number;
   /** The text of the first line, for the caret. */
   readonly text?: string;
+  /** Where that is used, nearest first: the value of a parameter in its template, a template at the block that names it. */
+  readonly usedAt?: readonly Pick<SourceRange, "file" | "line" | "column">[];
   /** The path of the construct that stands there (`agency/acme/site`), in what was synthesized. */
   readonly construct?: string;
 }

@@ -93,7 +93,12 @@ export class DiagnosticCollector {
 
   /** Whether there is any error; warnings do not count. */
   get any(): boolean {
-    return this.#found.error.size > 0;
+    return this.errors > 0;
+  }
+
+  /** How many errors there are. */
+  get errors(): number {
+    return this.#found.error.size + this.#beyond.error;
   }
 
   /** The errors, then the warnings, each by file and place; those without a place come first. */

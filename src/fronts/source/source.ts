@@ -14,6 +14,8 @@ export interface Span {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
+  /** Where what stands here is used, if that is elsewhere: a template, and the block that names it. */
+  readonly usedAt?: Span | undefined;
 }
 
 /** Diagnostics leave out longer lines: they are unreadable, and a thousand of them would fill a terminal. */
@@ -78,7 +80,13 @@ export function lastStart(starts: readonly number[], offset: number): number {
 }
 
 export function rangeOf(span: Span): SourceRange {
-  return span.source.range(span.start, span.end);
+  const range = span.source.range(span.start, span.end);
+  const uses: Pick<SourceRange, "file" | "line" | "column">[] = [];
+  for (let use = span.usedAt; use !== undefined; use = use.usedAt) {
+    const { file, line, column } = use.source.range(use.start, use.end);
+    uses.push({ file, line, column });
+  }
+  return uses.length === 0 ? range : { ...range, usedAt: uses };
 }
 
 const SECRET_VALUE =
@@ -113,7 +121,18 @@ export function namesSecret(key: string): boolean {
 
 /** Top-level keys of a stack that other JSON hardly ever has. */
 const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
-const SECTIONS = ["project", "provider", "providers", "guards", "backend", "outputs", "moved", "removed", "import"];
+const SECTIONS = [
+  "project",
+  "provider",
+  "providers",
+  "guards",
+  "backend",
+  "outputs",
+  "moved",
+  "removed",
+  "import",
+  "templates",
+];
 
 /**
  * Whether a text looks like a declaration in YAML: it has one of the keys at the beginning of a line, or in a map in JSON

@@ -116,7 +116,7 @@ export function templateSpans(leaf: Leaf): (offset: number) => Span {
     if (opening === undefined || inValue.length !== inText.length) return leaf.span;
     const from = start + opening;
     const close = source.text.indexOf("}", from);
-    return source.span(from, close < 0 || close >= end ? from + 2 : close + 1);
+    return { ...leaf.span, start: from, end: close < 0 || close >= end ? from + 2 : close + 1 };
   };
 }
 

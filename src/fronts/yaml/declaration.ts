@@ -15,6 +15,7 @@ import { isDeclaration, rangeOf, Source, type SourceFile } from "../source/sourc
 import type { ReadContext } from "../source/templates.ts";
 import { locate, type MapTree, toJson } from "../source/tree.ts";
 import { type Fragment, readDocument } from "./document.ts";
+import { expand } from "./expand.ts";
 import { readOutputs } from "./outputs.ts";
 import { readRefactoring } from "./refactoring.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
@@ -44,8 +45,10 @@ export function parseDeclaration(
   const diags = new DiagnosticCollector();
   const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
   const reads = files.map((file, index) => readYaml(file, index, diags, limits));
-  const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, diags)));
-  const complete = !incomplete && reads.every((read) => read.complete);
+  const trees = reads.flatMap(({ documents }) => documents);
+  const expansion = expand(trees, kinds, diags, limits);
+  const fragments = expansion.documents.map((tree) => readDocument(tree, kinds, diags));
+  const complete = !incomplete && expansion.complete && reads.every((read) => read.complete);
   const reader = {
     read: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
     refuses: refusesVariable,

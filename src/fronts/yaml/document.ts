@@ -5,6 +5,7 @@ import { type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts
 import { projectNameRemark } from "../source/settings.ts";
 import { namesSecret } from "../source/source.ts";
 import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valueSpan } from "../source/tree.ts";
+import { EXPANDED } from "./expand.ts";
 import { REFACTORING } from "./refactoring.ts";
 import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
@@ -94,7 +95,17 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
     });
   } else if (namesSecret(key)) reportToken(entry, diags);
   else {
-    const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...REFACTORING, ...sections];
+    const known = [
+      "project",
+      "provider",
+      "providers",
+      "guards",
+      "backend",
+      "outputs",
+      ...REFACTORING,
+      ...EXPANDED,
+      ...sections,
+    ];
     const near = kinds.get(key)?.section ?? diags.nearest(key, known);
     diags.add(keySpan, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${suggestionOf(near)}`, {
       detail: `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,

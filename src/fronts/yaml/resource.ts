@@ -5,6 +5,7 @@ import { formatAddress, parseAddress } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector, reportComputed, suggestionOf } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, isGiven, type MapTree, type SpannedName, stringOf, valueSpan } from "../source/tree.ts";
+import { TEMPLATE_KEYS } from "./expand.ts";
 import { isSecretSource } from "./settings.ts";
 
 /** Reads the blocks of resources, and the resources that are nested in them. */
@@ -37,7 +38,7 @@ interface DocumentContext {
 }
 
 /** Keys of a block that are not attributes. */
-const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import"];
+const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import", ...TEMPLATE_KEYS];
 
 /** Keys of a nested block that are not attributes; its provider and its client are those of the block around it. */
 const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];

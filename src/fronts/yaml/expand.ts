@@ -1,0 +1,221 @@
+import { metaOf } from "../../core/kinds/attribute.ts";
+import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import { type DiagnosticCollector, suggestionOf, unique } from "../source/diagnostics.ts";
+import type { Span } from "../source/source.ts";
+import { type Entry, isNull, type Leaf, type MapTree, stringOf, type Tree, valueSpan } from "../source/tree.ts";
+import { Copies, refuse, TooMuch } from "./parameters.ts";
+import { Templates, without } from "./template.ts";
+import type { DeclarationLimits } from "./yaml.ts";
+
+/**
+ * Expands `templates` and `defaults`: trees in, trees without them out, before anything is validated. A block is folded from the
+ * general to the special: the defaults of its kind, the templates of its template, its template, the block itself.
+ */
+
+/** Sections that are gone when a document is read. */
+export const EXPANDED: readonly string[] = ["templates", "defaults"];
+
+/** Keys of a block that are gone as well. */
+export const TEMPLATE_KEYS = ["template", "with", "replace"] as const;
+
+interface Expansion {
+  readonly documents: readonly Tree[];
+  /** False when a block had to be left out. */
+  readonly complete: boolean;
+}
+
+/**
+ * Expands all documents of a declaration; `templates` and `defaults` of one apply to every document. What they do not concern comes
+ * back as it is. The result is bounded by `limits`, whatever templates and defaults multiply.
+ */
+export function expand(
+  documents: readonly Tree[],
+  kinds: Kinds,
+  diags: DiagnosticCollector,
+  limits: DeclarationLimits,
+): Expansion {
+  const before = diags.errors;
+  try {
+    const expander = new Expander(documents, kinds, diags, limits);
+    const expanded = documents.map((tree) => (tree.form === "map" ? expander.document(tree) : tree));
+    expander.templates.checkAll();
+    return { documents: expanded, complete: diags.errors === before };
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error;
+    const summary = `The declaration has more than ${limits.values} values when its templates and defaults are expanded`;
+    const fix = "Use fewer or smaller templates, or split the declaration into several projects.";
+    diags.add(error.span, "config.too_large", summary, { fix });
+    return { documents: [], complete: false };
+  }
+}
+
+/**
+ * A map upon another. Maps merge deeply; any other value replaces what is below it, and null removes it.
+ * @param replace keys whose maps do not merge: what is below is removed.
+ */
+export function merge(base: MapTree, over: MapTree, replace: readonly string[] = []): MapTree {
+  const entries = new Map(without(base, replace).entries);
+  for (const [key, entry] of over.entries) {
+    const below = entries.get(key);
+    if (below === undefined) entries.set(key, entry);
+    else if (isNull(entry.value)) entries.delete(key);
+    else if (below.value.form !== "map" || entry.value.form !== "map") entries.set(key, entry);
+    else entries.set(key, { ...entry, value: merge(below.value, entry.value) });
+  }
+  return { ...over, entries };
+}
+
+const emptyAt = (span: Span): MapTree => ({ form: "map", entries: new Map(), span });
+
+/** One of the maps that a block is made of. */
+interface Layer {
+  readonly body: MapTree;
+  readonly replace: readonly Leaf[];
+}
+
+class Expander {
+  readonly templates: Templates;
+  readonly #kinds: readonly Kind[];
+  readonly #diags: DiagnosticCollector;
+  readonly #copies: Copies;
+  readonly #defaults: ReadonlyMap<string, MapTree>;
+
+  constructor(documents: readonly Tree[], kinds: Kinds, diags: DiagnosticCollector, limits: DeclarationLimits) {
+    this.#kinds = [...kinds.values()];
+    this.#diags = diags;
+    this.#copies = new Copies(diags, limits);
+    const templates = this.#entriesOf(documents, "templates", "a map of templates by name");
+    this.templates = new Templates(templates, this.#copies, limits.depth, diags);
+    this.#defaults = this.#readDefaults(this.#entriesOf(documents, "defaults", "a map of attributes by section"));
+  }
+
+  document(tree: MapTree): MapTree {
+    const hasProvider = tree.entries.has("provider");
+    return mapped(without(tree, EXPANDED), (section) => {
+      const kind = this.#kinds.find((one) => one.nested === undefined && one.section === section.key);
+      if (kind === undefined || section.value.form !== "map") return section;
+      const value = mapped(section.value, (block) => this.#block(block, kind, hasProvider));
+      return value === section.value ? section : { ...section, value };
+    });
+  }
+
+  /** What a section has in all documents. */
+  #entriesOf(documents: readonly Tree[], key: string, form: string): Entry[] {
+    return documents.flatMap((tree) => {
+      const section = tree.form === "map" ? tree.entries.get(key) : undefined;
+      if (section === undefined || isNull(section.value)) return [];
+      if (section.value.form === "map") return [...section.value.entries.values()];
+      const fix = `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below that.`;
+      return refuse(this.#diags, valueSpan(section), `\`${key}\` must be ${form}`, fix) ?? [];
+    });
+  }
+
+  #readDefaults(entries: readonly Entry[]): Map<string, MapTree> {
+    const sections = this.#kinds.map(({ section, nested }) => nested?.section ?? section);
+    const forbidden = [...TEMPLATE_KEYS, "import"];
+    const defaults = new Map<string, MapTree>();
+    for (const entry of unique(entries, ({ key }) => `\`defaults\` of \`${key.slice(0, 100)}\``, this.#diags)) {
+      const { key, keySpan, value } = entry;
+      if (!sections.includes(key)) {
+        const summary = `\`defaults\` has no section "${key.slice(0, 100)}"`;
+        const detail = `It can have ${sections.join(", ")}.`;
+        this.#diags.addUnknown(keySpan, summary, key, sections, { detail }, "config.template");
+      } else if (value.form === "map") {
+        for (const one of forbidden.flatMap((name) => value.entries.get(name) ?? [])) {
+          const summary = `\`defaults\` of \`${key}\` cannot have "${one.key}"`;
+          refuse(this.#diags, one.keySpan, summary, "Write it in the blocks that it is for.");
+        }
+        defaults.set(key, without(value, forbidden));
+      } else if (!isNull(value)) {
+        const fix = `Write the attributes indented below \`${key}:\`, one \`name: value\` in a line.`;
+        refuse(this.#diags, valueSpan(entry), `\`defaults\` of \`${key}\` must be a map of attributes`, fix);
+      }
+    }
+    return defaults;
+  }
+
+  /** @returns undefined after a reported error: a block cannot be read without its template. */
+  #block(entry: Entry, kind: Kind, hasProvider: boolean): Entry | undefined {
+    const base = this.#defaults.get(kind.section);
+    const body = isNull(entry.value) && base !== undefined ? emptyAt(entry.keySpan) : entry.value;
+    const inner = this.#kinds.flatMap(({ nested }) =>
+      nested?.in === kind.type && this.#defaults.has(nested.section) ? [nested] : [],
+    );
+    if (body.form !== "map") return entry;
+    if (base === undefined && inner.length === 0 && !TEMPLATE_KEYS.some((key) => body.entries.has(key))) return entry;
+    const layers = this.#layers(body, entry, []);
+    if (layers === undefined) return undefined;
+    // The provider of the document is closer to the block than that of the defaults.
+    const below = base && this.#copies.at(hasProvider ? without(base, ["provider"]) : base, entry.keySpan);
+    const folded = layers.reduce((block, layer) => this.#fold(block, layer, kind), below ?? emptyAt(body.span));
+    const value = inner.reduce((block, { section, shorthand }) => this.#nested(block, section, shorthand), folded);
+    return { ...entry, value };
+  }
+
+  #fold(block: MapTree, { body, replace }: Layer, kind: Kind): MapTree {
+    const names = replace.map(({ value }) => String(value));
+    for (const [i, name] of names.entries()) {
+      if (block.entries.has(name) || body.entries.has(name)) continue;
+      const near = suggestionOf(this.#diags.nearest(name, [...block.entries.keys()]));
+      const fix = "Name an attribute that the template or the defaults have, or remove it from `replace`.";
+      const span = replace[i]?.span ?? body.span;
+      refuse(this.#diags, span, `There is no "${name.slice(0, 100)}" to replace.${near}`, fix);
+    }
+    // A secret has one source, so there is nothing to merge.
+    const isSecret = (name: string) => {
+      const type = Object.hasOwn(kind.attributes.shape, name) ? kind.attributes.shape[name] : undefined;
+      return type !== undefined && metaOf(type).writeOnly === true;
+    };
+    return merge(block, body, [...names, ...[...body.entries.keys()].filter(isSecret)]);
+  }
+
+  /** The defaults of what is nested in a block, below each of its entries. */
+  #nested(block: MapTree, section: string, shorthand: string | undefined): MapTree {
+    const nested = block.entries.get(section);
+    const defaults = this.#defaults.get(section);
+    if (defaults === undefined || nested?.value.form !== "map") return block;
+    const value = mapped(nested.value, (entry) => {
+      const { keySpan, value: tree } = entry;
+      const isShort = shorthand !== undefined && stringOf(tree) !== undefined;
+      const own = new Map(isShort ? [[shorthand, { key: shorthand, keySpan, value: tree }]] : []);
+      const body = isShort || isNull(tree) ? { ...emptyAt(keySpan), entries: own } : tree;
+      return body.form === "map" ? { ...entry, value: merge(this.#copies.at(defaults, keySpan), body) } : entry;
+    });
+    return { ...block, entries: new Map(block.entries).set(section, { ...nested, value }) };
+  }
+
+  /** The maps that a block is made of: those of its template, then its own. @param chain the templates that lead here. */
+  #layers(body: MapTree, block: Entry, chain: readonly string[]): Layer[] | undefined {
+    const [template, given, replaced] = TEMPLATE_KEYS.map((key) => body.entries.get(key));
+    const own = { body: without(body, TEMPLATE_KEYS), replace: this.#namesOf(replaced) };
+    if (template === undefined) {
+      if (given === undefined) return [own];
+      const fix = "Add `template: NAME`, or remove `with`.";
+      return refuse(this.#diags, given.keySpan, "`with` needs a `template`", fix);
+    }
+    const used = this.templates.use(template, given, block, chain);
+    const below = used && this.#layers(used.body, block, [...chain, used.name]);
+    return below && [...below, own];
+  }
+
+  #namesOf(entry: Entry | undefined): Leaf[] {
+    if (entry === undefined) return [];
+    const items = entry.value.form === "list" ? entry.value.items : [];
+    const names = items.filter((item): item is Leaf => stringOf(item) !== undefined);
+    if (entry.value.form === "list" && names.length === items.length) return names;
+    const fix = "Write `replace: [grants]`.";
+    return refuse(this.#diags, valueSpan(entry), "`replace` must be a list of attributes", fix) ?? [];
+  }
+}
+
+/** A map with its entries changed, or removed by undefined; the same one when none is. */
+function mapped(tree: MapTree, change: (entry: Entry) => Entry | undefined): MapTree {
+  const entries = new Map<string, Entry>();
+  let isSame = true;
+  for (const [key, entry] of tree.entries) {
+    const changed = change(entry);
+    isSame &&= changed === entry;
+    if (changed !== undefined) entries.set(key, changed);
+  }
+  return isSame ? tree : { ...tree, entries };
+}

@@ -1,0 +1,156 @@
+import type { DiagnosticCollector } from "../source/diagnostics.ts";
+import type { Span } from "../source/source.ts";
+import type { Entry, Leaf, MapTree, Tree } from "../source/tree.ts";
+import type { DeclarationLimits } from "./yaml.ts";
+
+/** `${param}`: finds it in the texts of a template, and writes values in its place. */
+
+/** A literal `${`, or a parameter: a bare name. References to resources and to the environment have a dot. */
+const PARAMETER = /\$\$\{|\$\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
+
+/** The values of a template's parameters at one use. */
+interface Arguments {
+  readonly given: ReadonlyMap<string, Tree>;
+  /** The name of the template in the block that uses it. */
+  readonly use: Span;
+}
+
+/** The declaration multiplies beyond its limits, at this use. */
+export class TooMuch extends Error {
+  readonly span: Span;
+  constructor(span: Span) {
+    super("too many values");
+    this.span = span;
+  }
+}
+
+/** Reports a mistake in templates or defaults. */
+export function refuse(
+  diags: DiagnosticCollector,
+  span: Span,
+  summary: string,
+  fix: string,
+  detail?: string,
+): undefined {
+  diags.add(span, "config.template", summary, { fix, ...(detail !== undefined && { detail }) });
+}
+
+/** The parameters in the texts of a tree, keys included, each with the text that it is in. */
+export function* parametersIn(tree: Tree): Generator<{ readonly name: string; readonly span: Span }> {
+  if (tree.form === "leaf") {
+    for (const [, name] of String(tree.value).matchAll(PARAMETER))
+      if (name !== undefined) yield { name, span: tree.span };
+  } else if (tree.form === "list") for (const item of tree.items) yield* parametersIn(item);
+  else {
+    for (const { key, keySpan, value } of tree.entries.values()) {
+      yield* parametersIn({ form: "leaf", value: key, span: keySpan });
+      yield* parametersIn(value);
+    }
+  }
+}
+
+/** `a map` */
+export const formOf = ({ form }: Tree): string => (form === "leaf" ? "a single value" : `a ${form}`);
+
+/**
+ * Copies trees to where they are used. All copies of a declaration together have at most `limits.values` values; a long text counts
+ * as several. @throws TooMuch
+ */
+export class Copies {
+  readonly #diags: DiagnosticCollector;
+  readonly #longest: number;
+  #left: number;
+
+  constructor(diags: DiagnosticCollector, limits: DeclarationLimits) {
+    this.#diags = diags;
+    this.#longest = limits.bytes;
+    this.#left = limits.values;
+  }
+
+  /** A copy that knows where it is used. */
+  at<T extends Tree>(tree: T, usedAt: Span): T {
+    return this.#copy(tree, usedAt, undefined) as T;
+  }
+
+  /** A template's body with the values of its parameters. */
+  filled(body: MapTree, values: Arguments): MapTree {
+    return this.#copy(body, values.use, values) as MapTree;
+  }
+
+  #copy(tree: Tree, usedAt: Span | undefined, values: Arguments | undefined): Tree {
+    const span = { ...tree.span, usedAt };
+    this.#count(tree, span);
+    if (tree.form === "leaf") return values === undefined ? { ...tree, span } : this.#text({ ...tree, span }, values);
+    if (tree.form === "list")
+      return { ...tree, span, items: tree.items.map((item) => this.#copy(item, usedAt, values)) };
+    const entries = new Map<string, Entry>();
+    for (const entry of tree.entries.values()) {
+      const keySpan = { ...entry.keySpan, usedAt };
+      const key = values === undefined ? entry.key : this.#key(entry.key, keySpan, values);
+      if (!entries.has(key)) entries.set(key, { key, keySpan, value: this.#copy(entry.value, usedAt, values) });
+      else {
+        const summary = `"${key.slice(0, 100)}" is declared twice in the same map`;
+        refuse(this.#diags, keySpan, summary, "Give the parameters of its keys different values.");
+      }
+    }
+    return { ...tree, span, entries };
+  }
+
+  #count(tree: Tree, span: Span): void {
+    const length = tree.form === "leaf" && typeof tree.value === "string" ? tree.value.length : 0;
+    this.#left -= 1 + Math.floor(length / 100);
+    if (this.#left < 0) throw new TooMuch(span.usedAt ?? span);
+  }
+
+  #key(key: string, span: Span, values: Arguments): string {
+    const text = this.#text({ form: "leaf", value: key, span }, values);
+    if (text.form === "leaf" && text.value !== null) return String(text.value);
+    refuse(this.#diags, span, `The key "${key.slice(0, 100)}" needs a single value`, "Give the parameter a text.");
+    return key;
+  }
+
+  /** A text with its parameters; one that is a parameter and nothing else becomes the value itself. */
+  #text(leaf: Leaf, { given }: Arguments): Tree {
+    const { value: text, span } = leaf;
+    if (typeof text !== "string" || !text.includes("${")) return leaf;
+    let filled = "";
+    let from = 0;
+    for (const { 0: whole, 1: name, index } of text.matchAll(PARAMETER)) {
+      const value = name === undefined ? undefined : given.get(name);
+      if (value === undefined) continue;
+      if (whole === text) return this.#argument(value, span);
+      if (value.form !== "leaf" || value.value === null) {
+        const what = value.form === "leaf" ? "empty" : formOf(value);
+        const summary = `The parameter "${name}" is ${what} and cannot be part of a text`;
+        return refuse(this.#diags, argumentAt(value, span), summary, "Give it a text.") ?? leaf;
+      }
+      filled = this.#joined(filled, text.slice(from, index), span);
+      filled = this.#joined(filled, String(value.value), span);
+      from = index + whole.length;
+    }
+    if (from === 0) return leaf;
+    const result: Leaf = { ...leaf, value: this.#joined(filled, text.slice(from), span) };
+    this.#count(result, span);
+    return result;
+  }
+
+  /** Two texts in one. Together they form no `${` that neither of them has: a `$` before a `{` stays one. */
+  #joined(left: string, right: string, span: Span): string {
+    if (left.length + right.length > this.#longest) throw new TooMuch(span.usedAt ?? span);
+    const isOpen = left.endsWith("$");
+    if (isOpen && right.startsWith("${")) {
+      refuse(this.#diags, span, "A `$` cannot stand directly before `${`", "Put another character between them.");
+    }
+    return isOpen && right.startsWith("{") ? `${left}$${right}` : left + right;
+  }
+
+  #argument(value: Tree, place: Span): Tree {
+    return this.#copy(value, argumentAt(value, place).usedAt, undefined);
+  }
+}
+
+/** The place of a parameter's value, used at a place of the template. */
+const argumentAt = ({ span }: Tree, { source, start, end }: Span): Span => ({
+  ...span,
+  usedAt: { source, start, end, usedAt: span.usedAt },
+});
