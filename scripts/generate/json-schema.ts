@@ -81,6 +81,20 @@ export function jsonSchema(kinds: Kinds): string {
         to: ADDRESS,
         id: { type: ["string", "integer"], description: "Id of the object in the API." },
       }),
+      defaults: {
+        type: ["object", "null"],
+        description: "Attributes of every block of a section, unless its template or the block itself has them.",
+        additionalProperties: false,
+        properties: Object.fromEntries(
+          [...kinds.values()].map((kind) => [kind.nested?.section ?? kind.section, defaultsOf(kind, kinds)]),
+        ),
+      },
+      templates: {
+        type: ["object", "null"],
+        description: "What several blocks have in common, by name: a block says `template: NAME`.",
+        propertyNames: { pattern: NAME },
+        additionalProperties: template(top, kinds),
+      },
       ...Object.fromEntries(top.map((kind) => [kind.section, section(kind, kinds)])),
     },
   };
@@ -103,6 +117,62 @@ function section(kind: Kind, kinds: Kinds): Schema {
   };
 }
 
+const USE: Record<string, Schema> = {
+  template: { type: "string", pattern: NAME, description: "Template that this block is made of." },
+  with: { type: ["object", "null"], description: "Values of the template's parameters, by name." },
+  replace: {
+    type: "array",
+    items: { type: "string" },
+    description: "Attributes whose maps replace those of the template and the defaults; others merge.",
+  },
+};
+
+/** What a block of this kind can have, each as a reference to where the block has it. */
+function propertiesOf(kind: Kind, kinds: Kinds): [name: string, at: Schema][] {
+  const { nested } = kind;
+  const outer = nested && kinds.get(nested.in);
+  const inner =
+    nested === undefined
+      ? ""
+      : `/properties/${nested.section}/additionalProperties/anyOf/${nested.shorthand === undefined ? 0 : 1}`;
+  const at = `#/properties/${outer?.section ?? kind.section}/additionalProperties${inner}/properties`;
+  const names = Object.keys(block(kind, kinds).properties as Schema);
+  return names.map((name) => [name, { $ref: `${at}/${name}` }]);
+}
+
+/** A block without what each has of its own. */
+function defaultsOf(kind: Kind, kinds: Kinds): Schema {
+  const own = ["import", ...Object.keys(USE)];
+  const properties = propertiesOf(kind, kinds).filter(([name]) => !own.includes(name));
+  return { type: ["object", "null"], additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+/** The attributes of all kinds that are not nested: a template says nothing of its kind. */
+function template(top: readonly Kind[], kinds: Kinds): Schema {
+  const common = [...Object.keys(USE), "provider", "client", "depends_on"];
+  const byName = Map.groupBy(
+    top.flatMap((kind) => propertiesOf(kind, kinds)),
+    ([name]) => name,
+  );
+  const properties = [...byName].map(([name, same]): [string, Schema] => {
+    const forms = same.map(([, at]) => at);
+    return [name, forms.length === 1 || common.includes(name) ? (forms[0] ?? {}) : { anyOf: forms }];
+  });
+  return {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      parameters: {
+        type: ["object", "null"],
+        description:
+          "Names for `${NAME}` in the texts of this template, each with its default, or nothing when each use gives it.",
+        propertyNames: { pattern: NAME, not: { const: "name" } },
+      },
+      ...Object.fromEntries(properties),
+    },
+  };
+}
+
 function block(kind: Kind, kinds: Kinds): Schema {
   const implied = kind.nested === undefined ? [] : [kind.nested.keyAttribute, kind.nested.parentAttribute];
   const declarable = attributesOf(kind).filter(
@@ -110,13 +180,14 @@ function block(kind: Kind, kinds: Kinds): Schema {
   );
   const inner = [...kinds.values()].filter((other) => other.nested?.in === kind.type);
   return {
-    type: "object",
+    // Null: the defaults alone, or nothing of what the template has.
+    type: ["object", "null"],
     additionalProperties: false,
-    required: declarable.filter(([, type]) => !type.safeParse(undefined).success).map(([name]) => name),
     properties: {
       ...Object.fromEntries(declarable.map(([name, type, meta]) => [name, attribute(type, meta)])),
       ...Object.fromEntries(inner.map((other) => [other.nested?.section ?? "", nested(other, kinds)])),
       ...(kind.nested === undefined && {
+        ...USE,
         provider: { type: "string", description: "Provider (account) that it belongs to." },
         client: {
           type: ["string", "integer"],

@@ -46,18 +46,30 @@ const YAML = answers({
     providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
     guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent
     outputs.*: value description sensitive
-    client_accounts.*: name company_name company_number vat_number currency deletion_policy provider client depends_on import
-    domains.*: domain years currency nameserver_mode registrant_contact.* deletion_policy provider client depends_on import
-    migration_requests.*: domain order_id questions.* deletion_policy provider client depends_on import
-    services.*: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider client depends_on import
+    client_accounts.*: name company_name company_number vat_number currency deletion_policy provider client depends_on import template with replace
+    defaults.client_accounts: name company_name company_number vat_number currency deletion_policy provider client depends_on
+    defaults.domains: domain years currency nameserver_mode registrant_contact deletion_policy provider client depends_on
+    defaults.migration_requests: domain order_id questions deletion_policy provider client depends_on
+    defaults.services: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider client depends_on grants
+    defaults.grants: permission expires_at depends_on
+    defaults.webhooks: url events provider client depends_on
+    templates.*: client company_name company_number coupon_code currency deletion_policy depends_on domain events grants import name nameserver_mode
+    templates.*: order_id parameters password_version plan_id provider questions reference registrant_contact replace suspended template term url
+    templates.*: vat_number with years
+    domains.*: domain years currency nameserver_mode registrant_contact.* deletion_policy provider client depends_on import template with replace
+    migration_requests.*: domain order_id questions.* deletion_policy provider client depends_on import template with replace
+    services.*: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider client depends_on import template with replace
     services.*.grants.*: permission expires_at depends_on import
     services.*.secret_output.env_file: name
-    webhooks.*: url events provider client depends_on import
+    webhooks.*: url events provider client depends_on import template with replace
     webhooks.*.secret_output.env_file: name`,
   refused: `
     providers.*: base_url token_env token_file money_scale
     backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     backend.pg: schema_name workspace
+    defaults.services: password secret_output
+    defaults.webhooks: secret_output
+    templates.*: password secret_output
     services.*.password: env file command
     services.*.secret_output: command outside_project
     webhooks.*.secret_output: command outside_project`,
@@ -242,8 +254,29 @@ const INPUTS: Readonly<Record<string, object>> = {
   terraform_remote_state: { backend: "http", config: { address: "https://x.example" } },
 };
 
+/** Templates and defaults with a block that uses them. */
+function expandedWith([section = "", at = "", attribute = ""]: readonly string[], value: unknown): object {
+  const own = section === "defaults" ? at : attribute === "secret_output" ? "webhooks" : undefined;
+  const kind = [...kinds.values()].find((one) =>
+    own === undefined ? Object.hasOwn(one.attributes.shape, attribute) : (one.nested?.section ?? one.section) === own,
+  );
+  const isNested = kind?.nested !== undefined;
+  const { [attribute]: _, ...block } = BLOCKS[
+    isNested ? "hosting_service" : (kind?.type ?? "hosting_service")
+  ] as Record<string, unknown>;
+  const used = {
+    ...block,
+    ...(section === "templates" && { template: "one" }),
+    ...(isNested && { grants: { "a@b.example": {} } }),
+  };
+  const top = isNested || kind === undefined ? "services" : kind.section;
+  const named = section === "defaults" ? at : "one";
+  return { project: "test", [section]: { [named]: { [attribute]: value } }, [top]: { one: used } };
+}
+
 function yamlWith(key: string, value: unknown): object {
   const [section = "", ...rest] = key.split(".");
+  if (section === "templates" || section === "defaults") return expandedWith(key.split("."), value);
   const kind = [...kinds.values()].find((one) => one.section === section);
   const base = { project: "test", ...(kind && { [section]: { one: BLOCKS[kind.type] } }) };
   const names = rest.map((step) => (step !== "*" ? step : section === "providers" ? "default" : "one"));
@@ -315,6 +348,8 @@ function hostile(key: string, answer: Answer, evil: string, outside: string, tem
     [/remote_state\.workspace$/, "default"],
     [/without_lock$/, true],
     [/(schema_name|workspace)$/, "other"],
+    [/^(?:templates|defaults)\..*password$/, { env: "DEPLOY_NAME" }],
+    [/^(?:templates|defaults)\..*secret_output$/, { command: ["cat", outside] }],
     [/(token_env|password\.env)$/, "DEPLOY_NAME"],
     [/token$/, "${var.who}"],
     [/(file|local\.path|env_file\.path)$/, outside],

@@ -68,9 +68,19 @@ describe("the editor's schema", () => {
     ],
     ["a misspelt attribute", service("    terms: 3\n"), "/services/a must NOT have additional properties"],
     [
-      "a missing attribute",
-      "project: p\nservices:\n  a:\n    currency: USD\n",
-      "/services/a must have required property 'plan_id'",
+      "an unknown key of a template",
+      "project: p\ntemplates:\n  a: {parameter: {b: 1}}\n",
+      "/templates/a must NOT have additional properties",
+    ],
+    [
+      "a template in the defaults",
+      "project: p\ndefaults:\n  services: {template: a}\n",
+      "/defaults/services must NOT have additional properties",
+    ],
+    [
+      "a default of the wrong type",
+      "project: p\ndefaults:\n  services: {plan_id: basic}\n",
+      "/defaults/services/plan_id must be integer",
     ],
     [
       "a term that is not sold",
