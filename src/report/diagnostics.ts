@@ -206,7 +206,7 @@ export interface DiagnosticJson {
   readonly range?: RangeJson;
   /** The path of the construct that stands there, in a synthesized stack. */
   readonly construct?: string;
-  /** Where the template or the value that stands at the range is used, nearest first. */
+  /** The places that use the template or the value, nearest first. */
   readonly used_at?: readonly { readonly filename: string; readonly start: RangeJson["start"] }[];
   readonly snippet?: SnippetJson;
 }
