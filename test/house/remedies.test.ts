@@ -139,6 +139,9 @@ describe("YAML in remedies", () => {
       "sensitive",
       "depends_on",
       "client",
+      "template",
+      "with",
+      "replace",
     ],
   ]);
 
