@@ -8,13 +8,13 @@ import { errnoOf } from "../core/model/index.ts";
 
 /**
  * Writes a file so that a reader finds the old one or the new one, whole. For what holds no secret: who may read it
- * follows from the umask.
+ * follows from the umask, and from the mode that is given.
  * @throws Node's errors; nothing is left behind then.
  */
-export async function writeWhole(file: string, content: string): Promise<void> {
+export async function writeWhole(file: string, content: string, mode = 0o666): Promise<void> {
   const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
   try {
-    await writeFile(temporary, content, { flag: "wx" });
+    await writeFile(temporary, content, { flag: "wx", mode });
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });

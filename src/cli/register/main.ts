@@ -16,7 +16,7 @@ const GROUP = "Main commands:";
 /** What a plan can be printed as. */
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
-/** validate, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
+/** validate, fmt, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
@@ -27,6 +27,17 @@ export function registerMain(registration: Registration): void {
       ["hostform validate", "report every error with its line"],
       ["hostform validate --json -C clients/acme", "the same as JSON, for another folder"],
       ["hostform validate --stack cdktf.out", "check synthesized stacks"],
+    ],
+  );
+  examples(
+    command("fmt", "write the files of the declaration in their one form", GROUP)
+      .argument("[files...]", "the files, `-` for standard input (default: those of the declaration)")
+      .option("--check", "write nothing; exit with 3 if a file would change")
+      .option("--diff", "show the changes")
+      .action(action(() => import("../fmt.ts"), "runFmt", "none")),
+    [
+      ["hostform fmt", "write the files that change, and print their names"],
+      ["hostform fmt --check --diff", "for CI: exit with 3 and show what would change"],
     ],
   );
   examples(

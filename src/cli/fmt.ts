@@ -1,0 +1,87 @@
+/** `fmt`: writes the files of a declaration in their one form. */
+import { readFile, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { createTwoFilesPatch } from "diff";
+import { fail, HostformError } from "../core/model/index.ts";
+import { formatted } from "../project/format.ts";
+import { escapeLine, escapeText } from "../report/index.ts";
+import { fileFailure, writeWhole } from "./files.ts";
+import { type Action, printJson } from "./terminal.ts";
+
+interface FmtFlags {
+  readonly check?: boolean;
+  readonly diff?: boolean;
+}
+
+interface Formatted {
+  readonly name: string;
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** As `terraform fmt -check` ends. */
+const UNFORMATTED = 3;
+
+/** `hostform fmt [FILE…]`: all files, or none when one cannot be read. Only those that change are written. */
+export const runFmt: Action<FmtFlags, [files: readonly string[]]> = async (terminal, project, flags, given) => {
+  const { dir, cwd } = project.source;
+  if (given.includes("-")) {
+    if (given.length > 1) fail("usage", "`-` stands alone: it reads standard input");
+    const before = await terminal.readInput();
+    const after = formatted("standard input", before);
+    if (!flags.check && !flags.diff) terminal.out(after);
+    if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
+    return flags.check && after !== before ? UNFORMATTED : 0;
+  }
+  const files = given.length > 0 ? given.map((name) => path.resolve(dir, name)) : await declaredFiles(project);
+  const read: Formatted[] = [];
+  for (const file of new Set(files)) {
+    const name = path.relative(cwd, file);
+    const before = await textOf(file, name);
+    read.push({ name, file, before, after: formatted(name, before) });
+  }
+  const changed = read.filter(({ before, after }) => before !== after);
+  if (!flags.check) await writeAll(changed);
+  if (terminal.json) printJson(terminal, { changed: changed.map(({ name }) => name) });
+  else for (const one of changed) terminal.out(flags.diff ? patch(one) : `${escapeLine(one.name)}\n`);
+  return flags.check && changed.length > 0 ? UNFORMATTED : 0;
+};
+
+const patch = ({ name, before, after }: Pick<Formatted, "name" | "before" | "after">) =>
+  before === after ? "" : escapeText(createTwoFilesPatch(`old/${name}`, `new/${name}`, before, after));
+
+async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[1]): Promise<readonly string[]> {
+  const { desired, partial, diagnostics } = await declaration.read();
+  const known = desired ?? partial;
+  if (source.stack !== undefined) fail("usage", "A stack has no YAML to format");
+  if (known === undefined) throw new HostformError(diagnostics);
+  return known.files.map((file) => path.resolve(source.cwd, file));
+}
+
+async function textOf(file: string, name: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    return fail("config.unreadable", `${name} cannot be read: ${fileFailure(error)}`, {
+      remedies: ["No file was changed. Check the path and its permissions."],
+    });
+  }
+}
+
+/** Each file whole. When one cannot be written, those before it get their old text back. A link stays one. */
+async function writeAll(changed: readonly Formatted[]): Promise<void> {
+  const written: { readonly target: string; readonly before: string; readonly mode: number }[] = [];
+  for (const { file, name, before, after } of changed) {
+    try {
+      const target = await realpath(file);
+      const { mode } = await stat(target);
+      await writeWhole(target, after, mode & 0o777);
+      written.push({ target, before, mode: mode & 0o777 });
+    } catch (error) {
+      const reason = fileFailure(error);
+      for (const one of written) await writeWhole(one.target, one.before, one.mode);
+      fail("config.unreadable", `${name} cannot be written: ${reason}`, { remedies: ["No file was changed."] });
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  Lexer,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type ScalarTag,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import { stringifyString } from "yaml/util";
+import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import { equal, fail, HostformError } from "../../core/model/index.ts";
+import { DiagnosticCollector } from "../source/diagnostics.ts";
+import type { SourceFile } from "../source/source.ts";
+import { toJson } from "../source/tree.ts";
+import { OWN_LIMITS, readYaml } from "./yaml.ts";
+
+/**
+ * Writes a declaration in its one form: two spaces, sections and attributes in the order of the schema, an empty line between
+ * blocks of several lines. Comments, anchors, quotes and what stands in braces stay as they are.
+ */
+
+/** Keys at the top, in their order; the sections of the kinds stand where it is empty, and unknown ones after all others. */
+const TOP = ["project", "provider", "providers", "backend", "guards", "", "moved", "removed", "import", "outputs"];
+const FIRST = ["<<", "template"];
+const LAST = ["provider", "client", "depends_on", "import"];
+
+/**
+ * @returns the text in its one form. @throws HostformError the mistakes of its syntax; `internal` where the form would change
+ *   what it says or lose a comment: that is checked by reading both.
+ */
+export function formatYaml(file: SourceFile, kinds: Kinds): string {
+  const meaning = meaningOf(file);
+  const comments = commentsOf(file.text);
+  // Without the order where it would set an alias before its anchor.
+  for (const sorts of [true, false]) {
+    const text = settled(file.text, kinds, sorts);
+    const same = (result: string) =>
+      equal(meaningOf({ ...file, text: result }), meaning) && equal(commentsOf(result), comments);
+    if (text !== undefined && same(text)) return text;
+  }
+  return fail("internal", `${file.path} was not formatted: its meaning or its comments would change`, {
+    remedies: ["The file is as it was. Report it with the part that causes it."],
+  });
+}
+
+const ROUNDS = 4;
+
+/** The text that is printed as itself; undefined where there is none, or an alias would stand before its anchor. */
+function settled(before: string, kinds: Kinds, sorts: boolean): string | undefined {
+  let text = before;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let next: string;
+    try {
+      next = printed(text, kinds, sorts);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("Unresolved alias")) return undefined;
+      throw error;
+    }
+    if (next === text) return text;
+    text = next;
+  }
+  return undefined;
+}
+
+function meaningOf(file: SourceFile): unknown {
+  const diags = new DiagnosticCollector();
+  const { documents, complete } = readYaml(file, 0, diags, OWN_LIMITS);
+  if (!complete || diags.any) throw new HostformError(diags.list());
+  return documents.map(toJson);
+}
+
+/** The comments and the anchors, in no order. */
+const commentsOf = (text: string): readonly string[] =>
+  [...new Lexer().lex(text)]
+    .filter((token) => /^[#&*]/.test(token))
+    .map((token) => token.trimEnd())
+    .sort();
+
+/** Every plain word is kept as it is written: `007`, `1e3`, `~`. */
+const AS_WRITTEN: ScalarTag = {
+  tag: "tag:yaml.org,2002:str",
+  default: true,
+  identify: () => true,
+  resolve: (text: string) => text,
+  stringify: (item, ...rest) =>
+    item.type === "PLAIN" && item.source !== undefined && !item.source.includes("\n")
+      ? item.source
+      : stringifyString(item, ...rest),
+};
+
+function printed(text: string, kinds: Kinds, sorts: boolean): string {
+  const documents = parseAllDocuments(text, {
+    schema: "failsafe",
+    customTags: (tags) => [
+      ...tags.filter((tag) => typeof tag !== "object" || tag.collection !== undefined),
+      AS_WRITTEN,
+    ],
+    uniqueKeys: false,
+    logLevel: "silent",
+  }) as Document.Parsed[];
+  for (const [index, document] of documents.entries()) {
+    if (document.directives) document.directives.docStart = index > 0 ? true : null;
+    visit(document, {
+      Scalar: (_, scalar) => {
+        // The empty line after a key without a value belongs to the next key.
+        if (scalar.value === "" && scalar.type === "PLAIN") scalar.spaceBefore = false;
+      },
+    });
+    if (isMap(document.contents)) arrange(document.contents, kinds, sorts);
+  }
+  const texts = documents.map((document) =>
+    document.toString({ indent: 2, lineWidth: 0, flowCollectionPadding: false }),
+  );
+  return texts.join("");
+}
+
+function arrange(top: YAMLMap, kinds: Kinds, sorts: boolean): void {
+  const outer = [...kinds.values()].filter(({ nested }) => nested === undefined);
+  const sections = outer.map(({ section }) => section);
+  const order = TOP.flatMap((key) => (key === "" ? sections : [key]));
+  if (sorts) sort(top, order);
+  spread(top, (pair) => isWide(pair.value));
+  for (const { key, value } of top.items) {
+    const kind = outer.find(({ section }) => section === keyOf(key));
+    if (kind === undefined || !isMap(value)) continue;
+    spread(value, (pair) => isWide(pair.value));
+    if (sorts) for (const block of value.items) sortBlock(block.value, kind, kinds);
+  }
+}
+
+function sortBlock(block: unknown, kind: Kind, kinds: Kinds): void {
+  if (!isMap(block)) return;
+  const inner = [...kinds.values()].filter(({ nested }) => nested?.in === kind.type);
+  sort(block, [...FIRST, ...Object.keys(kind.attributes.shape), ...inner.map(({ section }) => section), ...LAST]);
+  for (const { key, value } of block.items) {
+    const nested = inner.find(({ section }) => section === keyOf(key));
+    if (nested !== undefined && isMap(value)) for (const one of value.items) sortBlock(one.value, nested, kinds);
+  }
+}
+
+/** Known keys in their order; an unknown one stays behind the known one that it follows. */
+function sort(map: YAMLMap, order: readonly string[]): void {
+  let rank = -1;
+  const ranked = map.items.map((pair) => {
+    const known = order.indexOf(keyOf(pair.key));
+    if (known >= 0) rank = known;
+    return { pair, rank };
+  });
+  const [first] = map.items;
+  map.items = ranked.sort((a, b) => a.rank - b.rank).map(({ pair }) => pair);
+  const [top] = map.items;
+  if (top !== first && isNode(first?.key) && isNode(top?.key)) top.key.spaceBefore = false;
+}
+
+/** An empty line before and after each wide entry; others keep theirs. */
+function spread(map: YAMLMap, wide: (pair: Pair) => boolean): void {
+  for (const [index, pair] of map.items.entries()) {
+    const before = map.items[index - 1];
+    if (isNode(pair.key) && before !== undefined && (wide(pair) || wide(before))) pair.key.spaceBefore = true;
+  }
+}
+
+const isNode = (key: unknown): key is Node => isScalar(key) || isAlias(key);
+const keyOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "");
+const isWide = (value: unknown): boolean => isCollection(value) && value.flow !== true && value.items.length > 0;
