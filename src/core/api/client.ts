@@ -77,7 +77,7 @@ export class HostingClient {
   };
 
   readonly services = {
-    /** @param options.onWhole called at the end if no row can have moved past the reading. */
+    /** @param options.onWhole called at the end if no row can have moved past the reading, which fetches pages side by side. */
     list: (options?: CallOptions & { readonly onWhole?: (() => void) | undefined }) =>
       this.#list("listServices", options),
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),

@@ -20,7 +20,10 @@ interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> {
   readonly pageSize: number;
   /** What is known of the host's first page; shared by the listings of a client. */
   readonly numbering?: PageNumbering;
-  /** Called at the end if no row can have moved past the reading: all came in one page, or as many as every page says there are. */
+  /**
+   * Called at the end if no row can have moved past the reading: all came in one page, or as many as every page says there are.
+   * Who asks reads to the end: the pages that the first one promises are then fetched side by side.
+   */
   readonly onWhole?: (() => void) | undefined;
 }
 
@@ -42,7 +45,7 @@ export function createListing<E extends RecordEndpoint>(options: ListingOptions<
     [Symbol.asyncIterator]: () => walk(options) as AsyncGenerator<RecordOf<E>>,
     async all() {
       const records: ApiRecord[] = [];
-      for await (const record of walk(options)) records.push(record);
+      for await (const record of walk({ ...options, onWhole: options.onWhole ?? (() => undefined) })) records.push(record);
       return records as RecordOf<E>[];
     },
   };
@@ -75,6 +78,9 @@ function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
 /** Statuses by which a server says that there is no such page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
+/** So many pages are fetched before it is their turn. A host that promises more than there are costs no more than these. */
+const AHEAD = 9;
+
 /** One reading of a whole list. */
 class Reading {
   /** Why the list is not reliable, once it was read. */
@@ -83,6 +89,9 @@ class Reading {
   readonly #numbering: PageNumbering;
   readonly #start: 0 | 1;
   readonly #rows = new Set<string>();
+  /** Pages that were asked for before it is their turn, by number, and the last number that the first page promises. */
+  readonly #ahead = new Map<number, Promise<unknown>>();
+  #promised = 0;
   /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
   #totals: number[] | undefined = [];
   /** Pages that came. */
@@ -181,6 +190,8 @@ class Reading {
         break;
       }
       before = rows;
+      if (isFirst && next === "more") this.#promised = Math.min(asked + maxPages - 1, lastOf(page, asked, pageSize));
+      this.#fetchAhead(asked);
       this.#fits ||= page.pages === this.#pages && fresh.length > 0;
       yield* fresh;
       size = page.size ?? size ?? records.length;
@@ -270,11 +281,22 @@ class Reading {
     return { records, fresh };
   }
 
+  /** Fetches what the first page promises while the pages before are read; what fails is reported when it is its turn. */
+  #fetchAhead(asked: number): void {
+    if (this.#options.onWhole === undefined) return;
+    for (let page = asked + 1; page <= Math.min(this.#promised, asked + AHEAD); page++) {
+      if (this.#ahead.has(page)) continue;
+      const fetched = this.#options.fetchPage(page);
+      fetched.catch(() => undefined);
+      this.#ahead.set(page, fetched);
+    }
+  }
+
   /** One page; undefined where the server says that there is none of that number. */
   async #fetch(asked: number): Promise<ListPage | undefined> {
     const { endpoint, fetchPage } = this.#options;
     try {
-      return readPage(endpoint, await fetchPage(asked));
+      return readPage(endpoint, await (this.#ahead.get(asked) ?? fetchPage(asked)));
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
       // A database may fail at the rows before the first one.
@@ -289,6 +311,17 @@ class Reading {
       return undefined;
     }
   }
+}
+
+/** The number of the last page, by the least that the first one says. A total counts where the size in force is certain. */
+function lastOf({ items, size, number, last, pages, total }: ListPage, asked: number, pageSize: number): number {
+  const rows = size ?? (items.length >= pageSize ? items.length : undefined);
+  const said = [
+    ...(last === undefined ? [] : [asked + last - (number ?? asked)]),
+    ...(pages === undefined ? [] : [asked + pages - 1]),
+    ...(total === undefined || rows === undefined ? [] : [asked + Math.ceil(total / Math.max(1, rows)) - 1]),
+  ];
+  return said.length === 0 ? asked : Math.min(...said);
 }
 
 /** All signs of the last page say that there is a next one. */

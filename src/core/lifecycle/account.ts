@@ -218,7 +218,9 @@ export class Account {
   async #onceMore(kind: Kind, earlier: Listing | undefined): Listing {
     const listed = await earlier;
     const isEnough = earlier !== undefined && this.#isRecent(this.#whole.get(earlier));
-    return isEnough && listed !== undefined ? listed : collect(kind, this.#context, undefined);
+    return isEnough && listed !== undefined
+      ? listed
+      : collect(kind, { ...this.#context, onWhole: () => undefined }, undefined);
   }
 
   #isRecent(at = Number.NEGATIVE_INFINITY): boolean {

@@ -648,3 +648,67 @@ describe("a reading that no row can have moved past", () => {
     expect(isWhole).toBe(expected);
   });
 });
+
+describe("pages after the first", () => {
+  const page = (number: number, last: number, size = 2) => ({
+    data: records(number > last ? 0 : size, (number - 1) * size + 1),
+    meta: { current_page: number, last_page: last, per_page: size },
+  });
+  /** The numbers that were asked for before the one before them was answered. */
+  const askedAhead = async (said: (number: number) => unknown, how: "all" | "one by one" = "all") => {
+    const [asked, ahead]: [number[], number[]] = [[], []];
+    let open = 0;
+    const numbering = new PageNumbering();
+    numbering.learn(1);
+    const fetchPage = async (number: number) => {
+      asked.push(number);
+      if (open > 0) ahead.push(number);
+      open += 1;
+      await new Promise(setImmediate);
+      open -= 1;
+      return said(number);
+    };
+    const listing = createListing({ endpoint: "listServices", numbering, maxPages: 30, pageSize: 2, fetchPage });
+    const rows: string[] = [];
+    if (how === "all") rows.push(...(await listing.all()).map(({ id }) => id));
+    else for await (const { id } of listing) rows.push(id);
+    return { asked, ahead, rows: rows.length };
+  };
+
+  it("are fetched side by side, nine at most, each once", async () => {
+    const { asked, ahead, rows } = await askedAhead((number) => page(number, 12));
+    expect(asked).toEqual(Array.from({ length: 12 }, (_, at) => at + 1));
+    expect(ahead.slice(0, 8)).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(rows).toBe(24);
+  });
+
+  it("are fetched one by one for who may stop", async () => {
+    const { ahead, rows } = await askedAhead((number) => page(number, 12), "one by one");
+    expect(ahead).toEqual([]);
+    expect(rows).toBe(24);
+  });
+
+  it("are fetched one by one where the first says nothing of them", async () => {
+    const { ahead, rows } = await askedAhead((number) => ({ data: page(number, 5).data }));
+    expect(ahead).toEqual([]);
+    expect(rows).toBe(10);
+  });
+
+  it("are read to the end where the first promises fewer than there are", async () => {
+    const { rows } = await askedAhead((number) => page(number, number === 1 ? 3 : 6));
+    expect(rows).toBe(12);
+  });
+
+  it("cost nine requests at most where the first promises what is not there, and the list is refused as incomplete", async () => {
+    const asked: number[] = [];
+    const numbering = new PageNumbering();
+    numbering.learn(1);
+    const fetchPage = async (number: number) => {
+      asked.push(number);
+      return { ...page(number, 1), meta: { current_page: number, last_page: 1000 } };
+    };
+    const listing = createListing({ endpoint: "listServices", numbering, maxPages: 2000, pageSize: 2, fetchPage });
+    await expect(listing.all()).rejects.toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
+    expect(asked.length).toBeLessThanOrEqual(11);
+  });
+});
