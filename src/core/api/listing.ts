@@ -45,7 +45,8 @@ export function createListing<E extends RecordEndpoint>(options: ListingOptions<
     [Symbol.asyncIterator]: () => walk(options) as AsyncGenerator<RecordOf<E>>,
     async all() {
       const records: ApiRecord[] = [];
-      for await (const record of walk({ ...options, onWhole: options.onWhole ?? (() => undefined) })) records.push(record);
+      for await (const record of walk({ ...options, onWhole: options.onWhole ?? (() => undefined) }))
+        records.push(record);
       return records as RecordOf<E>[];
     },
   };
