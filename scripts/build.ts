@@ -7,6 +7,7 @@ import { buildConstructs } from "./build-constructs.ts";
 import { buildProgram } from "./build-program.ts";
 import { buildProvider } from "./build-provider.ts";
 import { buildWebhooks } from "./build-webhooks.ts";
+import { buildManPages } from "./man.ts";
 import { billOfMaterials, noticesOf, packagesOf } from "./notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -27,6 +28,7 @@ const packages = await packagesOf(embedded, root);
 const json = async (name: string) => JSON.parse(await readFile(path.join(root, name), "utf8"));
 const head = "The files of hostform in this folder embed these packages. Their licences:";
 await writeFile(path.join(dist, "NOTICES.txt"), await noticesOf(packages, head));
+await buildManPages(path.join(dist, "man"), (await json("package.json")).version);
 const bill = billOfMaterials(packages, await json("package.json"), await json("package-lock.json"));
 await writeFile(path.join(dist, "sbom.cdx.json"), bill);
 

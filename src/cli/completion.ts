@@ -1,9 +1,10 @@
-/** Completion scripts for bash, zsh and fish, made from the definition of the command line itself. */
+/** Completion scripts for bash, zsh, fish and PowerShell, made from the definition of the command line itself. */
 import type { Argument, Command, Option } from "commander";
 import type { Project } from "../project/project.ts";
+import { COMPLETED } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript } as const;
 
 /** `hostform completion SHELL`: prints a completion script, made from the command line's own definition. */
 export const runCompletion =
@@ -13,8 +14,11 @@ export const runCompletion =
     return 0;
   };
 
-/** The candidates for a word: addresses of the state, files, folders, or given words; none for an empty list. */
-type Completion = "addresses" | "files" | "folders" | readonly string[];
+/** The candidates for a word: words of the state, files, folders, or given words; none for an empty list. */
+type Completion = (typeof COMPLETED)[number] | "files" | "folders" | readonly string[];
+
+const isRecorded = (value: Completion): value is (typeof COMPLETED)[number] =>
+  (COMPLETED as readonly unknown[]).includes(value);
 
 interface OptionWords {
   /** `-C`, `--chdir`. */
@@ -58,12 +62,15 @@ function optionWords(option: Option): OptionWords {
   return {
     flags,
     description,
-    value: required || optional ? (argChoices ?? valueKind(option.flags)) : undefined,
+    value: required || optional ? (argChoices ?? valueKind(option)) : undefined,
   };
 }
 
-function valueKind(flags: string): Completion {
+function valueKind({ flags, long }: Option): Completion {
   const name = /[<[]([^>\]]+)/.exec(flags)?.[1];
+  if (long === "--target") return "targets";
+  if (long === "--client") return "clients";
+  if (long === "--select") return "domains";
   return name === "address"
     ? "addresses"
     : name === "file" || name === "path"
@@ -73,47 +80,71 @@ function valueKind(flags: string): Completion {
         : [];
 }
 
-const ADDRESSES = new Set(["address", "addresses", "address-prefix", "from", "to", "service"]);
+const ADDRESSES = new Set(["address", "addresses", "from", "to", "service"]);
 
 function argumentWords(registered: readonly Argument[]): Completion {
   const [first] = registered;
   if (first === undefined) return [];
   if (first.argChoices !== undefined) return first.argChoices;
   if (first.name() === "file") return "files";
+  if (first.name() === "address-prefix") return "targets";
+  if (first.name() === "names") return "domains";
   return ADDRESSES.has(first.name()) ? "addresses" : [];
 }
 
-/** The flags that take a value, grouped by what completes it. */
-function flagsByValue(grammar: readonly CommandWords[]): [Completion, string[]][] {
-  const groups = new Map<string, [Completion, Set<string>]>();
-  for (const { flags, value } of grammar.flatMap(({ options }) => options)) {
-    if (value === undefined) continue;
-    const key = JSON.stringify(value);
-    const group = groups.get(key) ?? ([value, new Set()] as [Completion, Set<string>]);
-    for (const flag of flags) group[1].add(flag);
-    groups.set(key, group);
-  }
-  return [...groups.values()].map(([value, flags]) => [value, [...flags]]);
+/** The flags that take a value. */
+const valuedFlags = (grammar: readonly CommandWords[]): string[] => [
+  ...new Set(
+    grammar.flatMap(({ options }) => options.flatMap(({ flags, value }) => (value === undefined ? [] : flags))),
+  ),
+];
+
+/**
+ * What completes the values of flags: with its commands where a flag has other values in another command (`--format`),
+ * otherwise for all (undefined).
+ */
+function flagValues(grammar: readonly CommandWords[]): { commands?: string[]; flags: string[]; value: Completion }[] {
+  const uses = grammar.flatMap(({ path, options }) =>
+    options.flatMap(({ flags, value }) =>
+      value === undefined
+        ? []
+        : flags.map((flag) => ({ command: path.join(" "), flag, value, key: JSON.stringify(value) })),
+    ),
+  );
+  const byFlag = Map.groupBy(uses, ({ flag }) => flag);
+  const isSame = (flag: string) => new Set(byFlag.get(flag)?.map(({ key }) => key)).size === 1;
+  const everywhere = Map.groupBy(
+    uses.filter(({ flag }) => isSame(flag)),
+    ({ key }) => key,
+  );
+  return [
+    ...uses
+      .filter(({ flag }) => !isSame(flag))
+      .map(({ command, flag, value }) => ({ commands: [command], flags: [flag], value })),
+    ...Array.from(everywhere.values(), (group) => ({
+      flags: [...new Set(group.map(({ flag }) => flag))],
+      value: group[0]?.value ?? [],
+    })),
+  ];
 }
 
-/** Prints the addresses of the state, one per line; nothing without a state. */
-const ADDRESS_COMMAND = "hostform state list --quiet 2>/dev/null";
+/** Prints words of the state, one per line; nothing without a state. @param what the kind of words, or a shell's parameter */
+const stateCommand = (what: string) => `hostform state list --quiet --complete ${what} 2>/dev/null`;
 
 /**
  * A completion script for bash 3.2 and later. Addresses come from the state and may hold anything, so they are compared
  * and quoted as text and never go through `compgen -W`, which would expand what is in them.
  */
 function bashScript(grammar: readonly CommandWords[]): string {
-  const valued = flagsByValue(grammar);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => JSON.stringify(path.join(" ")));
   return `# Completion of hostform for bash. Made by \`hostform completion bash\`.
 
-_hostform_addresses() {
+_hostform_recorded() {
   local line quoted
   while IFS= read -r line; do
     quoted="$(printf '%q' "$line")"
-    [[ $line == "$1"* || $quoted == "$1"* ]] && COMPREPLY+=("$quoted")
-  done < <(${ADDRESS_COMMAND})
+    [[ $line == "$2"* || $quoted == "$2"* ]] && COMPREPLY+=("$quoted")
+  done < <(${stateCommand('"$1"')})
 }
 
 _hostform_paths() {
@@ -128,15 +159,15 @@ _hostform() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
     case "$word" in
-      ${valued.flatMap(([, flags]) => flags).join("|")}) ((i++)); continue ;;
+      ${valuedFlags(grammar).join("|")}) ((i++)); continue ;;
     esac
     next="\${path:+$path }$word"
     case "$next" in
       ${paths.join("|")}) path="$next" ;;
     esac
   done
-  case "$prev" in
-${valued.map(([value, flags]) => `    ${flags.join("|")}) ${bashReply(value)}; return ;;`).join("\n")}
+  case "$path $prev" in
+${flagCases(grammar, bashReply)}
   esac
   case "$path" in
 ${grammar.map((command) => `    ${JSON.stringify(command.path.join(" "))}) ${bashCommand(command)} ;;`).join("\n")}
@@ -145,6 +176,18 @@ ${grammar.map((command) => `    ${JSON.stringify(command.path.join(" "))}) ${bas
 
 complete -F _hostform hostform
 `;
+}
+
+/** The cases of `"COMMAND FLAG"` in bash and zsh. */
+function flagCases(grammar: readonly CommandWords[], reply: (value: Completion) => string): string {
+  const pattern = (commands: readonly string[] | undefined, flag: string) =>
+    commands === undefined ? `*" ${flag}"` : commands.map((command) => `"${command} ${flag}"`).join("|");
+  return flagValues(grammar)
+    .map(
+      ({ commands, flags, value }) =>
+        `    ${flags.map((flag) => pattern(commands, flag)).join("|")}) ${reply(value)}; return ;;`,
+    )
+    .join("\n");
 }
 
 function bashCommand({ commands, options, argument }: CommandWords): string {
@@ -156,7 +199,7 @@ function bashCommand({ commands, options, argument }: CommandWords): string {
 
 /** Appends candidates to COMPREPLY. */
 function bashReply(value: Completion): string {
-  if (value === "addresses") return `_hostform_addresses "$cur"`;
+  if (isRecorded(value)) return `_hostform_recorded ${value} "$cur"`;
   if (value === "files") return `_hostform_paths -f "$cur"`;
   if (value === "folders") return `_hostform_paths -d "$cur"`;
   return value.length === 0 ? ":" : `COMPREPLY+=($(compgen -W "${value.join(" ")}" -- "$cur"))`;
@@ -164,15 +207,14 @@ function bashReply(value: Completion): string {
 
 /** A completion script for zsh: to be sourced, or put as `_hostform` into a folder of \`fpath\`. */
 function zshScript(grammar: readonly CommandWords[]): string {
-  const valued = flagsByValue(grammar);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => `'${path.join(" ")}'`);
   return `#compdef hostform
 # Completion of hostform for zsh. Made by \`hostform completion zsh\`.
 
-_hostform_addresses() {
-  local -a addresses
-  addresses=(\${(f)"$(${ADDRESS_COMMAND})"})
-  compadd -a addresses
+_hostform_recorded() {
+  local -a recorded
+  recorded=(\${(f)"$(${stateCommand('"$1"')})"})
+  compadd -a recorded
 }
 
 _hostform() {
@@ -182,15 +224,15 @@ _hostform() {
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
     case "$word" in
-      ${valued.flatMap(([, flags]) => flags).join("|")}) ((i++)); continue ;;
+      ${valuedFlags(grammar).join("|")}) ((i++)); continue ;;
     esac
     next="\${at:+$at }$word"
     case "$next" in
       ${paths.join("|")}) at="$next" ;;
     esac
   done
-  case "\${words[CURRENT-1]}" in
-${valued.map(([value, flags]) => `    ${flags.join("|")}) ${zshReply(value)}; return ;;`).join("\n")}
+  case "$at \${words[CURRENT-1]}" in
+${flagCases(grammar, zshReply)}
   esac
   case "$at" in
 ${grammar.map((command) => `    '${command.path.join(" ")}')\n${zshCommand(command)} ;;`).join("\n")}
@@ -217,7 +259,7 @@ function zshItem(word: string, description: string): string {
 }
 
 function zshReply(value: Completion): string {
-  if (value === "addresses") return "_hostform_addresses";
+  if (isRecorded(value)) return `_hostform_recorded ${value}`;
   if (value === "files") return "_files";
   if (value === "folders") return "_files -/";
   return value.length === 0 ? ":" : `compadd -- ${value.join(" ")}`;
@@ -225,7 +267,6 @@ function zshReply(value: Completion): string {
 
 /** A completion script for fish. */
 function fishScript(grammar: readonly CommandWords[]): string {
-  const valued = flagsByValue(grammar).flatMap(([, flags]) => flags);
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => quoted(path.join(" ")));
   return `# Completion of hostform for fish. Made by \`hostform completion fish\`.
 
@@ -236,7 +277,7 @@ function __hostform_at --description 'whether this command is being completed'
     for word in $words[2..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word ${valued.join(" ")}
+        else if contains -- $word ${valuedFlags(grammar).join(" ")}
             set skip 1
         else
             set -l next (string trim -- "$at $word")
@@ -264,7 +305,7 @@ function commandLines({ path, commands, options, argument }: CommandWords): stri
 }
 
 function candidates(value: Completion): string {
-  if (value === "addresses") return `-a ${quoted(`(${ADDRESS_COMMAND})`)}`;
+  if (isRecorded(value)) return `-a ${quoted(`(${stateCommand(value)})`)}`;
   if (value === "files") return "-F";
   if (value === "folders") return `-a '(__fish_complete_directories)'`;
   return value.length === 0 ? "" : `-a ${quoted(value.join(" "))}`;
@@ -272,4 +313,57 @@ function candidates(value: Completion): string {
 
 function quoted(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+/** A completion script for PowerShell 5.1 and later. */
+function powershellScript(grammar: readonly CommandWords[]): string {
+  const text = (words: string) => `'${words.replaceAll("'", "''")}'`;
+  const list = (words: readonly string[]) => `@(${words.map(text).join(", ")})`;
+  const reply = (value: Completion) => (typeof value === "string" ? text(value) : list(value));
+  const commands = grammar.map(({ path, commands: parts, options, argument }) => {
+    const words = [...parts.map(({ name }) => name), ...options.flatMap(({ flags }) => flags)];
+    return `    ${text(path.join(" "))} = @{ Words = ${list(words)}; Argument = ${reply(argument)} }`;
+  });
+  const values = flagValues(grammar).flatMap(({ commands: only = ["*"], flags, value }) =>
+    only.flatMap((command) => flags.map((flag) => `    ${text(`${command} ${flag}`)} = ${reply(value)}`)),
+  );
+  return `# Completion of hostform for PowerShell. Made by \`hostform completion powershell\`.
+Register-ArgumentCompleter -Native -CommandName hostform -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  # Keys of these tables distinguish capitals, as -C and -c do.
+  $commands = [System.Collections.Hashtable]::new([System.StringComparer]::Ordinal)
+  $values = [System.Collections.Hashtable]::new([System.StringComparer]::Ordinal)
+  foreach ($entry in @{
+${commands.join("\n")}
+  }.GetEnumerator()) { $commands[$entry.Key] = $entry.Value }
+  foreach ($entry in @{
+${values.join("\n")}
+  }.GetEnumerator()) { $values[$entry.Key] = $entry.Value }
+  $valued = ${list(valuedFlags(grammar))}
+
+  $typed = @($commandAst.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
+  $at = ''
+  for ($i = 0; $i -lt $typed.Count; $i++) {
+    if ($valued -ccontains $typed[$i]) { $i++; continue }
+    $next = "$at $($typed[$i])".Trim()
+    if ($commands.ContainsKey($next)) { $at = $next }
+  }
+  $last = if ($typed.Count -gt 0) { $typed[-1] } else { '' }
+  $candidates = @()
+  $kind = $null
+  foreach ($key in "$at $last", "* $last") { if ($values.ContainsKey($key)) { $kind = $values[$key]; break } }
+  if ($null -eq $kind) {
+    $candidates += $commands[$at].Words
+    $kind = $commands[$at].Argument
+  }
+  if ($kind -is [array]) { $candidates += $kind }
+  elseif ($kind -ne 'files' -and $kind -ne 'folders') { $candidates += @(hostform state list --quiet --complete $kind 2>$null) }
+  $wanted = $wordToComplete.Trim("'")
+  $candidates | Where-Object { $_.StartsWith($wanted, [System.StringComparison]::Ordinal) } | ForEach-Object {
+    $word = if ($_ -cmatch '^[\\w./:@=-]+$') { $_ } else { "'" + $_.Replace("'", "''") + "'" }
+    [System.Management.Automation.CompletionResult]::new($word, $_, 'ParameterValue', $_)
+  }
+}
+`;
 }

@@ -323,8 +323,14 @@ export interface Registration {
   ): (...args: unknown[]) => Promise<void>;
 }
 
+type Example = readonly [line: string, purpose: string];
+
+/** The examples of commands, for their manual pages. */
+export const examplesOf = new WeakMap<Command, readonly Example[]>();
+
 /** Adds examples below a command's help: command lines with what each is for. */
-export function examples(command: Command, lines: readonly (readonly [line: string, purpose: string])[]): Command {
+export function examples(command: Command, lines: readonly Example[]): Command {
+  examplesOf.set(command, lines);
   const width = Math.max(...lines.map(([line]) => line.length));
   const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
   return command.addHelpText("after", `\nExamples:\n${text}`);
@@ -340,6 +346,9 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     return value;
   };
 }
+
+/** What a shell completes from the state: `targets` are addresses and clients. */
+export const COMPLETED = ["addresses", "targets", "clients", "domains"] as const;
 
 /** A port number, 0 for any free one. */
 export const port = wholeNumber(0, 65_535);

@@ -1,4 +1,4 @@
-import { Command, Help, type Option } from "commander";
+import { Command, Help, Option } from "commander";
 import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import {
@@ -31,7 +31,8 @@ export function buildProgram(
 ): Command {
   // To add the same options to each of fifty commands takes longer than all else that help needs.
   const isNamed = (name: string) => line === undefined || line.includes(name) || line.includes("completion");
-  const program = addCommonOptions(new Command("hostform"))
+  const program = addCommonOptions(new Command("hostform"));
+  program
     .usage("COMMAND [options]")
     .description(
       "Manages web-hosting accounts from a declaration: shows what differs, then changes the account to match.",
@@ -40,7 +41,7 @@ export function buildProgram(
     .showHelpAfterError("(run with --help for usage)")
     .enablePositionalOptions(false)
     .exitOverride()
-    .configureHelp({ groupItems: commonOptionsLast, subcommandTerm: nameAndArguments })
+    .configureHelp({ groupItems: (...args) => commonOptionsLast(program, args), subcommandTerm: nameAndArguments })
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => {
@@ -128,12 +129,20 @@ function commandNamed(program: Command, words: readonly string[]): Command {
   return command;
 }
 
+/** What the help of a command says of the options of stacks; that of the program lists them. */
+const STACKS_IN_SHORT = new Option(
+  "--stack <path>",
+  "use stacks (CDKTF) instead of hosting.yaml. Also --app, --only, --var, --var-file, --language: see `hostform help`",
+);
+
 /** A command's own options come first in its help; those that every command has come last. */
 function commonOptionsLast<T extends Command | Option>(
-  this: Help,
-  ...args: [T[], T[], (item: T) => string]
+  program: Command,
+  args: [T[], T[], (item: T) => string],
 ): Map<string, T[]> {
-  const groups = Help.prototype.groupItems.apply(this, args as never) as Map<string, T[]>;
+  const groups = Help.prototype.groupItems.apply(new Help(), args as never) as Map<string, T[]>;
+  if (groups.has(STACK_OPTIONS) && args[0] !== (program.options as readonly unknown[]))
+    groups.set(STACK_OPTIONS, [STACKS_IN_SHORT as T]);
   for (const heading of [STACK_OPTIONS, COMMON_OPTIONS]) {
     const common = groups.get(heading);
     if (common === undefined) continue;

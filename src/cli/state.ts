@@ -17,9 +17,12 @@ import { rotateKey } from "../project/rotate-key.ts";
 import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { fileFailure } from "./files.ts";
+import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, revealJson, say } from "./terminal.ts";
 
 interface StateListFlags {
+  /** What a completion script asks for. */
+  readonly complete?: (typeof COMPLETED)[number];
   /** With ids and providers, as a table. */
   readonly long?: boolean;
 }
@@ -33,6 +36,14 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
 ) => {
   const { resources } = await project.state.read();
   const all = [...resources.values()];
+  if (flags.complete !== undefined) {
+    terminal.out(
+      wordsOf(all, flags.complete)
+        .map((word) => `${escapeLine(word)}\n`)
+        .join(""),
+    );
+    return 0;
+  }
   const rows = (isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix))).map(
     ({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }),
   );
@@ -44,6 +55,20 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
 };
+
+/** What a shell offers of the recorded resources, each word once. */
+function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
+  const addresses = all.map(({ address }) => address);
+  const clients = all.flatMap(({ private: { client } }) => client ?? []);
+  const domains = all.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
+  const words = {
+    addresses,
+    clients,
+    domains,
+    targets: [...addresses, ...clients.map((client) => `client:${client}`)],
+  };
+  return [...new Set(words[what])].toSorted();
+}
 
 /** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {

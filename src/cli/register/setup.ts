@@ -79,11 +79,12 @@ export function registerSetup({ program, command, action }: Registration): void 
   );
   examples(
     command("completion", "print a completion script for your shell", GROUP)
-      .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+      .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
       .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none")),
     [
       [`eval "$(hostform completion bash)"`, "put this line into ~/.bashrc"],
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "fish"],
+      ["hostform completion powershell >> $PROFILE", "PowerShell"],
     ],
   );
   command("version", "show the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));

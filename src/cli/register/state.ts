@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { examples, given, type Registration } from "../options.ts";
+import { COMPLETED, examples, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
@@ -22,6 +22,7 @@ export function registerState({ command, action }: Registration): void {
     command("list", "list the resources in the state", PARTS, state)
       .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
       .option("--long", "print a table, with ids and accounts")
+      .addOption(new Option("--complete <what>", "print the words that a shell offers").choices(COMPLETED).hideHelp())
       .action(action(() => import("../state.ts"), "runStateList")),
     [
       ["hostform state list hosting_grant.", "all grants"],

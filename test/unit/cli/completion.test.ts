@@ -9,7 +9,7 @@ const scriptOf = async (shell: string) => (await runIn(temporaryFolder(), ["comp
 const has = (shell: string) => spawnSync(shell, ["--version"]).error === undefined;
 
 describe("completion", () => {
-  it.each(["bash", "zsh", "fish"])("%s: knows commands, parts, options and choices", async (shell) => {
+  it.each(["bash", "zsh", "fish", "powershell"])("%s: knows commands, parts, options and choices", async (shell) => {
     const script = await scriptOf(shell);
     for (const word of ["force-unlock", "state list", "auto-approve", "detailed-exitcode", "viewer"]) {
       expect(script).toContain(word);
@@ -39,13 +39,15 @@ describe("completion", () => {
     const HARMFUL = 'hosting_grant.www["$(touch harmed)`touch harmed`@x.example"]';
 
     /** What bash offers for the last of these words, with a `hostform` that prints these addresses. */
-    async function offered(words: readonly string[], addresses: readonly string[] = []) {
+    async function offered(words: readonly string[], addresses: readonly string[] = [], kind = "addresses") {
       const dir = temporaryFolder();
       await mkdir(path.join(dir, "bin"));
       const listing = addresses.map((address) => `${address}\n`).join("");
       await writeFile(path.join(dir, "addresses"), listing);
       const fake = path.join(dir, "bin/hostform");
-      await writeFile(fake, `#!/bin/sh\n[ "$1 $2" = "state list" ] && cat ${dir}/addresses\n`, { mode: 0o755 });
+      await writeFile(fake, `#!/bin/sh\n[ "$*" = "state list --quiet --complete ${kind}" ] && cat ${dir}/addresses\n`, {
+        mode: 0o755,
+      });
       const given = words.map((word) => `'${word}'`).join(" ");
       const input = `${await scriptOf("bash")}
 COMP_WORDS=(hostform ${given}); COMP_CWORD=${words.length}; _hostform; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -69,16 +71,27 @@ COMP_WORDS=(hostform ${given}); COMP_CWORD=${words.length}; _hostform; printf '%
       ["what follows an option with a value", ["-C", "state", "pla"], ["plan", "plans"]],
       ["choices of an option", ["sandbox", "--token", "v"], ["viewer"]],
       ["choices of an argument", ["completion", "f"], ["fish"]],
+      ["the formats of a plan", ["plan", "--format", "h"], ["html"]],
+      ["the formats of an export", ["export", "--format", ""], ["hcl", "tf-json"]],
       ["files", ["state", "push", "addr"], ["addresses"]],
       ["folders", ["-C", "b"], ["bin"]],
     ])("offers %s", async (_, words, expected) => {
       expect(await offered(words)).toEqual(expected);
     });
 
+    it.each([
+      ["targets", ["plan", "--target", "client:"], ["hosting_service.www", "client:acme"], ["client:acme"]],
+      ["targets", ["state", "list", "client:"], ["client:acme"], ["client:acme"]],
+      ["clients", ["adopt", "--client", "a"], ["acme", "beta"], ["acme"]],
+      ["domains", ["adopt", "--select", "www"], ["www.acme.example"], ["www.acme.example"]],
+      ["domains", ["domains", "check", "www"], ["www.acme.example"], ["www.acme.example"]],
+    ])("offers %s of the state: %j", async (kind, words, recorded, expected) => {
+      expect(await offered(words, recorded, kind)).toEqual(expected);
+    });
+
     it("offers addresses from the state, quoted, without running what is in them", async () => {
       const addresses = ["hosting_service.www", HARMFUL];
       expect(await offered(["sso", "hosting_s"], addresses)).toEqual(["hosting_service.www"]);
-      expect(await offered(["plan", "--target", "hosting_s"], addresses)).toEqual(["hosting_service.www"]);
       const [grant] = await offered(["state", "rm", "hosting_g"], addresses);
       expect(await offered(["state", "rm", "hosting_grant.www\\["], addresses), "quoted as bash has it").toEqual([
         grant,

@@ -1,0 +1,35 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { manPages } from "../../../scripts/man.ts";
+
+const pages = manPages("1.2.3");
+
+describe("manual pages", () => {
+  it("are there for the program and each command, with arguments, options, choices and examples", () => {
+    expect([...pages.keys()]).toEqual(
+      expect.arrayContaining(["hostform.1", "hostform-plan.1", "hostform-state-list.1", "hostform-webhooks-verify.1"]),
+    );
+    const plan = pages.get("hostform-plan.1") ?? "";
+    expect(plan).toContain('.TH HOSTFORM\\-PLAN 1 "" "hostform 1.2.3" "hostform"');
+    expect(plan).toContain(".B \\-\\-target \\fI<address>\\fR");
+    expect(plan).toContain("One of: text, json, markdown, html.");
+    expect(plan).toContain(".B hostform plan \\-\\-target client:acme");
+    expect(pages.get("hostform-import.1")).toContain(".I address\n");
+    expect(pages.get("hostform-state.1")).toContain(".B list\nlist the resources in the state");
+    expect(pages.get("hostform-state-list.1"), "what shells ask for is no option for people").not.toContain(
+      "\\-\\-complete",
+    );
+  });
+
+  it.each([...pages])("%s: each control line is one of man(7)", (_, text) => {
+    const macros = text.split("\n").filter((line) => /^[.']/.test(line));
+    expect(macros.filter((line) => !/^\.(?:\\"|TH|SH|TP|B|BR|I)( |$)/.test(line))).toEqual([]);
+  });
+
+  it.skipIf(spawnSync("mandoc", ["-h"]).error !== undefined)("have no error for mandoc", () => {
+    for (const [name, input] of pages) {
+      const { stdout } = spawnSync("mandoc", ["-T", "lint", "-W", "error"], { input, encoding: "utf8" });
+      expect(stdout, name).toBe("");
+    }
+  });
+});
