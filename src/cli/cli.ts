@@ -71,6 +71,10 @@ async function report(error: unknown, args: readonly string[], io: GuardedIo): P
   } else {
     io.err(renderDiagnostics(diagnostics, errLook));
   }
+  if (io.errIsRunner) {
+    const { annotationsOf } = await import("../report/ci.ts");
+    io.annotate(annotationsOf(diagnostics, { cwd: io.cwd, root: io.env.GITHUB_WORKSPACE }, errLook.remedies));
+  }
   if (!known && io.env.HOSTFORM_DEBUG && error instanceof Error) io.err(`${error.stack}\n`);
 }
 

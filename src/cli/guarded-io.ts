@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { Redaction } from "../project/redaction.ts";
+import type { Annotation } from "../report/ci.ts";
 import { escapeOutput, jsonText } from "../report/escape.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
@@ -56,6 +57,14 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
       out.flush();
       outLines.write(`${jsonText(redaction.redactValue(value), indent)}\n`);
     },
+    annotate(annotations) {
+      if (!io.errIsRunner || annotations.length === 0) return;
+      err.flush();
+      for (const { level, properties, message } of annotations) {
+        const hidden = Object.entries(properties).map(([key, value]) => [key, redaction.redactValue(value)]);
+        errLines.command(level, Object.fromEntries(hidden), escapeOutput(redaction.redact(message)));
+      }
+    },
     breaks: (text) => isCiLog(io.env) && breakCommands(text) !== text,
     rewind(lines) {
       err.flush();
@@ -90,14 +99,14 @@ const LOOK_BACK = 64;
 
 /**
  * The lines of one stream. Where they go to the log of a CI they hold no command of its agent, in however many pieces they
- * are written, but for the masks of secrets, which stand on lines of their own.
+ * are written, but for the masks of secrets and annotations, which stand on lines of their own.
  */
 class LogLines {
   readonly #stream: (text: string) => void;
   readonly #isCiLog: boolean;
   /** The end of the line that is not ended yet. */
   #line = "";
-  #masks = "";
+  #commands = "";
 
   constructor(stream: (text: string) => void, env: Io["env"]) {
     this.#stream = stream;
@@ -122,29 +131,36 @@ class LogLines {
   /** Has the runner hide a text in all that it shows from now on. */
   mask(secret: string): void {
     // A runner warns of a mask that hides nothing that can be seen.
-    if (secret.trim() !== "") this.#masks += maskLine(secret);
+    if (secret.trim() !== "") this.command("add-mask", {}, secret);
+  }
+
+  /** Writes a command of GitHub's runner on a line of its own, as soon as none is unfinished. */
+  command(name: string, properties: Annotation["properties"], text: string): void {
+    this.#commands += commandLine(name, properties, text);
     if (this.#line === "") this.end();
   }
 
   /** Writes the masks that wait for the end of a line. An unfinished one is ended for them. */
   end(): void {
-    if (this.#masks === "") return;
+    if (this.#commands === "") return;
     this.#stream(this.#masked(this.#line === "" ? "" : "\n"));
     this.#line = "";
   }
 
   /** A text with the masks where a line of it begins. */
   #masked(text: string, begin = text.length): string {
-    const masks = this.#masks;
-    this.#masks = "";
-    return `${text.slice(0, begin)}${masks}${text.slice(begin)}`;
+    const commands = this.#commands;
+    this.#commands = "";
+    return `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
   }
 }
 
-/** The command that has the runner of GitHub Actions hide a text in all that a job writes after it; ends with a newline. */
-function maskLine(secret: string): string {
-  const data = secret.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-  return `::add-mask::${data}\n`;
+/** A command of the runner of GitHub Actions, as `@actions/core` writes it; ends with a newline. */
+function commandLine(name: string, properties: Annotation["properties"], text: string): string {
+  const data = (value: string) => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = (value: string | number) => data(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const given = Object.entries(properties).map(([key, value]) => `${key}=${property(value)}`);
+  return `::${[name, given.join(",")].join(" ").trim()}::${data(text)}\n`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
-import { isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { VERSION } from "../core/api/version.ts";
+import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
 import type { BaseOptions } from "../project/base.ts";
 import { commandLine } from "../project/command-line.ts";
@@ -10,7 +11,15 @@ import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import type { Project } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
-import { diagnosticJson, plural, renderDiagnostics, renderMistakesMarkdown } from "../report/index.ts";
+import {
+  annotationsOf,
+  codeQualityOf,
+  diagnosticJson,
+  plural,
+  renderDiagnostics,
+  renderMistakesMarkdown,
+  sarifOf,
+} from "../report/index.ts";
 import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
@@ -48,6 +57,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     const { plan, desired, store } = run;
     const { moneyScale } = run.providers;
     printPlan(terminal, plan, moneyScale, format);
+    terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project), terminal.errLook.remedies));
     await writeReports(terminal, project, reports, plan, moneyScale);
     if (flags.out !== undefined) {
       if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
@@ -77,17 +87,32 @@ async function commentOnMistakes(terminal: Terminal, { declaration }: Project): 
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
 
+interface ValidateFlags {
+  readonly format?: "text" | "json" | "sarif" | "gitlab";
+}
+
+/** Where a CI has the repository. */
+const placesOf = ({ source: { env, cwd } }: Project) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
+
 /** `hostform validate`: checks the declaration without a token and without any request. */
-export const runValidate: Action = async (terminal, project) => {
+export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text" }) => {
   const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
-  if (terminal.json) {
+  const places = placesOf(project);
+  const { remedies } = terminal.outLook;
+  terminal.annotate(annotationsOf(diagnostics, places, remedies));
+  if (terminal.json && format !== "text" && format !== "json")
+    fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
+  if (format === "sarif") terminal.document(sarifOf(diagnostics, places, remedies, VERSION), 2);
+  else if (format === "gitlab") {
+    terminal.document(codeQualityOf(diagnostics, places, remedies), 2);
+  } else if (terminal.json || format === "json") {
     printJson(terminal, {
       format_version: "1.0",
       valid: errors === 0,
       error_count: errors,
       warning_count: diagnostics.length - errors,
-      diagnostics: diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies)),
+      diagnostics: diagnostics.map((one) => diagnosticJson(one, remedies)),
     });
   } else {
     if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));

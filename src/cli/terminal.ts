@@ -5,6 +5,7 @@ import type { Redaction } from "../project/redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "../project/source.ts";
 import { yamlRemedies } from "../project/stack-diagnostics.ts";
 import { waitReasonLine } from "../report/budget.ts";
+import type { Annotation } from "../report/ci.ts";
 import { renderDiagnostics } from "../report/diagnostics.ts";
 import { jsonText } from "../report/escape.ts";
 import { requestEventLine } from "../report/progress.ts";
@@ -61,6 +62,8 @@ export interface GuardedIo extends Io, Host {
   reveal(text: string): void;
   /** Writes a document in JSON and ends the line: secrets are hidden in its values, before they are written as JSON. @param indent spaces for each level. */
   document(value: unknown, indent?: number): void;
+  /** Puts mistakes beside the lines of the declaration, where the runner of GitHub Actions reads standard error itself. */
+  annotate(annotations: readonly Annotation[]): void;
   /** Whether `reveal` has to change a text, since an agent of a CI would act on it. */
   breaks(text: string): boolean;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */

@@ -25,6 +25,7 @@ export {
   waitLine,
   waitReasonLine,
 } from "./budget.ts";
+export { annotationsOf, codeQualityOf, sarifOf } from "./ci.ts";
 export { renderContract } from "./contract.ts";
 export {
   type DiagnosticJson,

@@ -20,12 +20,20 @@ const FORMATS = ["text", "json", "markdown", "html"] as const;
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
-    command("validate", "check the declaration; sends no request", GROUP).action(
-      action(() => import("../plan.ts"), "runValidate", "each"),
-    ),
+    command("validate", "check the declaration; sends no request", GROUP)
+      .addOption(
+        new Option("--format <format>", "how to print mistakes (default: text)").choices([
+          "text",
+          "json",
+          "sarif",
+          "gitlab",
+        ]),
+      )
+      .action(action(() => import("../plan.ts"), "runValidate", "each")),
     [
       ["hostform validate", "report every error with its line"],
       ["hostform validate --json -C clients/acme", "the same as JSON, for another folder"],
+      ["hostform validate --format sarif > hostform.sarif", "for GitHub's code scanning, and editors"],
       ["hostform validate --stack cdktf.out", "check synthesized stacks"],
     ],
   );

@@ -1,0 +1,116 @@
+/** Mistakes where a CI shows them: as annotations on GitHub, as SARIF, and as GitLab's report of code quality. */
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { type Diagnostic, isError, type RemedyText, type SourceRange } from "../core/model/index.ts";
+
+/** What stands beside a line of a file in GitHub's view of a change. */
+export interface Annotation {
+  readonly level: "error" | "warning";
+  readonly properties: Readonly<Record<string, string | number>>;
+  readonly message: string;
+}
+
+/** Where files are looked for. */
+interface Places {
+  /** The folder that the files of diagnostics are relative to, absolute. */
+  readonly cwd: string;
+  /** The folder of the repository (`GITHUB_WORKSPACE`, `CI_PROJECT_DIR`), absolute. Default: `cwd`. */
+  readonly root: string | undefined;
+}
+
+/** The path that a CI knows the file of a range by: relative to the repository, with `/`. */
+function pathIn({ cwd, root = cwd }: Places, { file }: SourceRange): string {
+  return path.relative(root, path.resolve(cwd, file)).replaceAll(path.sep, "/");
+}
+
+const wordsOf = (diagnostic: Diagnostic, remedies: RemedyText, between: string): string =>
+  [diagnostic.summary, diagnostic.detail, remedies(diagnostic)]
+    .filter((part) => part !== undefined && part !== "")
+    .join(between);
+
+/** An annotation for each diagnostic that has a place in a file. GitHub shows ten of each level for a step. */
+export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places, remedies: RemedyText): Annotation[] {
+  return diagnostics.flatMap((diagnostic) => {
+    const { severity, code, range } = diagnostic;
+    if (range === undefined) return [];
+    const { line, column, endLine, endColumn } = range;
+    return {
+      level: severity,
+      properties: {
+        file: pathIn(places, range),
+        line,
+        endLine,
+        ...(line === endLine && { col: column, endColumn }),
+        title: code,
+      },
+      message: wordsOf(diagnostic, remedies, "\n"),
+    };
+  });
+}
+
+/** The diagnostics as a log in SARIF 2.1.0, for `upload-sarif` and editors. @param version of hostform */
+export function sarifOf(
+  diagnostics: readonly Diagnostic[],
+  places: Places,
+  remedies: RemedyText,
+  version: string,
+): Readonly<Record<string, unknown>> {
+  const rules = [...new Set(diagnostics.map(({ code }) => code))].sort();
+  return {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: { driver: { name: "hostform", version, rules: rules.map((id) => ({ id })) } },
+        columnKind: "utf16CodeUnits",
+        results: diagnostics.map((diagnostic) => ({
+          ruleId: diagnostic.code,
+          level: diagnostic.severity,
+          message: { text: wordsOf(diagnostic, remedies, " ") },
+          ...(diagnostic.range !== undefined && { locations: [locationOf(diagnostic.range, places)] }),
+        })),
+      },
+    ],
+  };
+}
+
+function locationOf(range: SourceRange, places: Places): Readonly<Record<string, unknown>> {
+  const uri = pathIn(places, range).split("/").map(encodeURIComponent).join("/");
+  return {
+    physicalLocation: {
+      artifactLocation: { uri },
+      region: {
+        startLine: range.line,
+        startColumn: range.column,
+        endLine: range.endLine,
+        endColumn: range.endColumn,
+      },
+    },
+  };
+}
+
+/** The diagnostics as GitLab's report of code quality. One without a place stands at the first line of a file. */
+export function codeQualityOf(
+  diagnostics: readonly Diagnostic[],
+  places: Places,
+  remedies: RemedyText,
+): readonly Readonly<Record<string, unknown>>[] {
+  const file = diagnostics.find(({ range }) => range !== undefined)?.range?.file ?? "hosting.yaml";
+  const nowhere: SourceRange = { file, line: 1, column: 1, endLine: 1, endColumn: 1 };
+  const seen = new Map<string, number>();
+  return diagnostics.map((diagnostic) => {
+    const { code, summary, range = nowhere, attribute = [] } = diagnostic;
+    const file = pathIn(places, range);
+    // The line is no part of it: a mistake stays the same when lines come before it.
+    const same = JSON.stringify([code, file, summary, attribute]);
+    const nth = seen.get(same) ?? 0;
+    seen.set(same, nth + 1);
+    return {
+      description: wordsOf(diagnostic, remedies, " "),
+      check_name: code,
+      fingerprint: createHash("sha256").update(`${same}${nth}`).digest("hex"),
+      severity: isError(diagnostic) ? "major" : "minor",
+      location: { path: file, lines: { begin: range.line } },
+    };
+  });
+}
