@@ -11,6 +11,7 @@ import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import type { Project } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
+import type { ProjectSource } from "../project/source.ts";
 import {
   annotationsOf,
   codeQualityOf,
@@ -57,7 +58,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     const { plan, desired, store } = run;
     const { moneyScale } = run.providers;
     printPlan(terminal, plan, moneyScale, format);
-    terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project), terminal.errLook.remedies));
+    terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
     await writeReports(terminal, project, reports, plan, moneyScale);
     if (flags.out !== undefined) {
       if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
@@ -92,13 +93,13 @@ interface ValidateFlags {
 }
 
 /** Where a CI has the repository. */
-const placesOf = ({ source: { env, cwd } }: Project) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
+const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text" }) => {
   const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
-  const places = placesOf(project);
+  const places = placesOf(project.source);
   const { remedies } = terminal.outLook;
   terminal.annotate(annotationsOf(diagnostics, places, remedies));
   if (terminal.json && format !== "text" && format !== "json")

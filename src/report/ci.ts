@@ -10,7 +10,7 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** Where files are looked for. */
+/** The folders of a report. */
 interface Places {
   /** The folder that the files of diagnostics are relative to, absolute. */
   readonly cwd: string;
@@ -89,7 +89,7 @@ function locationOf(range: SourceRange, places: Places): Readonly<Record<string,
   };
 }
 
-/** The diagnostics as GitLab's report of code quality. One without a place stands at the first line of a file. */
+/** The diagnostics as GitLab's report of code quality. One without a place is shown at the first line of a file. */
 export function codeQualityOf(
   diagnostics: readonly Diagnostic[],
   places: Places,
