@@ -30,8 +30,9 @@ export const runFmt: Action<FmtFlags, [files: readonly string[]]> = async (termi
     if (given.length > 1) fail("usage", "`-` stands alone: it reads standard input");
     const before = await terminal.readInput();
     const after = formatted("standard input", before);
-    if (!flags.check && !flags.diff) terminal.out(after);
-    if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
+    if (terminal.json) printJson(terminal, { changed: after === before ? [] : ["-"], text: after });
+    else if (flags.diff) terminal.out(patch({ name: "stdin", before, after }));
+    else if (!flags.check) terminal.out(after);
     return flags.check && after !== before ? UNFORMATTED : 0;
   }
   const files = given.length > 0 ? given.map((name) => path.resolve(dir, name)) : await declaredFiles(project);

@@ -18,6 +18,7 @@ import { equal, fail, HostformError } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
+import { EXPANDED, TEMPLATE_KEYS } from "./expand.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -26,8 +27,11 @@ import { OWN_LIMITS, readYaml } from "./yaml.ts";
  */
 
 /** Keys at the top, in their order; the sections of the kinds stand where it is empty, and unknown ones after all others. */
-const TOP = ["project", "provider", "providers", "backend", "guards", "", "moved", "removed", "import", "outputs"];
-const FIRST = ["<<", "template"];
+const TOP = [
+  ...["project", "include", "provider", "providers", "backend", "guards", "defaults", "templates"],
+  ...["", "moved", "removed", "import", "outputs"],
+];
+const FIRST = ["<<", "parameters", ...TEMPLATE_KEYS];
 const LAST = ["provider", "client", "depends_on", "import"];
 
 /**
@@ -94,8 +98,8 @@ const AS_WRITTEN: ScalarTag = {
       : stringifyString(item, ...rest),
 };
 
-function printed(text: string, kinds: Kinds, sorts: boolean): string {
-  const documents = parseAllDocuments(text, {
+const parsed = (text: string) =>
+  parseAllDocuments(text, {
     schema: "failsafe",
     customTags: (tags) => [
       ...tags.filter((tag) => typeof tag !== "object" || tag.collection !== undefined),
@@ -104,42 +108,77 @@ function printed(text: string, kinds: Kinds, sorts: boolean): string {
     uniqueKeys: false,
     logLevel: "silent",
   }) as Document.Parsed[];
-  for (const [index, document] of documents.entries()) {
-    if (document.directives) document.directives.docStart = index > 0 ? true : null;
+
+/** The text with a word for each value that is not there: the parser takes the comments below such a key for a part of it. */
+function filled(text: string, word: string): string {
+  const places: number[] = [];
+  for (const document of parsed(text)) {
     visit(document, {
-      Scalar: (_, scalar) => {
-        // The empty line after a key without a value belongs to the next key.
-        if (scalar.value === "" && scalar.type === "PLAIN") scalar.spaceBefore = false;
+      Scalar: (key, { type, source, range }) => {
+        const isValue = key === "value" || typeof key === "number";
+        if (isValue && type === "PLAIN" && source === "" && range) places.push(range[0]);
       },
     });
+  }
+  return [...places, text.length].map((place, i) => text.slice(places[i - 1] ?? 0, place)).join(` ${word} `);
+}
+
+function printed(text: string, kinds: Kinds, sorts: boolean): string {
+  let word = "\uE000";
+  while (text.includes(word)) word += "\uE000";
+  const documents = parsed(filled(text, word));
+  for (const [index, document] of documents.entries()) {
+    if (document.directives) document.directives.docStart = index > 0 ? true : null;
     if (isMap(document.contents)) arrange(document.contents, kinds, sorts);
   }
   const texts = documents.map((document) =>
     document.toString({ indent: 2, lineWidth: 0, flowCollectionPadding: false }),
   );
-  return texts.join("");
+  return texts.join("").replaceAll(` ${word}`, "");
 }
 
 function arrange(top: YAMLMap, kinds: Kinds, sorts: boolean): void {
-  const outer = [...kinds.values()].filter(({ nested }) => nested === undefined);
+  const all = [...kinds.values()];
+  const outer = all.filter(({ nested }) => nested === undefined);
   const sections = outer.map(({ section }) => section);
   const order = TOP.flatMap((key) => (key === "" ? sections : [key]));
   if (sorts) sort(top, order);
   spread(top, (pair) => isWide(pair.value));
   for (const { key, value } of top.items) {
-    const kind = outer.find(({ section }) => section === keyOf(key));
-    if (kind === undefined || !isMap(value)) continue;
+    const section = keyOf(key);
+    const kind = outer.find((one) => one.section === section);
+    if ((kind === undefined && !EXPANDED.includes(section)) || !isMap(value)) continue;
     spread(value, (pair) => isWide(pair.value));
-    if (sorts) for (const block of value.items) sortBlock(block.value, kind, kinds);
+    if (!sorts) continue;
+    if (section === "defaults") sort(value, all.map(sectionOf));
+    for (const block of value.items) {
+      const named = section === "defaults" ? all.find((one) => sectionOf(one) === keyOf(block.key)) : kind;
+      const of = section === "templates" ? likeliest(block.value, outer, kinds) : named;
+      if (of !== undefined) sortBlock(block.value, of, kinds);
+    }
   }
+}
+
+const sectionOf = ({ section, nested }: Kind): string => nested?.section ?? section;
+
+const innerOf = (kind: Kind, kinds: Kinds) => [...kinds.values()].filter(({ nested }) => nested?.in === kind.type);
+const keysOf = (kind: Kind, kinds: Kinds): readonly string[] => [
+  ...Object.keys(kind.attributes.shape),
+  ...innerOf(kind, kinds).map(sectionOf),
+];
+
+/** A template does not say of which kind it is: the first that has most of its keys. */
+function likeliest(block: unknown, outer: readonly Kind[], kinds: Kinds): Kind | undefined {
+  const names = isMap(block) ? block.items.map(({ key }) => keyOf(key)) : [];
+  const known = (kind: Kind) => keysOf(kind, kinds).filter((key) => names.includes(key)).length;
+  return outer.toSorted((a, b) => known(b) - known(a))[0];
 }
 
 function sortBlock(block: unknown, kind: Kind, kinds: Kinds): void {
   if (!isMap(block)) return;
-  const inner = [...kinds.values()].filter(({ nested }) => nested?.in === kind.type);
-  sort(block, [...FIRST, ...Object.keys(kind.attributes.shape), ...inner.map(({ section }) => section), ...LAST]);
+  sort(block, [...FIRST, ...keysOf(kind, kinds), ...LAST]);
   for (const { key, value } of block.items) {
-    const nested = inner.find(({ section }) => section === keyOf(key));
+    const nested = innerOf(kind, kinds).find((one) => sectionOf(one) === keyOf(key));
     if (nested !== undefined && isMap(value)) for (const one of value.items) sortBlock(one.value, nested, kinds);
   }
 }

@@ -1,7 +1,8 @@
-import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, readlink, rename, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { runIn } from "./harness.ts";
 
 const UGLY = "services:\n    a: {plan_id: 11, currency: USD, domain: a.example}\nproject: p\n";
 const FORM = "project: p\n\nservices:\n  a: {plan_id: 11, currency: USD, domain: a.example}\n";
@@ -33,4 +34,42 @@ it("fmt writes no file when one cannot be read or parsed", async () => {
     expect((await project.run("fmt", "hosting.yaml", other)).code).toBe(1);
     expect(await read("hosting.yaml")).toBe(UGLY);
   }
+});
+
+it("fmt reads standard input for `-`, prints the form, and writes no file", async () => {
+  const { project, read } = await folder();
+  const run = (input: string, ...options: readonly string[]) => runIn(project.dir, ["fmt", "-", ...options], { input });
+  expect(await run(UGLY)).toMatchObject({ code: 0, stdout: FORM, stderr: "" });
+  expect(await run(UGLY, "--check")).toMatchObject({ code: 3, stdout: "" });
+  expect(await run(FORM, "--check")).toMatchObject({ code: 0, stdout: "" });
+  expect((await run(UGLY, "--diff")).stdout).toContain("--- old/stdin");
+  expect((await run(UGLY, "--json")).json()).toEqual({ changed: ["-"], text: FORM });
+  expect((await run(FORM, "--json")).json()).toEqual({ changed: [], text: FORM });
+  expect(await run("services: [")).toMatchObject({ code: 1, stdout: "" });
+  expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` stands alone");
+  expect(await read("hosting.yaml")).toBe(UGLY);
+});
+
+it("fmt --json names the files that change, and a mistake on standard output", async () => {
+  const { project, file, read } = await folder();
+  await writeFile(file("good.yaml"), FORM);
+  const run = (...options: readonly string[]) => runIn(project.dir, ["fmt", "--json", ...options]);
+  const checked = await run("--check", "hosting.yaml", "good.yaml");
+  expect([checked.code, checked.json()]).toEqual([3, { changed: ["hosting.yaml"] }]);
+  expect(await read("hosting.yaml")).toBe(UGLY);
+  expect((await run("hosting.yaml")).json()).toEqual({ changed: ["hosting.yaml"] });
+  expect((await run("hosting.yaml")).json()).toEqual({ changed: [] });
+  await writeFile(file("broken.yaml"), "services: [");
+  const broken = await run("broken.yaml");
+  expect(broken.code).toBe(1);
+  expect(JSON.stringify(broken.json())).toContain("broken.yaml");
+});
+
+it("fmt writes the file behind a link, and the link stays", async () => {
+  const { project, file, read } = await folder();
+  await rename(file("hosting.yaml"), file("real.yaml.txt"));
+  await symlink("real.yaml.txt", file("hosting.yaml"));
+  expect(await project.run("fmt")).toMatchObject({ code: 0, out: "hosting.yaml\n" });
+  expect(await readlink(file("hosting.yaml"))).toBe("real.yaml.txt");
+  expect(await read("real.yaml.txt")).toBe(FORM);
 });

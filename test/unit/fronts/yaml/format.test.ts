@@ -60,6 +60,87 @@ project: acme
     expect(format(text)).toBe(text.replace("project", "\nproject"));
   });
 
+  it("leaves the comments below a key without a value to what follows", () => {
+    const text = `project: p
+
+services:
+  a:
+    term: &none
+
+  # of b
+  b:
+    plan_id:
+    # of the term
+    term: # none
+    grants:
+      -
+
+      # the second
+      -
+
+# the end
+`;
+    expect(format(text)).toBe(text);
+    expect(
+      format(text.replace("services", "defaults: {a: , b: [x, {c: }]}\n\nservices").replaceAll("\n", "\r\n")),
+    ).toContain("# of b\n");
+  });
+
+  it("sorts templates and defaults as the blocks that they are for", () => {
+    expect(
+      format(`services: {}
+templates:
+  hook:
+    events: [invoice.paid]
+    url: "https://\${host}/"
+    parameters: {host: }
+  site:
+    client: a
+    grants:
+      dev@acme.example:
+        role: manage
+    domain: acme.example
+    plan_id: 11
+    template: base
+defaults:
+  grants: {role: view}
+  services:
+    domain: a.example
+    plan_id: 12
+include: [b.yaml]
+project: p
+`),
+    ).toMatchInlineSnapshot(`
+      "project: p
+      include: [b.yaml]
+
+      defaults:
+        grants: {role: view}
+
+        services:
+          plan_id: 12
+          domain: a.example
+
+      templates:
+        hook:
+          parameters: {host:}
+          url: "https://\${host}/"
+          events: [invoice.paid]
+
+        site:
+          template: base
+          plan_id: 11
+          domain: acme.example
+          grants:
+            dev@acme.example:
+              role: manage
+          client: a
+
+      services: {}
+      "
+    `);
+  });
+
   it("refuses what is not YAML, at its place", () => {
     expect(() => format("services: [")).toThrow(/cannot be parsed/);
   });
@@ -73,24 +154,40 @@ project: acme
   );
 
   it("is reached in one step, whatever the order, the comments and the notation", () => {
-    const word = fc.constantFrom("1", "007", "~", "true", "'a b'", '"${env.A}"', "1e3", "text", "{a: 1, b: [x, y]}");
+    const word = fc.constantFrom(
+      "1",
+      "007",
+      "~",
+      "true",
+      "'a b'",
+      '"${env.A}"',
+      "1e3",
+      "text",
+      "{a: 1, b: [x, y]}",
+      '""',
+      "",
+      "&a",
+    );
     const note = fc.constantFrom("", " # note");
-    const line = fc.tuple(fc.constantFrom("domain", "plan_id", "term", "client", "x_other"), word, note);
+    const above = fc.constantFrom("", "\n", "# above\n", "\n# above\n", "\n    # above\n\n");
+    const line = fc.tuple(fc.constantFrom("domain", "plan_id", "term", "client", "x_other"), word, note, above);
     const block = fc.tuple(
       fc.uniqueArray(line, { selector: ([key]) => key, minLength: 1 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 5 }),
     );
     const section = fc.tuple(
-      fc.constantFrom("services", "webhooks", "domains", "x-a"),
-      fc.array(block, { maxLength: 4 }),
+      fc.constantFrom("services", "webhooks", "templates", "defaults", "x-a"),
+      fc.array(block, { maxLength: 3 }),
     );
     const texts = fc.uniqueArray(section, { selector: ([name]) => name }).map((sections) =>
       sections
         .map(([name, blocks]) => {
           const body = blocks.map(([lines, apart, by], n) => {
             const pad = " ".repeat(by);
-            const inner = lines.map(([key, value, comment]) => `  ${pad}${key}: ${value}${comment}\n`).join("");
+            const inner = lines
+              .map(([key, value, note, above]) => `${above}  ${pad}${key}: ${value}${note}\n`)
+              .join("");
             return `${apart ? "\n  # apart\n" : ""}  b${n}:\n${inner}`;
           });
           return `${name}:\n${body.join("")}`;
@@ -103,7 +200,7 @@ project: acme
         const once = format(text);
         expect(format(once)).toBe(once);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
