@@ -19,6 +19,8 @@ const ADDRESS = {
   description: 'An address such as hosting_service.acme or hosting_grant.acme["dev@acme.example"].',
 };
 
+const PATH = { type: "string", minLength: 1, description: "A path such as clients/*.yaml." };
+
 /** `schemas/hosting.schema.json`: what an editor knows of a declaration in YAML (JSON Schema, draft-07). */
 export function jsonSchema(kinds: Kinds): string {
   const top = [...kinds.values()].filter((kind) => kind.nested === undefined);
@@ -35,6 +37,10 @@ export function jsonSchema(kinds: Kinds): string {
         type: "string",
         pattern: "^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$",
         description: "Name of the project. Part of the key under which services are ordered: not to be changed later.",
+      },
+      include: {
+        description: "Further files of the declaration: paths relative to this file, with * for any part of a name.",
+        oneOf: [{ type: "null" }, PATH, { type: "array", items: PATH }],
       },
       provider: { type: "string", description: "Provider of the resources of this document." },
       providers: {

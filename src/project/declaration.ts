@@ -24,7 +24,7 @@ import {
   systemFiles,
 } from "../fronts/yaml/index.ts";
 import { learnDeclared } from "./known-secrets.ts";
-import { requireOwnFile } from "./own-files.ts";
+import { requireOwnFile, requireOwnFolder } from "./own-files.ts";
 import type { Redaction } from "./redaction.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import type { ProjectSource } from "./source.ts";
@@ -173,7 +173,10 @@ function optionsOf(source: ProjectSource): ReadOptions {
     dir: near(source.dir),
     files: source.files.map((file) => path.relative(source.dir, file)),
     fs: {
-      list: (folder) => systemFiles.list(far(folder)),
+      async list(folder, isNamed = true) {
+        if (!isNamed) await requireOwnFolder(far(folder), folder, source.dir);
+        return systemFiles.list(far(folder));
+      },
       async read(file, limit, isNamed = true) {
         const own = named ?? (isNamed ? undefined : { roots: [source.dir] });
         if (own !== undefined) await requireOwnFile(far(file), file, own);

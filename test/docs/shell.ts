@@ -128,7 +128,7 @@ async function script(blocks: readonly Block[], out: string): Promise<string> {
     const file = block.directives.get("file");
     if (file !== undefined) {
       await writeFile(path.join(out, `${index}.file`), block.text);
-      parts.push(`cp "${out}/${index}.file" "${file}"`);
+      parts.push(`mkdir -p "${path.posix.dirname(file)}"; cp "${out}/${index}.file" "${file}"`);
     } else if (isRun(block)) {
       const strict = block.directives.has("exit") ? "set +e" : "set -e";
       parts.push(strict, `{\n${block.text}} >>"${out}/${index}.out" 2>&1`, `echo $? >"${out}/${index}.code"`);

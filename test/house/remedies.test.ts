@@ -135,6 +135,7 @@ describe("YAML in remedies", () => {
       "outputs",
       "backend",
       "import",
+      "include",
       "destroy",
       "sensitive",
       "depends_on",

@@ -26,7 +26,7 @@ export interface Fragment {
 }
 
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`,
+ * Reads a document, whose `include` was read before: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`,
  * `moved`, `removed`, `import`, and a section for each kind that is not nested in another. Keys that begin with `x-` are ignored; they hold anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
@@ -54,7 +54,7 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
     else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "a map of outputs by name");
     else if (entry.key === "providers")
       fragment.providers.push(...blocksOf(entry, diags, "a map of providers by name"));
-    else if (entry.key !== "provider" && !entry.key.startsWith("x-"))
+    else if (!["provider", "include"].includes(entry.key) && !entry.key.startsWith("x-"))
       reportKey(entry, [...sections.keys()], kinds, diags);
   }
   return fragment;
@@ -97,6 +97,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   else {
     const known = [
       "project",
+      "include",
       "provider",
       "providers",
       "guards",

@@ -4,13 +4,14 @@ import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.
 import type { Declaration } from "../source/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+import { includedBy, nestedIncludes } from "./include.ts";
 import { unreadWarnings } from "./unread.ts";
 import { type DeclarationLimits, mebibytes, STRICT_LIMITS } from "./yaml.ts";
 
 /** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
 export interface DeclarationFiles {
-  /** The names in a folder. */
-  list(folder: string): Promise<readonly string[]>;
+  /** The names in a folder. @param named as of `read`. */
+  list(folder: string, named?: boolean): Promise<readonly string[]>;
   /** The first `limit` bytes of a file. @param named whether the user named it (default) or it was found. */
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
@@ -47,8 +48,8 @@ export interface ReadOptions extends DeclarationOptions {
 }
 
 /**
- * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name. Unreadable files become
- * diagnostics; the promise never rejects for what is on the disk.
+ * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name, then what these include. Unreadable
+ * files become diagnostics; the promise never rejects for what is on the disk.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
   const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
@@ -59,15 +60,22 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   }
   const files: SourceFile[] = [];
   const unreadable: Diagnostic[] = [];
-  for (const path of found) {
-    const read = await readSource(path, fs, limits, given.length > 0);
-    if ("text" in read) files.push(read);
-    else unreadable.push(read);
-  }
+  const readAll = async (paths: readonly string[], isNamed: boolean) => {
+    for (const path of paths) {
+      const read = await readSource(path, fs, limits, isNamed);
+      if ("text" in read) files.push(read);
+      else unreadable.push(read);
+    }
+  };
+  await readAll(found, given.length > 0);
+  const including = files.length;
+  const { paths: included, diagnostics: wrong } = await includedBy(files, options);
+  await readAll(included, false);
+  unreadable.push(...wrong, ...nestedIncludes(files.slice(including), options));
   if (unreadable.length === 0) {
     const declaration = parseDeclaration(files, options);
     const names = given.length === 0 ? await fs.list(dir) : [];
-    const unread = await unreadWarnings(dir, names, new Set(found), options);
+    const unread = await unreadWarnings(dir, names, new Set([...found, ...included]), options);
     return { ...declaration, diagnostics: [...declaration.diagnostics, ...unread] };
   }
   const { diagnostics } = parseDeclaration(files, { ...options, incomplete: true });

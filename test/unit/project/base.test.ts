@@ -120,6 +120,23 @@ describe("what is planned", () => {
     ]);
   });
 
+  it("is what differs in the files that are included, as they were and as they are", async () => {
+    const { services, project: name } = BEFORE;
+    const project = await changed(BEFORE);
+    mkdirSync(path.join(project.dir, "clients"));
+    const own = { services: { old: services.old } };
+    await project.declare({ project: name, include: "clients/*.yaml", services: { www, shop } });
+    await project.declare(own, "clients/old.yaml");
+    git(project.dir, "add", "hosting.yaml", "clients");
+    git(project.dir, "commit", "-q", "-m", "in files");
+    const changes = async (ref: string) =>
+      (await project.plan({ base: ref })).changes.map(({ address, actions }) => `${actions.join()} ${address}`);
+    expect(await changes("HEAD~1")).toEqual([]);
+    await project.declare({ services: { old: { ...old, grants: {} } } }, "clients/old.yaml");
+    await project.declare({ services: {} }, "clients/more.yaml");
+    expect(await changes("main")).toEqual(['delete hosting_grant.old["dev@acme.example"]']);
+  });
+
   it("is everything where nothing was declared before, and all files of a folder of the repository count", async () => {
     const project = await changed(BEFORE);
     const folder = path.join(project.dir, "clients", "grün");

@@ -53,6 +53,23 @@ describe("a file that is found by its name", () => {
     expect(stdout + stderr).not.toMatch(/hunter2|machine|login/);
   });
 
+  it.each([
+    ["clients/netrc.yaml", "clients/*.yaml"],
+    ["clients/netrc.yaml", "clients/netrc.yaml"],
+    ["clients", "clients/*.yaml"],
+  ])("nor when it is included: %s as %s", async (name, include) => {
+    const { dir, outside } = await around();
+    put(path.dirname(outside), "netrc.yaml", NETRC);
+    put(dir, "hosting.yaml", `project: p\ninclude: ${include}\n`);
+    mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
+    symlinkSync(name === "clients" ? path.dirname(outside) : outside, path.join(dir, name));
+    for (const args of [["validate"], ["plan", "--untrusted"]]) {
+      const { code, stdout, stderr } = await runIn(dir, args);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("outside the project, and is not read [trust.file]")]);
+      expect(stdout + stderr).not.toMatch(/hunter2|machine|login/);
+    }
+  });
+
   it("is not read below a folder that is a link to elsewhere", async () => {
     const { dir, outside } = await around(STACK);
     put(dir, "out/manifest.json", MANIFEST);

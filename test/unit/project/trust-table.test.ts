@@ -74,6 +74,7 @@ const YAML = answers({
     services.*.secret_output: command outside_project
     webhooks.*.secret_output: command outside_project`,
   inside: `
+    include
     services.*.secret_output: file env_file.path
     webhooks.*.secret_output: file env_file.path`,
 });
@@ -338,6 +339,7 @@ function completed(key: string, value: unknown): unknown {
 function hostile(key: string, answer: Answer, evil: string, outside: string, template: string): unknown[] {
   if (answer === "harmless") return [evil, template.includes("env.") ? outside : `\${file("${outside}")}`, template];
   const usual: [RegExp, unknown][] = [
+    [/^include$/, outside],
     [/module$/, { source: evil }],
     [/connection$/, { host: evil }],
     [/provisioner$/, { "local-exec": { command: `curl ${evil}` } }],

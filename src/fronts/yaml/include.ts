@@ -1,0 +1,185 @@
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { Kinds } from "../../core/kinds/kind.ts";
+import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
+import { DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
+import { isDeclaration, rangeOf, type SourceFile, type Span } from "../source/source.ts";
+import { type Entry, isNull, stringOf, valueSpan } from "../source/tree.ts";
+import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
+
+/**
+ * `include: clients/*.yaml`: which further files a declaration has. A path is relative to the file that includes; `*` is any part of a
+ * name, but not of a hidden one. What is included includes nothing, so there are no circles.
+ */
+
+/** Paths that one declaration may match, folders on the way among them. */
+const MOST = 10_000;
+/** Names that a message lists. */
+const SHOWN = 5;
+const YAML_NAME = /\.ya?ml$/i;
+
+interface Reading {
+  /** The project's folder. */
+  readonly dir: string;
+  /** The names in a folder that nobody named. Rejects with Node's errors. */
+  readonly fs: { list(folder: string, named?: boolean): Promise<readonly string[]> };
+  readonly kinds: Kinds;
+  readonly limits?: DeclarationLimits;
+}
+
+interface Included {
+  /** Each once, without the files that include them. */
+  readonly paths: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The files that these include. Never rejects for what is on the disk. */
+export async function includedBy(files: readonly SourceFile[], options: Reading): Promise<Included> {
+  const paths = new Set(files.map(({ path }) => path));
+  const search = new Search(options);
+  for (const [index, file] of files.entries()) {
+    for (const entry of includesOf(file, index, options)) {
+      for (const { text, span } of search.patterns(entry)) {
+        for (const path of await search.matches(text, span, file.path)) paths.add(path);
+      }
+    }
+  }
+  return { paths: [...paths].slice(files.length), diagnostics: search.problems() };
+}
+
+/** What is wrong with included files that include others. */
+export function nestedIncludes(files: readonly SourceFile[], options: Reading): Diagnostic[] {
+  const diags = new DiagnosticCollector();
+  for (const [index, file] of files.entries()) {
+    for (const { keySpan } of includesOf(file, index, options)) {
+      diags.add(keySpan, "config.include", "An included file cannot include others", {
+        fix: "Move `include` to hosting.yaml, or to the file that includes this one.",
+      });
+    }
+  }
+  return diags.list();
+}
+
+/** The sections `include` of a file. Its mistakes are reported when it is read as a whole. */
+function includesOf(file: SourceFile, index: number, { kinds, limits = STRICT_LIMITS }: Reading): Entry[] {
+  // Without the word the file has none, unless the key is written with escapes.
+  if (!/include|\\/.test(file.text)) return [];
+  const source = { ...file, quotable: isDeclaration(file.text, kinds) };
+  const { documents } = readYaml(source, index, new DiagnosticCollector(), limits);
+  return documents.flatMap((tree) => (tree.form === "map" ? (tree.entries.get("include") ?? []) : []));
+}
+
+class Search {
+  readonly #options: Reading;
+  readonly #diags = new DiagnosticCollector();
+  readonly #refused: Diagnostic[] = [];
+  readonly #known = new Map<string, readonly string[]>();
+  #left = MOST;
+
+  constructor(options: Reading) {
+    this.#options = options;
+  }
+
+  problems(): Diagnostic[] {
+    return [...this.#refused, ...this.#diags.list()];
+  }
+
+  patterns(entry: Entry): { text: string; span: Span }[] {
+    const { value } = entry;
+    if (isNull(value)) return [];
+    const items = value.form === "list" ? value.items : [value];
+    const texts = items.flatMap((item) => {
+      const text = stringOf(item);
+      return text === undefined || text === "" ? [] : [{ text, span: item.span }];
+    });
+    if (texts.length === items.length) return texts;
+    const fix = "Write `include: clients/*.yaml`, or a list of such paths.";
+    this.#diags.add(valueSpan(entry), "config.include", "`include` must be a path or a list of paths", { fix });
+    return [];
+  }
+
+  /** The paths that a pattern matches; none after a reported mistake. */
+  async matches(pattern: string, span: Span, from: string): Promise<readonly string[]> {
+    const { dir } = this.#options;
+    const shown = `\`include\` of ${pattern.slice(0, 200)}`;
+    const near = relative(dir, join(dirname(from), pattern));
+    const steps = near.split(sep);
+    const refuse = (summary: string, fix: string, detail?: string) => {
+      this.#diags.add(span, "config.include", summary, { fix, ...(detail !== undefined && { detail }) });
+      return [];
+    };
+    if (isAbsolute(pattern) || isAbsolute(near) || steps[0] === "..") {
+      const fix = "Name files below the project's folder, relative to this file.";
+      this.#diags.add(span, "trust.file", `${shown} leads outside the project, and is not read`, { fix });
+      return [];
+    }
+    if (pattern.includes("**"))
+      return refuse(`${shown} has \`**\``, "Name each level: `include: [clients/*.yaml, clients/*/*.yaml]`.");
+    const last = steps.at(-1) ?? "";
+    if (!YAML_NAME.test(last)) return refuse(`${shown} names no YAML file`, "Name files that end in .yaml or .yml.");
+    let found = [dir];
+    for (const step of steps) {
+      const names: string[] = [];
+      const next: string[] = [];
+      for (const folder of found) {
+        const listed = await this.#names(folder, span);
+        if (listed === undefined) return [];
+        for (const name of listed) matchesName(step, name) ? next.push(join(folder, name)) : names.push(name);
+      }
+      this.#left -= 1 + next.length;
+      if (this.#left < 0) {
+        const fix = "Name fewer, or split the declaration into several projects.";
+        return refuse(`\`include\` matches more than ${MOST} files and folders`, fix);
+      }
+      if (next.length === 0) return refuse(...noMatch(`${shown} matches no file`, step, names, this.#diags));
+      found = next;
+    }
+    return found;
+  }
+
+  /** Sorted; empty for what is no folder, undefined after a reported refusal. */
+  async #names(folder: string, span: Span): Promise<readonly string[] | undefined> {
+    try {
+      const names = this.#known.get(folder) ?? (await this.#options.fs.list(folder, false)).toSorted();
+      this.#known.set(folder, names);
+      return names;
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === "ENOENT" || errno === "ENOTDIR") return [];
+      const refusals = error instanceof HostformError ? error.diagnostics : [];
+      for (const one of refusals) this.#refused.push({ ...one, range: rangeOf(span) });
+      if (refusals.length === 0)
+        this.#diags.add(span, "config.unreadable", `${folder} cannot be read: ${errno ?? "unknown error"}`, {
+          fix: "Check its permissions.",
+        });
+      return undefined;
+    }
+  }
+}
+
+type Refusal = [summary: string, fix: string, detail: string | undefined];
+
+function noMatch(summary: string, step: string, names: readonly string[], diags: DiagnosticCollector): Refusal {
+  const visible = [...new Set(names)].filter((name) => !name.startsWith("."));
+  const more = visible.length > SHOWN ? `, and ${visible.length - SHOWN} more` : "";
+  const where = `Nothing is named ${step} there`;
+  const detail =
+    visible.length === 0 ? `${where}.` : `${where}. There are: ${visible.slice(0, SHOWN).join(", ")}${more}.`;
+  const near = suggestionOf(diags.nearest(step, visible));
+  const fix = "Correct the path, which is relative to this file, or remove it. Only `*` has a meaning in it.";
+  return [`${summary}.${near}`.replace(/\.$/, ""), fix, detail];
+}
+
+/** Whether a name matches one step of a pattern. In linear time: a pattern may come from an untrusted project. */
+function matchesName(step: string, name: string): boolean {
+  const [first = "", ...rest] = step.split("*");
+  if (rest.length === 0) return name === step;
+  if (!name.startsWith(first) || (name.startsWith(".") && first === "")) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const next = name.indexOf(part, at);
+    if (next < 0) return false;
+    at = next + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
