@@ -42,7 +42,8 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
 
   const blob = path.join(workshop, "hostform.blob");
   const config = {
-    main: path.join(workshop, "main.cjs"),
+    // The blob holds this path: relative, so that the bytes do not depend on the folder.
+    main: "main.cjs",
     output: blob,
     disableExperimentalSEAWarning: true,
     assets: {
