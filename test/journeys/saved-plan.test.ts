@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -133,6 +133,19 @@ describe("a saved plan", () => {
 });
 
 describe("a saved plan is refused", () => {
+  it.each<[why: string, file: string]>([
+    ["Changed: clients/a.yaml.", "clients/a.yaml"],
+    ["New: clients/b.yaml.", "clients/b.yaml"],
+  ])("when what is included differs: %s", async (why, file) => {
+    const project = await startProject();
+    await mkdir(path.join(project.dir, "clients"));
+    await project.declare({ ...declaration({ www }), include: "clients/*.yaml" });
+    await project.declare("services: {}\n", "clients/a.yaml");
+    await save(project);
+    await project.declare("# other\n", file);
+    expect(await refused(project)).toContain(why);
+  });
+
   const change = async (project: Project, edit: (text: string) => string) =>
     writeFile(fileOf(project), edit(await textOf(project)));
 
