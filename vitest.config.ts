@@ -57,8 +57,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
-    // One for each core, and one more: some tests wait for a browser or for Terraform.
-    maxWorkers: availableParallelism() + 1,
+    // One for each core: with one more, each test takes longer and all of them no less.
+    maxWorkers: availableParallelism(),
     // Node itself loads the modules: those that vite rewrites run a fifth slower.
     experimental: { viteModuleRunner: false },
     // Small projects by the thousand: with room for new objects, an eighth of the time is saved that collecting them takes.
