@@ -52,6 +52,7 @@ export default defineConfig({
   test: {
     // A proxy or token of the machine must not reach the tests.
     env: { HTTPS_PROXY: "", HTTP_PROXY: "", https_proxy: "", http_proxy: "", HOSTING_TOKEN: "", HOSTING_BASE_URL: "", NO_COLOR: "1", TZ: "UTC" },
+    globalSetup: "test/support/own-state-home.ts",
     testTimeout: 20_000,
     hookTimeout: 20_000,
     restoreMocks: true,

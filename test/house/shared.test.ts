@@ -19,3 +19,7 @@ it("tests that share processes leave their process as it was: what they replace 
   const changing = all.filter((file) => isTest(file) && !file.startsWith("test/house/") && lasting.test(text(file)));
   expect(changing).toEqual(APART);
 });
+
+it("what the commands of a test run note is in a folder of the run, not the user's: a sandbox of today may have yesterday's address", () => {
+  expect(process.env.XDG_STATE_HOME).toContain("hostform-tests-state-");
+});

