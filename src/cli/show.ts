@@ -1,9 +1,9 @@
 /** `show`: a saved plan, or what is recorded, for reading. No request, no lock. */
-import { fail, HostformError, type ProviderConfig } from "../core/model/index.ts";
+import { HostformError, type ProviderConfig } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan } from "../project/saved-plan.ts";
 import { secretNames } from "../project/state.ts";
-import { renderListing, stateJson } from "../report/index.ts";
+import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
 import { formatOf, type PlanFormat, printPlan } from "./plan-reports.ts";
 import { type Action, printJson } from "./terminal.ts";
 
@@ -11,7 +11,7 @@ interface ShowFlags {
   readonly format?: PlanFormat;
 }
 
-/** `hostform show [FILE]`: the plan as it was saved, in any format; without a file what is recorded, as text or JSON. */
+/** `hostform show [FILE]`: the plan as it was saved, in any format; without a file what is recorded, likewise. */
 export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, project, flags, file) => {
   const format = formatOf(terminal, flags);
   if (file !== undefined) {
@@ -20,18 +20,22 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     printPlan(terminal, plan, (_, alias) => providers.get(alias)?.moneyScale, format);
     return 0;
   }
-  if (format !== "text" && format !== "json") {
-    fail("usage", `--format ${format} needs the file of a saved plan`, {
-      detail: "What is recorded is shown as text or as JSON.",
-      remedies: ["Name the file, or pass `--format json`."],
-    });
-  }
-  const { resources, outputs } = await project.state.read();
+  const { serial, resources: byAddress, outputs = new Map() } = await project.state.read();
+  const resources = [...byAddress.values()];
   if (format === "json") {
-    printJson(terminal, stateJson([...resources.values()], outputs ?? new Map(), secretNames));
+    printJson(terminal, stateJson(resources, outputs, secretNames));
     return 0;
   }
-  const rows = [...resources.values()].map(({ address, provider, attributes }) => ({
+  if (format !== "text") {
+    const { desired, partial } = await project.declaration.read();
+    const providers = await declaredProviders(project);
+    const recorded = { project: (desired ?? partial)?.project, serial, resources, outputs };
+    const moneyScale = (_: string, alias: string) => providers.get(alias)?.moneyScale;
+    const render = format === "html" ? renderRecordedHtml : renderRecordedMarkdown;
+    terminal.out(render(recorded, { hidden: secretNames, moneyScale, remedies: terminal.outLook.remedies }));
+    return 0;
+  }
+  const rows = resources.map(({ address, provider, attributes }) => ({
     address,
     id: attributes.id ?? null,
     provider,

@@ -90,6 +90,7 @@ export {
   type Status,
   startStatus,
 } from "./progress.ts";
+export { type Recorded, type RecordedOptions, renderRecordedHtml, renderRecordedMarkdown } from "./recorded.ts";
 export { flowText, type MessageStyle, type Paint, paint, type TextStyle } from "./text-style.ts";
 export {
   foundText,

@@ -21,14 +21,20 @@ const NULLS: Readonly<Record<string, string>> = {
 
 /** Outputs as `terraform output` prints them, `name = value` by name; a sensitive one without its value. Empty for none. */
 export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string {
+  return outputTexts(outputs)
+    .map(([name, text]) => `${escapeLine(name)} = ${text}\n`)
+    .join("");
+}
+
+/** Each output by name, with its value as Terraform prints it. */
+export function outputTexts(outputs: ReadonlyMap<string, OutputState>): [name: string, value: string][] {
   // What CDKTF makes for other stacks, nobody has declared: `--json` has it.
   const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
   const sorted = declared.sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted
-    .map(([name, { value, type, sensitive }]) => {
-      return `${escapeLine(name)} = ${sensitive ? "<sensitive>" : renderOutputValue(value, type)}\n`;
-    })
-    .join("");
+  return sorted.map(([name, { value, type, sensitive }]) => [
+    name,
+    sensitive ? "<sensitive>" : renderOutputValue(value, type),
+  ]);
 }
 
 /**

@@ -76,7 +76,9 @@ export function renderMistakesMarkdown(
   return breakMarkdown(lines.join("\n"));
 }
 
-const markerOf = (project: string) => `<!-- hostform plan: ${encodeURIComponent(project.toWellFormed())} -->`;
+/** The first line, by which a job finds the comment that it wrote before. */
+export const markerOf = (project: string, what = "plan") =>
+  `<!-- hostform ${what}: ${encodeURIComponent(project.toWellFormed())} -->`;
 
 function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
   const { headline, verdict, sections, facts, diagnostics, blocks, changes } = document;
@@ -180,21 +182,24 @@ function bullets(title: string, texts: readonly string[]): string[] {
 }
 
 /** Cells are finished Markdown. */
-function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
-  // A bar ends a cell, also within a code span.
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [`#### ${title}\n`, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
+  return [`#### ${title}\n`, tableRow(head), tableRow(head.map(() => "---")), ...rows.map(tableRow), ""];
 }
 
+/** A bar ends a cell, also within a code span. */
+export const tableRow = (cells: readonly string[]) =>
+  `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+
 /** A text of others; commands in it are broken here, so that what is counted is what is written. */
-const code = (text: string) => breakMarkdown(escapeMarkdown(text));
+export const code = (text: string) => breakMarkdown(escapeMarkdown(text));
 
 /** Our own words, amounts and counts; anything else as {@link code}, and what a host would turn into a link or a reference. */
 const plain = (text: string) =>
   /^[\p{L}\p{N} .,:;()'’+−–-]*$/u.test(text) && !/www\.|\p{L}\.\p{L}/iu.test(text) ? text : code(text);
 
-function more(count: number, noun: string, of = ""): string[] {
+/** The sentence for what was cut; nothing where nothing was. */
+export function more(count: number, noun: string, of = ""): string[] {
   if (count <= 0) return [];
   const what = `${formatNumber(count)} more ${noun}${count === 1 ? "" : "s"}${of && ` ${of}`}`;
   return [`… and ${what}, for which there is no room here.\n`];
@@ -212,7 +217,7 @@ function diffOf(block: string): string {
 }
 
 /** How many of the first parts take no more than so many bytes. */
-function fitting(parts: readonly string[], bytes: number): number {
+export function fitting(parts: readonly string[], bytes: number): number {
   let left = bytes;
   const end = parts.findIndex((part) => {
     left -= bytesOf(part);
@@ -221,7 +226,7 @@ function fitting(parts: readonly string[], bytes: number): number {
   return end < 0 ? parts.length : end;
 }
 
-function bytesOf(text: string): number {
+export function bytesOf(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 

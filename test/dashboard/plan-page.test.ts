@@ -6,11 +6,12 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Plan } from "../../src/core/model/index.ts";
-import { renderPlanHtml } from "../../src/report/index.ts";
+import { renderPlanHtml, renderRecordedHtml } from "../../src/report/index.ts";
 import { noBrowser, openBrowser, openPage } from "../support/browser.ts";
 import { fixOf } from "../support/remedies.ts";
 import { order, plan } from "../unit/report/builders.ts";
 import { proofCases } from "../unit/report/proof-cases.ts";
+import { account, hostileAccount } from "../unit/report/recorded-cases.ts";
 import { agency } from "./agency.ts";
 
 const render = (planned: Plan) => renderPlanHtml(planned, { remedies: fixOf, moneyScale: () => 2 });
@@ -21,7 +22,11 @@ const orders = Array.from({ length: 5000 }, (_, i) =>
   }),
 );
 const hostile = proofCases.find(({ name }) => name === "hostile")?.plan ?? plan();
-const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)) };
+const recordedOf = (state: typeof account) =>
+  renderRecordedHtml(state, { hidden: () => new Set(["secret"]), moneyScale: () => 2, remedies: fixOf });
+/** What a project has, beside the same with names that mean something to a browser. */
+const recorded = recordedOf({ ...account, resources: [...account.resources, ...hostileAccount.resources] });
+const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded };
 const title = noBrowser === undefined ? "the page of a plan" : `the page of a plan (SKIPPED: ${noBrowser})`;
 
 /** What axe finds, contrast included. */
@@ -79,7 +84,7 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     { look: "dark", media: "screen" },
     { look: "print", media: "print" },
   ] as const;
-  const NAMES = ["agency", "hostile"] as const;
+  const NAMES = ["agency", "hostile", "recorded"] as const;
 
   test.each(NAMES.flatMap((name) => [360, 768, 1440].map((width) => ({ name, width }))))(
     "$name at $width px, light, dark and printed: fits, axe finds nothing, no request, no complaint",

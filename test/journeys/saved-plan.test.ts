@@ -360,7 +360,7 @@ describe("one plan for many readers", () => {
     expect(existsSync(fileOf(project, ".hosting.tfstate.lock"))).toBe(false);
   });
 
-  it("without a file shows what is recorded: a table, or Terraform's JSON with secrets hidden", async () => {
+  it("without a file shows what is recorded: a table, a page, a comment, or Terraform's JSON with secrets hidden", async () => {
     const project = await startProject({
       declare: declaration(
         { www },
@@ -377,10 +377,22 @@ describe("one plan for many readers", () => {
       values: { secret: null },
       sensitive_values: { secret: true },
     });
-    expect((await project.run("show", "--format", "html")).text).toContain(
-      "--format html needs the file of a saved plan",
-    );
+    const { secret } = JSON.parse(String(await project.stateText())).resources.find(
+      ({ type }: { type: string }) => type === "hosting_webhook",
+    ).instances[0].attributes;
+    for (const [format, beginning] of [
+      ["html", "<!doctype html>"],
+      ["markdown", "<!-- hostform state: saved -->"],
+    ] as const) {
+      const shown = await project.run("show", "--format", format);
+      expect(shown.code, shown.text).toBe(0);
+      expect(shown.out.startsWith(beginning), shown.out.slice(0, 80)).toBe(true);
+      expect(shown.out).toContain("www.acme.example");
+      expect(shown.out).toContain("https://hooks.acme.example");
+      expect(shown.text).not.toContain(secret);
+    }
     expect(project.sent()).toEqual([]);
+    expect(existsSync(fileOf(project, ".hosting.tfstate.lock"))).toBe(false);
   });
 
   it("goes to files by their extension, all from one reading of the account", async () => {

@@ -43,7 +43,8 @@ const grant = (over: Partial<Change>) =>
     ...over,
   });
 
-const HOSTILE = {
+/** Names that mean something to a terminal, a browser, a code host, or the agent of a CI. */
+export const HOSTILE = {
   html: "</pre></details><script>alert(1)</script><img src=x onerror=alert(2)>",
   markdown: "`|`\n```\n[pay](https://evil.example) @octocat #1 | **x**",
   rtl: "\u202Eelpmaxe.emca\u202C \u0645\u062B\u0627\u0644.example",

@@ -1,0 +1,183 @@
+// What is recorded, for people: a page for a browser, and the same as Markdown. Nothing of the account is read for it.
+import {
+  clientOf,
+  formatNumber,
+  type Json,
+  type OutputState,
+  parseAddress,
+  type RemedyText,
+  type ResourceState,
+  shorten,
+} from "../core/model/index.ts";
+import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
+import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import { outputTexts } from "./outputs.ts";
+import { list, pageHtml, section, table } from "./page.ts";
+import {
+  bytesOf,
+  COMMENT_BYTES,
+  code,
+  fitting,
+  table as markdownTable,
+  markerOf,
+  more,
+  tableRow,
+} from "./plan-document.ts";
+import { siteText } from "./plan-report.ts";
+
+/** What a state holds. */
+export interface Recorded {
+  /** The name of the project, where the declaration says it. */
+  readonly project: string | undefined;
+  readonly serial: number;
+  readonly resources: readonly ResourceState[];
+  readonly outputs: ReadonlyMap<string, OutputState>;
+}
+
+export interface RecordedOptions {
+  /** The attributes whose values are secret. */
+  readonly hidden: (resource: ResourceState) => ReadonlySet<string>;
+  readonly moneyScale?: MoneyScale;
+  /** What can be done about a create without an outcome, in the language of the project. */
+  readonly remedies: RemedyText;
+}
+
+interface RecordedReport {
+  readonly heading: string;
+  readonly headline: string;
+  readonly notes: readonly string[];
+  /** What a person has to look at. */
+  readonly attention: readonly string[];
+  /** One for each kind, and one for the outputs. */
+  readonly tables: readonly { readonly title: string; readonly head: string[]; readonly rows: string[][] }[];
+}
+
+/** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
+export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
+  const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
+  return pageHtml(heading, [
+    `<p class="headline">${escapeHtml(headline)}</p>`,
+    ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
+    ...(attention.length > 0 ? [section("Needs attention", list(attention))] : []),
+    ...tables.map(({ title, head, rows }) => section(`${title}: ${formatNumber(rows.length)}`, table(head, rows))),
+  ]);
+}
+
+/** The same as Markdown. Rows that do not fit into a comment are cut, and counted. */
+export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOptions): string {
+  const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
+  const points = {
+    title: "Needs attention",
+    head: ["What to do"],
+    rows: attention.map((line) => [line.replaceAll("`", "")]),
+  };
+  const sections = [points, ...tables]
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ title, head, rows }) => {
+      const cells = rows.map((row) => row.map((text) => (text === "" ? "" : code(text))));
+      return { title: `${title}: ${formatNumber(rows.length)}`, head, cells };
+    });
+  const lines = [
+    markerOf(recorded.project ?? "", "state"),
+    `### ${escapeMarkdown(heading)}\n`,
+    `**${headline}**\n`,
+    ...notes.map((note) => `${note}\n`),
+  ];
+  const frames = sections.map(({ title, head }) => bytesOf(markdownTable(title, head, [head]).join("\n")) + CUT_BYTES);
+  let room = COMMENT_BYTES - frames.reduce((sum, bytes) => sum + bytes, bytesOf(lines.join("\n")));
+  for (const { title, head, cells } of sections) {
+    const rows = cells.map((row) => `${tableRow(row)}\n`);
+    const shown = fitting(rows, room);
+    room -= bytesOf(rows.slice(0, shown).join(""));
+    lines.push(...markdownTable(title, head, cells.slice(0, shown)), ...more(cells.length - shown, "row"));
+  }
+  return breakMarkdown(lines.join("\n"));
+}
+
+/** What the sentence for cut rows takes at most. */
+const CUT_BYTES = 100;
+
+/** The longest text of a cell: a host's word that is longer is not a name. */
+const LONGEST_CELL = 300;
+
+function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions): RecordedReport {
+  const types = [...Map.groupBy(resources, typeOf)].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
+  const counts = types.map(([type, all]) => plural(all.length, nounOf(type).toLowerCase()));
+  const tables = types.map(([type, all]) => tableOf(type, all, resources, options));
+  const values = outputTexts(outputs).map(([name, text]) => [name, shorten(text, LONGEST_CELL)]);
+  const isUnscaled = resources.some((one) => {
+    const { price, currency } = one.attributes;
+    return typeof price === "number" && options.moneyScale?.(String(currency), one.provider) === undefined;
+  });
+  return {
+    heading: project === undefined ? "hostform state" : `hostform state: ${project}`,
+    headline: counts.length === 0 ? "Nothing is recorded." : `Recorded: ${counts.join(", ")}.`,
+    notes: [
+      `From the state with serial ${serial}. The account was not read: a plan shows what differs.`,
+      ...(isUnscaled ? [UNSCALED] : []),
+    ],
+    attention: resources.flatMap(({ address, private: { pending } }) => {
+      if (pending === undefined) return [];
+      const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });
+      return [[`Created or not: the outcome is unknown (${address}).`, fix].filter(Boolean).join(" ")];
+    }),
+    tables: [...tables, ...(values.length > 0 ? [{ title: "Outputs", head: ["Output", "Value"], rows: values }] : [])],
+  };
+}
+
+/** What people ask for first; any other kind comes after it. */
+const FIRST = ["hosting_service", "hosting_domain", "hosting_grant"];
+const rankOf = (type: string) => (FIRST.includes(type) ? FIRST.indexOf(type) : FIRST.length);
+
+const typeOf = ({ address }: ResourceState) => parseAddress(address)?.type ?? "resource";
+
+/** `Client account`, of the kind's type. */
+function nounOf(type: string): string {
+  const noun = type.replace(/^hosting_/, "").replaceAll("_", " ");
+  return `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
+}
+
+/** The resources of one kind, by name. A column that is empty for all of them is left out. */
+function tableOf(type: string, own: readonly ResourceState[], all: readonly ResourceState[], options: RecordedOptions) {
+  const { hidden, moneyScale } = options;
+  const value = (one: ResourceState, name: string): Json =>
+    one.attributes[name] != null && hidden(one).has(name) ? "(sensitive value)" : (one.attributes[name] ?? null);
+  const text = (one: ResourceState, ...names: readonly string[]) =>
+    shorten(textOf(names.map((name) => value(one, name)).find((found) => found !== null) ?? null), LONGEST_CELL);
+  const site = new Map(all.map((one) => [one.attributes.id, text(one, "domain")]));
+  const price = (one: ResourceState) => {
+    const [amount, currency] = [value(one, "price"), text(one, "currency")];
+    if (typeof amount !== "number") return textOf(amount);
+    const cycle = text(one, "billing_cycle");
+    return `${formatMoney(amount, currency, moneyScale?.(currency, one.provider))}${cycle && `, ${cycle}`}`;
+  };
+  const columns: Readonly<Record<string, (one: ResourceState) => string>> = {
+    [nounOf(type)]: (one) => {
+      const client = clientOf({ provider: one.provider, client: one.private.client });
+      return siteText({ site: text(one, "domain", "email", "url", "name") || one.address, client });
+    },
+    Site: (one) => (one.attributes.service_id == null ? "" : (site.get(one.attributes.service_id) ?? "")),
+    Plan: (one) => text(one, "plan", "plan_id"),
+    Status: (one) => text(one, "status"),
+    Suspended: (one) => (one.attributes.suspended === true ? "yes" : ""),
+    Price: price,
+    "Next due": (one) => text(one, "next_due_date"),
+    Permission: (one) => text(one, "permission"),
+    Expires: (one) => text(one, "expires_at"),
+    Events: (one) => text(one, "events"),
+    Resource: ({ address }) => address,
+    ID: (one) => text(one, "id"),
+  };
+  const rows = own.map((one) => Object.values(columns).map((cell) => cell(one)));
+  const used = Object.keys(columns).map((_, i) => rows.some((row) => row[i] !== ""));
+  const kept = (cells: readonly string[]) => cells.filter((_, i) => used[i]);
+  return { title: `${nounOf(type)}s`, head: kept(Object.keys(columns)), rows: rows.map(kept).toSorted(byName) };
+}
+
+const byName = ([a = ""]: readonly string[], [b = ""]: readonly string[]) => (a < b ? -1 : Number(a > b));
+
+function textOf(value: Json): string {
+  if (value === null) return "";
+  if (Array.isArray(value)) return value.map(textOf).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
