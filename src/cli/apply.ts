@@ -34,7 +34,7 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { reportPlaces, writeReports } from "./plan-reports.ts";
+import { Reports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
@@ -57,62 +57,65 @@ interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
 export const runApply =
   (command: "apply" | "destroy") =>
   async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
-    const { json } = terminal;
     if (file !== undefined) refusePlanFlags(flags);
-    const saved = file === undefined ? undefined : await readSavedPlan(project, file);
-    if (saved !== undefined && !hasChanges(saved.plan)) {
-      say(terminal, "The plan has no changes. There is nothing to apply.");
-      return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
-    }
-    const agreed = flags.autoApprove === true || saved !== undefined;
-    // What is asked about is shown.
-    const body = !(terminal.quiet && agreed);
-    if (json && !agreed) {
-      fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
-    }
-    const options: RunOptions = {
-      command,
-      mode: command,
-      targets: flags.target ?? [],
-      reorder: flags.reorder ?? [],
-      orderAnyway: flags.orderAnyway ?? [],
-      guards: flags,
-      ...refreshOf(flags),
-      ...(flags.base !== undefined && { base: flags.base }),
-      ...(saved && { ...saved.request, saved }),
-    };
-    const reports = await reportPlaces(project, flags.report);
-    return withPlan(project, options, async (run) => {
-      const emit = (messages: readonly object[]) => {
-        for (const message of messages) terminal.document(message);
+    const reports = await Reports.of(terminal, project, flags.report);
+    return reports.orWhy(command, "text", async () => {
+      const { json } = terminal;
+      const saved = file === undefined ? undefined : await readSavedPlan(project, file);
+      if (saved !== undefined && !hasChanges(saved.plan)) {
+        await reports.write(saved.plan, () => undefined);
+        say(terminal, "The plan has no changes. There is nothing to apply.");
+        return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
+      }
+      const agreed = flags.autoApprove === true || saved !== undefined;
+      // What is asked about is shown.
+      const body = !(terminal.quiet && agreed);
+      if (json && !agreed) {
+        fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
+      }
+      const options: RunOptions = {
+        command,
+        mode: command,
+        targets: flags.target ?? [],
+        reorder: flags.reorder ?? [],
+        orderAnyway: flags.orderAnyway ?? [],
+        guards: flags,
+        ...refreshOf(flags),
+        ...(flags.base !== undefined && { base: flags.base }),
+        ...(saved && { ...saved.request, saved }),
       };
-      const now = () => terminal.clock.now();
-      if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
-      else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
-      await writeReports(terminal, project, reports, run.plan, run.providers.moneyScale);
-      if (run.plan.diagnostics.some(isError)) return 1;
-      if (hasChanges(run.plan) && !agreed) {
-        await approve(terminal, command, run.interrupts.stop);
-        run.providers.refresh();
-      }
+      return withPlan(project, options, async (run) => {
+        const emit = (messages: readonly object[]) => {
+          for (const message of messages) terminal.document(message);
+        };
+        const now = () => terminal.clock.now();
+        if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
+        else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
+        await reports.write(run.plan, run.providers.moneyScale);
+        if (run.plan.diagnostics.some(isError)) return 1;
+        if (hasChanges(run.plan) && !agreed) {
+          await approve(terminal, command, run.interrupts.stop);
+          run.providers.refresh();
+        }
 
-      const result = json
-        ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
-        : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
-      if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
-      else if (hasOutcome(run.plan)) {
-        terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
-      }
-      const { outputs } = run.store.state;
-      const complete = result.outcomes.every(({ result: end }) => end === "done");
-      // Of an apply that has failed they may be those of before: `hostform output` shows them.
-      if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
-      else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-      // What the saved plan left pending is none of the changes that it was narrowed to.
-      const open = (saved?.plan.pending ?? []).some(
-        (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
-      );
-      return isFulfilled(result) && !open ? 0 : 1;
+        const result = json
+          ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
+          : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
+        if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
+        else if (hasOutcome(run.plan)) {
+          terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
+        }
+        const { outputs } = run.store.state;
+        const complete = result.outcomes.every(({ result: end }) => end === "done");
+        // Of an apply that has failed they may be those of before: `hostform output` shows them.
+        if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
+        else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
+        // What the saved plan left pending is none of the changes that it was narrowed to.
+        const open = (saved?.plan.pending ?? []).some(
+          (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
+        );
+        return isFulfilled(result) && !open ? 0 : 1;
+      });
     });
   };
 

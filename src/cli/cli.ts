@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { HostformError } from "../core/model/index.ts";
+import { diagnosticsOf, HostformError } from "../core/model/index.ts";
 import { learnEnvironment } from "../project/environment-secrets.ts";
 import { guardIo } from "./guarded-io.ts";
 import { withoutTerraformSpelling } from "./options.ts";
@@ -63,8 +63,7 @@ function usage({ message, code }: CommanderError): HostformError {
 async function report(error: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
   const { diagnosticJson, renderDiagnostics } = await import("../report/diagnostics.ts");
   const { looksOf } = await import("./terminal.ts");
-  const known = error instanceof HostformError;
-  const diagnostics = known ? error.diagnostics : [defect(error)];
+  const diagnostics = diagnosticsOf(error);
   const { errLook } = looksOf(io, !args.includes("--no-color"));
   if (args.includes("--json")) {
     io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)) });
@@ -75,16 +74,5 @@ async function report(error: unknown, args: readonly string[], io: GuardedIo): P
     const { annotationsOf } = await import("../report/ci.ts");
     io.annotate(annotationsOf(diagnostics, { cwd: io.cwd, root: io.env.GITHUB_WORKSPACE }, errLook.remedies));
   }
-  if (!known && io.env.HOSTFORM_DEBUG && error instanceof Error) io.err(`${error.stack}\n`);
-}
-
-function defect(error: unknown) {
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return {
-    severity: "error" as const,
-    code: "internal" as const,
-    summary: "hostform has failed in a way that was not foreseen",
-    detail: words,
-    remedies: ["Run the command again with HOSTFORM_DEBUG=1 and report the output."],
-  };
+  if (io.env.HOSTFORM_DEBUG && error instanceof Error && !(error instanceof HostformError)) io.err(`${error.stack}\n`);
 }

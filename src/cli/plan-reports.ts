@@ -1,6 +1,6 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
-import { fail, type Plan } from "../core/model/index.ts";
+import { diagnosticsOf, fail, type Plan } from "../core/model/index.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
@@ -56,10 +56,7 @@ interface ReportPlace {
  * stands there is replaced, unless it belongs to the state or the declaration.
  * @throws HostformError `usage` for an extension that is not known, and as `placeForPlan` does.
  */
-export async function reportPlaces(
-  project: Pick<Project, "source">,
-  files: readonly string[] = [],
-): Promise<ReportPlace[]> {
+async function reportPlaces(project: Pick<Project, "source">, files: readonly string[] = []): Promise<ReportPlace[]> {
   const places: ReportPlace[] = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
@@ -74,22 +71,83 @@ export async function reportPlaces(
   return places;
 }
 
-/** Writes the reports of a plan, without colours and secrets. One plan serves all of them. */
-export async function writeReports(
-  terminal: Terminal,
-  { redaction }: Pick<Project, "redaction">,
-  places: readonly ReportPlace[],
-  plan: Plan,
-  moneyScale: Scale,
-): Promise<void> {
-  for (const { file, target, format } of places) {
-    const json = () => `${jsonText(redaction.redactValue(planJson(plan, terminal.outLook)), 2)}\n`;
-    const text = format === "json" ? json() : redaction.redact(documentOf(terminal, plan, moneyScale, format));
-    await writeWhole(target, text).catch((error: unknown) =>
-      fail("plan.saved", `The report cannot be written to ${file}: ${fileFailure(error)}`, {
-        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
-      }),
-    );
-    say(terminal, `Report: ${file}`);
+/** What the reports need of a project. */
+type Reported = Pick<Project, "source" | "redaction" | "declaration">;
+
+/**
+ * The reports of a run (`--report FILE`), without colours and secrets. One plan serves all of them. What stands there after the
+ * run is this run's: when no plan could be made, they say so and why.
+ */
+export class Reports {
+  readonly #terminal: Terminal;
+  readonly #project: Reported;
+  readonly #places: readonly ReportPlace[];
+  /** Whether they hold a plan of this run. */
+  #arePlanned = false;
+
+  private constructor(terminal: Terminal, project: Reported, places: readonly ReportPlace[]) {
+    this.#terminal = terminal;
+    this.#project = project;
+    this.#places = places;
+  }
+
+  /** @throws HostformError as {@link reportPlaces} does. */
+  static async of(terminal: Terminal, project: Reported, files?: readonly string[]): Promise<Reports> {
+    return new Reports(terminal, project, await reportPlaces(project, files));
+  }
+
+  /** @throws HostformError `plan.saved` for a file that cannot be written. */
+  async write(plan: Plan, moneyScale: Scale): Promise<void> {
+    const { redaction } = this.#project;
+    for (const { file, target, format } of this.#places) {
+      const json = () => `${jsonText(redaction.redactValue(planJson(plan, this.#terminal.outLook)), 2)}\n`;
+      const text = format === "json" ? json() : redaction.redact(documentOf(this.#terminal, plan, moneyScale, format));
+      await writeWhole(target, text).catch((error: unknown) =>
+        fail("plan.saved", `The report cannot be written to ${file}: ${fileFailure(error)}`, {
+          remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
+        }),
+      );
+      say(this.#terminal, `Report: ${file}`);
+    }
+    this.#arePlanned = true;
+  }
+
+  /**
+   * Does what plans. When no plan can be made, the reports say why, and so does what goes to standard output as a comment or a page.
+   * @throws what `work` throws.
+   */
+  async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!this.#arePlanned) await this.#sayWhy(mode, format, error);
+      throw error;
+    }
+  }
+
+  async #sayWhy(mode: Plan["mode"], format: PlanFormat, error: unknown): Promise<void> {
+    const isPrinted = format === "markdown" || format === "html";
+    if (this.#places.length === 0 && !isPrinted) return;
+    const { declaration, source } = this.#project;
+    const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
+    const name = (desired ?? partial)?.project;
+    const plan: Plan = {
+      project: name ?? path.basename(source.dir),
+      lineage: "",
+      serial: 0,
+      timestamp: new Date(this.#terminal.clock.now()).toISOString(),
+      mode,
+      changes: [],
+      drift: [],
+      pending: [],
+      diagnostics: diagnosticsOf(error),
+      cost: [],
+      requests: { read: 0, apply: 0, seconds: 0 },
+    };
+    // A job finds its earlier comment by the project's name.
+    if (format === "html" || (format === "markdown" && name !== undefined))
+      printPlan(this.#terminal, plan, () => undefined, format);
+    // Why there is no plan is more than why that cannot be written.
+    await this.write(plan, () => undefined).catch(() => undefined);
   }
 }

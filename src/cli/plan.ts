@@ -9,20 +9,11 @@ import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
-import type { Project } from "../project/project.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
 import type { ProjectSource } from "../project/source.ts";
-import {
-  annotationsOf,
-  codeQualityOf,
-  diagnosticJson,
-  plural,
-  renderDiagnostics,
-  renderMistakesMarkdown,
-  sarifOf,
-} from "../report/index.ts";
-import { formatOf, type PlanFormat, printPlan, reportPlaces, writeReports } from "./plan-reports.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
+import { formatOf, type PlanFormat, printPlan, Reports } from "./plan-reports.ts";
+import { type Action, printJson, say } from "./terminal.ts";
 
 interface PlanFlags extends GuardFlags, RefreshOptions, BaseOptions {
   readonly target?: readonly string[];
@@ -50,40 +41,32 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     ...(flags.base !== undefined && { base: flags.base }),
   };
   const format = formatOf(terminal, flags);
-  // Before anything is asked of the account: a mistake in the name is reported at once.
-  if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
-  const reports = await reportPlaces(project, flags.report);
-  if (format === "markdown") await commentOnMistakes(terminal, project);
-  return withPlan(project, options, async (run) => {
-    const { plan, desired, store } = run;
-    const { moneyScale } = run.providers;
-    printPlan(terminal, plan, moneyScale, format);
-    terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
-    await writeReports(terminal, project, reports, plan, moneyScale);
-    if (flags.out !== undefined) {
-      if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
-      else {
-        const origin = await originOf(project.source, desired, store.state);
-        await writeSavedPlan(project, flags.out, { request: options, origin, plan });
-        const command = commandLine(project.source, "apply", [flags.out]);
-        say(terminal, `The plan is saved. To apply exactly this plan: ${command}`);
+  const reports = await Reports.of(terminal, project, flags.report);
+  return reports.orWhy(options.mode, format, async () => {
+    // Before anything is asked of the account: a mistake in the name is reported at once.
+    if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
+    return withPlan(project, options, async (run) => {
+      const { plan, desired, store } = run;
+      const { moneyScale } = run.providers;
+      printPlan(terminal, plan, moneyScale, format);
+      terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
+      await reports.write(plan, moneyScale);
+      if (flags.out !== undefined) {
+        if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
+        else {
+          const origin = await originOf(project.source, desired, store.state);
+          await writeSavedPlan(project, flags.out, { request: options, origin, plan });
+          const command = commandLine(project.source, "apply", [flags.out]);
+          say(terminal, `The plan is saved. To apply exactly this plan: ${command}`);
+        }
       }
-    }
-    if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
-    if (flags.out !== undefined && !isApplicable(plan)) return 1;
-    const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
-    return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
+      if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
+      if (flags.out !== undefined && !isApplicable(plan)) return 1;
+      const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
+      return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
+    });
   });
 };
-
-/** Of a declaration with mistakes nothing is planned; its comment says so, and takes the place of the last plan's. */
-async function commentOnMistakes(terminal: Terminal, { declaration }: Project): Promise<void> {
-  const { diagnostics } = await declaration.check();
-  const { desired, partial } = await declaration.read();
-  const name = (desired ?? partial)?.project;
-  if (name === undefined || !diagnostics.some(isError)) return;
-  terminal.out(renderMistakesMarkdown(name, diagnostics, terminal.outLook.remedies));
-}
 
 /** What was not compared must not be passed over by an apply of the rest. */
 const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;

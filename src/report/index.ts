@@ -64,7 +64,7 @@ export {
 } from "./numbers.ts";
 export { doneChanges, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
-export { COMMENT_BYTES, renderMistakesMarkdown, renderPlanMarkdown } from "./plan-document.ts";
+export { COMMENT_BYTES, renderPlanMarkdown } from "./plan-document.ts";
 export {
   type PlanJson,
   planJson,

@@ -1,13 +1,5 @@
 // A plan as a document: Markdown for a pull request.
-import {
-  type Diagnostic,
-  formatNumber,
-  isError,
-  isNoOp,
-  type Plan,
-  type RemedyText,
-  shorten,
-} from "../core/model/index.ts";
+import { formatNumber, isError, isNoOp, type Plan, type RemedyText, shorten } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import type { MoneyScale } from "./numbers.ts";
@@ -56,24 +48,6 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
     text = assemble(plan, document, messages, shown);
   }
   return text;
-}
-
-/** The comment in place of a plan that could not be made: the same first line, so that the last plan does not stay. */
-export function renderMistakesMarkdown(
-  project: string,
-  diagnostics: readonly Diagnostic[],
-  remedies: RemedyText,
-): string {
-  const texts = diagnostics.map((one) => renderDiagnostics([one], { color: false, remedies }));
-  const shown = fitting(texts, COMMENT_BYTES * DIAGNOSTICS_SHARE);
-  const lines = [
-    markerOf(project),
-    `### hostform plan: ${escapeMarkdown(project)}\n`,
-    "**Nothing was planned: see the errors.**\n",
-    fenceMarkdown(texts.slice(0, shown).join("\n"), "text"),
-    ...more(texts.length - shown, "message"),
-  ];
-  return breakMarkdown(lines.join("\n"));
 }
 
 /** The first line, by which a job finds the comment that it wrote before. */
@@ -278,9 +252,9 @@ function planDocument(
     headline: report.headline,
     verdict: report.verdictText,
     // Nothing is above it here.
-    facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)].map(
-      (line) => shorten(line.trim(), LONGEST_FACT),
-    ),
+    facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)]
+      .filter((line) => line !== "")
+      .map((line) => shorten(line.trim(), LONGEST_FACT)),
     diagnostics: [
       ...new Set(
         [...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], { color: false, remedies })),

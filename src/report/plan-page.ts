@@ -6,7 +6,7 @@ import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { offlineFirst, requestLine, summaryLine } from "./plan-text.ts";
+import { isUnplanned, offlineFirst, requestLine, summaryLine } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
 /** One page without any script, that loads nothing. Every text is escaped. */
@@ -14,10 +14,14 @@ export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
   const report = planReport(plan, options);
   return pageHtml(`hostform plan: ${plan.project}`, [
     `<p class="headline">${escapeHtml(report.headline)}</p>`,
-    `<p class="verdict ${report.verdict}">${escapeHtml(report.verdictText)}</p>`,
-    `<dl class="tiles">${report.tiles.map(tileHtml).join("")}</dl>`,
-    ...sectionsOf(report),
-    engineersHtml(plan, report, options),
+    ...(isUnplanned(plan)
+      ? sectionsOf(report)
+      : [
+          `<p class="verdict ${report.verdict}">${escapeHtml(report.verdictText)}</p>`,
+          `<dl class="tiles">${report.tiles.map(tileHtml).join("")}</dl>`,
+          ...sectionsOf(report),
+          engineersHtml(plan, report, options),
+        ]),
   ]);
 }
 

@@ -16,7 +16,7 @@ import {
 import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import { hiddenIn, movedIn } from "./plan-changes.ts";
-import { summaryLine } from "./plan-text.ts";
+import { isUnplanned, summaryLine } from "./plan-text.ts";
 
 export interface PlanReportOptions {
   readonly moneyScale?: MoneyScale;
@@ -112,7 +112,7 @@ export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   return {
     headline: headlineOf(plan, effects, totals, scale),
     ...verdictOf(plan, attention, changes.length),
-    tiles: tilesOf(effects, totals, scale),
+    tiles: isUnplanned(plan) ? [] : tilesOf(effects, totals, scale),
     offline: of("offline").map((effect) => outageRow(effect, byAddress.get(effect.address))),
     orders: orders.flatMap((effect) => orderRow(effect, byAddress.get(effect.address), options.moneyScale)),
     totals: totals.flatMap((total) => totalRows(total, orders, scale(total.currency))),
@@ -169,6 +169,7 @@ function verdictOf(
   attention: readonly AttentionRow[],
   changes: number,
 ): Pick<PlanReport, "verdict" | "verdictText"> {
+  if (isUnplanned(plan)) return { verdict: "refused", verdictText: summaryLine(plan) };
   const errors = plan.diagnostics.filter(isError).length;
   if (errors > 0)
     return { verdict: "refused", verdictText: `Cannot be applied: the plan has ${plural(errors, "error")}.` };

@@ -55,14 +55,19 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   // What it means to a client's visitors, before Terraform's counts.
   lines.push(...offlineLines(changes).flatMap(prose).map(paint.error));
   lines.push(...onlineLines(changes).flatMap(prose).map(paint.bold));
-  if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
-  if (errors > 0) {
+  if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
+  if (errors > 0 && !isUnplanned(plan)) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
   }
   if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
-  lines.push(...prose(requestLine(plan)));
+  const requests = requestLine(plan);
+  if (requests !== "") lines.push(...prose(requests));
   return `${lines.join("\n")}\n`;
 }
+
+/** Whether a plan holds nothing but the reasons why none could be made. */
+export const isUnplanned = ({ changes, outputs = [], diagnostics }: Plan) =>
+  changes.length === 0 && outputs.length === 0 && diagnostics.some(isError);
 
 function actionLines(changes: readonly Change[], paint: Paint, moneyScale: MoneyScale | undefined): string[] {
   if (changes.length === 0) return [];
@@ -136,6 +141,7 @@ const countBy = (effects: readonly ChangeEffect[]) => (effect: ChangeEffect) =>
 
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
+  if (isUnplanned(plan)) return "Nothing was planned: see the errors.";
   const unread = plan.unread?.length ?? 0;
   if (unread > 0) {
     const counted = plan.changes.every(isNoOp)
@@ -223,8 +229,9 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
   ];
 }
 
-/** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) */
+/** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty where nothing was planned. */
 export function requestLine(plan: Plan): string {
+  if (isUnplanned(plan)) return "";
   const { read, apply, seconds } = plan.requests;
   const reading = [`Reading took ${plural(read, "request")}.`, ...leftOutTexts(plan)].join(" ");
   return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;

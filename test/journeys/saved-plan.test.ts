@@ -424,6 +424,39 @@ describe("one plan for many readers", () => {
     expect(project.sent()).toEqual([]);
   });
 
+  it.each([
+    ["mistakes in the declaration", { plan_id: "eleven" }, {}, "config.invalid_value"],
+    ["no token", {}, { HOSTING_TOKEN: undefined }, "provider.token"],
+    ["a token that the host refuses", {}, { HOSTING_TOKEN: "of-yesterday" }, "api.unauthenticated"],
+  ])("says that nothing was planned, in place of an earlier report: %s", async (_, more, env, code) => {
+    const project = await startProject({ declare: declaration({ www }) });
+    const names = ["plan.html", "plan.md", "plan.json", "plan.txt"];
+    const flags = names.flatMap((name) => ["--report", name]);
+    const token = project.env.HOSTING_TOKEN;
+    for (const command of [["plan"], ["apply", "--auto-approve"]]) {
+      await project.declare(declaration({ www }));
+      expect((await project.run("plan", ...flags)).code).toBe(0);
+      await project.declare(declaration({ www: { ...www, ...more } }));
+      Object.assign(project.env, env);
+      const ran = await project.run(...command, ...flags);
+      expect({ code: ran.code, text: ran.text }).toMatchObject({ code: 1, text: expect.stringContaining(`[${code}]`) });
+      for (const name of names) {
+        const text = readFileSync(fileOf(project, name), "utf8");
+        expect(text).not.toContain("www.acme.example");
+        if (name !== "plan.json") expect(text).toContain("Nothing was planned: see the errors.");
+        else {
+          expect(JSON.parse(text)).toMatchObject({
+            errored: true,
+            applyable: false,
+            resource_changes: [],
+            hostform: { project: "saved", diagnostics: [{ code }] },
+          });
+        }
+      }
+      project.env.HOSTING_TOKEN = token;
+    }
+  });
+
   it("comments on a declaration with mistakes, too: the same first line, the errors, nothing planned", async () => {
     const project = await startProject({ declare: declaration({ www: { ...www, plan_id: "eleven" } }) });
     const ran = await project.run("plan", "--format", "markdown");

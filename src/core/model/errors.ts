@@ -13,6 +13,15 @@ export class HostformError extends Error {
   }
 }
 
+/** What an error says, whatever it is: of one that hostform did not foresee, that it is a defect. */
+export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  if (error instanceof HostformError) return error.diagnostics;
+  const summary = "hostform has failed in a way that was not foreseen";
+  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const remedies = ["Run the command again with HOSTFORM_DEBUG=1 and report the output."];
+  return [{ severity: "error", code: "internal", summary, detail, remedies }];
+}
+
 /** Throws one error diagnostic; the common case. */
 export function fail(code: Code, summary: string, more: Omit<Diagnostic, "severity" | "code" | "summary"> = {}): never {
   throw new HostformError([{ severity: "error", code, summary, ...more }]);
