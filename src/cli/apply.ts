@@ -34,7 +34,7 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { Reports } from "./plan-reports.ts";
+import { declaredScale, Reports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
@@ -57,13 +57,13 @@ interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
 export const runApply =
   (command: "apply" | "destroy") =>
   async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
-    if (file !== undefined) refusePlanFlags(flags);
     const reports = await Reports.of(terminal, project, flags.report);
     return reports.orWhy(command, "text", async () => {
+      if (file !== undefined) refusePlanFlags(flags);
       const { json } = terminal;
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
       if (saved !== undefined && !hasChanges(saved.plan)) {
-        await reports.write(saved.plan, () => undefined);
+        await reports.write(saved.plan, await declaredScale(project));
         say(terminal, "The plan has no changes. There is nothing to apply.");
         return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
       }

@@ -1,8 +1,9 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
-import { diagnosticsOf, fail, type Plan } from "../core/model/index.ts";
+import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
+import { forStack } from "../project/stack-diagnostics.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
 import { fileFailure, writeWhole } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
@@ -76,7 +77,8 @@ type Reported = Pick<Project, "source" | "redaction" | "declaration">;
 
 /**
  * The reports of a run (`--report FILE`), without colours and secrets. One plan serves all of them. What stands there after the
- * run is this run's: when no plan could be made, they say so and why.
+ * run is this run's: until there is a plan they say that there is none, also when the run is killed, and when none could be
+ * made, why.
  */
 export class Reports {
   readonly #terminal: Terminal;
@@ -93,11 +95,19 @@ export class Reports {
 
   /** @throws HostformError as {@link reportPlaces} does. */
   static async of(terminal: Terminal, project: Reported, files?: readonly string[]): Promise<Reports> {
-    return new Reports(terminal, project, await reportPlaces(project, files));
+    const reports = new Reports(terminal, project, await reportPlaces(project, files));
+    if (reports.#places.length > 0) await reports.#write(await reports.#without("apply", [NOT_ENDED]), () => undefined);
+    return reports;
   }
 
   /** @throws HostformError `plan.saved` for a file that cannot be written. */
   async write(plan: Plan, moneyScale: Scale): Promise<void> {
+    this.#arePlanned = true;
+    await this.#write(plan, moneyScale);
+    for (const { file } of this.#places) say(this.#terminal, `Report: ${file}`);
+  }
+
+  async #write(plan: Plan, moneyScale: Scale): Promise<void> {
     const { redaction } = this.#project;
     for (const { file, target, format } of this.#places) {
       const json = () => `${jsonText(redaction.redactValue(planJson(plan, this.#terminal.outLook)), 2)}\n`;
@@ -107,9 +117,7 @@ export class Reports {
           remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
         }),
       );
-      say(this.#terminal, `Report: ${file}`);
     }
-    this.#arePlanned = true;
   }
 
   /**
@@ -126,13 +134,18 @@ export class Reports {
   }
 
   async #sayWhy(mode: Plan["mode"], format: PlanFormat, error: unknown): Promise<void> {
-    const isPrinted = format === "markdown" || format === "html";
-    if (this.#places.length === 0 && !isPrinted) return;
-    const { declaration, source } = this.#project;
-    const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
-    const name = (desired ?? partial)?.project;
-    const plan: Plan = {
-      project: name ?? path.basename(source.dir),
+    const plan = await this.#without(mode, forStack(this.#project.source, diagnosticsOf(error)));
+    // A job finds its earlier comment by the project's name.
+    if (format === "html" || (format === "markdown" && plan.project !== ""))
+      printPlan(this.#terminal, plan, () => undefined, format);
+    // Why there is no plan is more than why that cannot be written, and no earlier one stands there.
+    await this.#write(plan, () => undefined).catch(() => undefined);
+  }
+
+  /** What stands in place of a plan. */
+  async #without(mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> {
+    return {
+      project: (await projectName(this.#project)) ?? "",
       lineage: "",
       serial: 0,
       timestamp: new Date(this.#terminal.clock.now()).toISOString(),
@@ -140,14 +153,34 @@ export class Reports {
       changes: [],
       drift: [],
       pending: [],
-      diagnostics: diagnosticsOf(error),
+      diagnostics,
       cost: [],
       requests: { read: 0, apply: 0, seconds: 0 },
     };
-    // A job finds its earlier comment by the project's name.
-    if (format === "html" || (format === "markdown" && name !== undefined))
-      printPlan(this.#terminal, plan, () => undefined, format);
-    // Why there is no plan is more than why that cannot be written.
-    await this.write(plan, () => undefined).catch(() => undefined);
+  }
+}
+
+const NOT_ENDED: Diagnostic = {
+  severity: "error",
+  code: "interrupted",
+  summary: "The run that writes this report has no plan yet, or was stopped before it had one",
+  remedies: ["Wait for its end, or run the command again."],
+};
+
+/** The name of the project, as far as its declaration can be read. */
+export async function projectName({ declaration }: Pick<Project, "declaration">): Promise<string | undefined> {
+  const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
+  const name = (desired ?? partial)?.project ?? "";
+  return isProjectName(name) ? name : undefined;
+}
+
+/** The scale of amounts is declared. A plan can be shown without its declaration: amounts then name their unit. */
+export async function declaredScale({ declaration }: Pick<Project, "declaration">): Promise<Scale> {
+  try {
+    const providers = await declaration.providers();
+    return (_, alias) => providers.get(alias)?.moneyScale;
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    return () => undefined;
   }
 }

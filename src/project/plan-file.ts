@@ -21,7 +21,7 @@ export function beginsAsPlan(text: string): boolean {
 /**
  * Where `--out FILE` leads, links followed: those of an untrusted project only inside of it. Nothing but a saved plan is ever replaced by one, and no name is taken that the
  * state or the declaration would be looked for under.
- * @param holds a report replaces whatever file stands there, and nothing of the state or the declaration.
+ * @param holds a report replaces whatever file stands there, but for a saved plan, and nothing of the state or the declaration.
  * @returns an absolute path in a folder that can be written to.
  * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.
  */
@@ -94,7 +94,7 @@ function belongsToState(place: string, state: string): boolean {
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
 }
 
-/** Refuses a place where anything but a saved plan stands; for a report, only a folder or a device. */
+/** Refuses a place where anything but a saved plan stands; for a report a saved plan, a folder or a device. */
 async function refuseOthers(
   target: string,
   holds: "plan" | "report",
@@ -106,10 +106,11 @@ async function refuseOthers(
   });
   if (standing === undefined) return;
   if (standing.isDirectory()) refuse("It is a folder.");
-  if (holds === "report" && standing.isFile()) return;
-  if (!standing.isFile() || !beginsAsPlan(await beginningOf(target))) {
+  const isPlan = standing.isFile() && beginsAsPlan(await beginningOf(target));
+  if (holds === "plan" && !isPlan)
     refuse("The file there is not a plan that hostform saved, and would be overwritten.");
-  }
+  if (holds === "report" && isPlan) refuse("The file there is a plan that hostform saved.");
+  if (!standing.isFile()) refuse("It is no file.");
 }
 
 async function beginningOf(target: string): Promise<string> {

@@ -60,8 +60,10 @@ function assemble(plan: Plan, document: PlanDocument, messages: number, shown: n
   const heading =
     changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
   const lines = [
-    markerOf(plan.project),
-    `### hostform plan: ${escapeMarkdown(plan.project)}\n`,
+    // Without the name of the project (a plan that could not be made) it would be another one's.
+    ...(plan.project === ""
+      ? ["### hostform plan\n"]
+      : [markerOf(plan.project), `### hostform plan: ${escapeMarkdown(plan.project)}\n`]),
     `**${plain(headline)}**\n`,
     ...(verdict === headline ? [] : [`${plain(verdict)}\n`]),
     ...sections,

@@ -12,7 +12,7 @@ import { paint as painter } from "./text-style.ts";
 /** One page without any script, that loads nothing. Every text is escaped. */
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
   const report = planReport(plan, options);
-  return pageHtml(`hostform plan: ${plan.project}`, [
+  return pageHtml(plan.project === "" ? "hostform plan" : `hostform plan: ${plan.project}`, [
     `<p class="headline">${escapeHtml(report.headline)}</p>`,
     ...(isUnplanned(plan)
       ? sectionsOf(report)

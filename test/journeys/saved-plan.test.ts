@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -455,6 +455,80 @@ describe("one plan for many readers", () => {
       }
       project.env.HOSTING_TOKEN = token;
     }
+  });
+
+  const NAMES = ["plan.html", "plan.md", "plan.json", "plan.txt"];
+  const reporting = NAMES.flatMap((name) => ["--report", name]);
+  const reports = (project: Project) => NAMES.map((name) => readFileSync(fileOf(project, name), "utf8"));
+
+  it("while a run reads, and when it is killed then, its reports say that there is no plan", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    for (const name of NAMES) await writeFile(fileOf(project, name), "an earlier report");
+    project.control.addFault({ method: "GET", path: "/services", phase: "before", delayMs: 1 });
+    let seen: readonly string[] = [];
+    project.onDelay = () => {
+      seen = reports(project);
+    };
+    expect((await project.run("plan", ...reporting)).code).toBe(0);
+    expect(seen).toHaveLength(4);
+    for (const one of seen) {
+      expect(one).toContain("The run that writes this report has no plan yet");
+      expect(one).not.toContain("an earlier report");
+    }
+    expect(JSON.parse(seen[2] ?? "")).toMatchObject({ errored: true, applyable: false });
+    for (const one of reports(project)) expect(one).toContain("www.acme.example");
+    expect(readdirSync(project.dir).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it.each([
+    ["plan", "--refresh=false", "--refresh-budget", "3"],
+    ["apply", "none.plan", "--max-orders", "3"],
+    ["apply", "none.plan"],
+  ])("a refused command line leaves no earlier report: %s %s", async (...command) => {
+    const project = await startProject({ declare: declaration({ www }) });
+    for (const name of NAMES) await writeFile(fileOf(project, name), "an earlier report");
+    expect((await project.run(...command, ...reporting)).code).toBe(1);
+    for (const one of reports(project)) expect(one).toMatch(/Nothing was planned|"errored": true/);
+    expect(project.sent()).toEqual([]);
+  });
+
+  it("a plan that was made stays reported, whatever becomes of it", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    expect((await project.run("apply", ...reporting)).text).toContain("Cannot ask for approval");
+    for (const one of reports(project)) {
+      expect(one).toContain("www.acme.example");
+      expect(one).not.toContain("Nothing was planned");
+    }
+  });
+
+  it("a saved plan without changes is reported, too; no report takes the place of a saved plan", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await project.run("plan", "--out", "plan.json");
+    const saved = await readFile(fileOf(project, "plan.json"), "utf8");
+    const refused = await project.run("apply", "plan.json", "--report", "plan.json");
+    expect(refused.text).toContain("The file there is a plan that hostform saved.");
+    expect(await readFile(fileOf(project, "plan.json"), "utf8")).toBe(saved);
+    await writeFile(fileOf(project, "plan.html"), "an earlier report");
+    const ran = await project.run("apply", "plan.json", "--report", "plan.html");
+    expect(ran.code, ran.text).toBe(0);
+    expect(readFileSync(fileOf(project, "plan.html"), "utf8")).toContain("Nothing to apply.");
+  });
+
+  it.each([
+    ["project: saved # ours\nservices: [", /^<!-- hostform plan: saved -->\n/],
+    ['services: {a: "b}\nproject: "saved"\n', /^<!-- hostform plan: saved -->\n/],
+    // Its first line would be another than that of the comment before.
+    ["services: [", /^$/],
+    ["x:\n  project: saved\nservices: [", /^$/],
+    ["project: <b>\nservices: [", /^$/],
+  ])("comments on a file that cannot be parsed, if its project can be read: %j", async (text, beginning) => {
+    const project = await startProject({ declare: text });
+    const ran = await project.run("plan", "--format", "markdown", "--report", "plan.md");
+    expect(ran.out).toMatch(beginning);
+    const file = readFileSync(fileOf(project, "plan.md"), "utf8");
+    expect(file).toMatch(ran.out === "" ? /^### hostform plan\n/ : beginning);
+    expect(file).toContain("The YAML cannot be parsed");
   });
 
   it("comments on a declaration with mistakes, too: the same first line, the errors, nothing planned", async () => {

@@ -107,6 +107,9 @@ function merge(
   };
 }
 
+/** The line that names the project, in a text that may have mistakes elsewhere. */
+const NAME = /^project:[ \t]*(["']?)([A-Za-z0-9][\w.-]*)\1[ \t]*(?:#.*)?$/m;
+
 function mergeProject(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
@@ -116,7 +119,8 @@ function mergeProject(
   const [first] = named;
   const [file] = files;
   if (first === undefined) {
-    if (!complete || file === undefined) return undefined;
+    // Of a file that cannot be parsed, a report still has the name.
+    if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
     diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
       fix: "Write `project: NAME` at the top of one file. The name is part of the key of every order.",
     });
