@@ -7,6 +7,7 @@ import {
   effectsOf,
   isError,
   isNoOp,
+  type JsonObject,
   type MoneyTotal,
   moneyTotals,
   type Plan,
@@ -315,15 +316,15 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   const { address } = drift;
   if (drift.after === null) {
     if (said.has(address)) return [];
-    const next = change?.actions.includes("create")
-      ? "Applying makes it again."
-      : "Applying takes it out of the state.";
+    const next = !change?.actions.includes("create")
+      ? "Applying takes it out of the state."
+      : `Applying ${change.quote === undefined ? "makes" : "orders"} it again.`;
     return [
       {
         from: "account",
         severity: "note",
         title: "No longer exists in the account",
-        where: [address],
+        where: named(address, drift.before),
         fix: `${next} \`hostform apply\``,
       },
     ];
@@ -343,12 +344,16 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
       from: "account",
       severity: "note",
       title: "Changed by hand in the account",
-      where: [address],
+      where: named(address, drift.before),
       text: `${moved.join("; ")}.`,
       fix: back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.",
     },
   ];
 }
+
+/** A resource with the site that it is about: who approves a plan knows no addresses. */
+const named = (address: string, values: JsonObject | null) =>
+  typeof values?.domain === "string" ? [values.domain, address] : [address];
 
 function short(value: unknown): string {
   const text = JSON.stringify(value ?? null);
@@ -366,7 +371,7 @@ function overdueRow({ address, before, after, provider }: Change, today: string)
       from: "account",
       severity: "note",
       title: `Was due on ${due.slice(0, 10)}`,
-      where: [address],
+      where: named(address, after ?? before),
       fix: `${command} shows what is to be paid.`,
     },
   ];

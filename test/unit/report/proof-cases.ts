@@ -1,7 +1,7 @@
 // Plans that show what a reader must not misread: each stands in golden files as text, Markdown, page and effects in JSON.
-import type { Change, Plan, Quote } from "../../../src/core/model/index.ts";
+import type { Change, JsonObject, Plan, Quote } from "../../../src/core/model/index.ts";
 import { agency } from "../../dashboard/agency.ts";
-import { change, diagnostic, liveService, order, plan, reason, update } from "./builders.ts";
+import { change, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
 
 const site = (i: number) => ({ ...liveService, id: String(1000 + i), domain: `client-${i}.example` });
 const price = (currency: string, list: number, months = 12): Quote => ({
@@ -42,6 +42,11 @@ const grant = (over: Partial<Change>) =>
     after: { service_id: "1010", email: "dev@acme.example", permission: "manage" },
     ...over,
   });
+
+const moved = (name: string, i: number, after: JsonObject) => ({
+  ...drift({}, { address: `hosting_service.${name}`, before: site(i) }),
+  after: { ...site(i), ...after },
+});
 
 /** Names that mean something to a terminal, a browser, a code host, or the agent of a CI. */
 export const HOSTILE = {
@@ -91,6 +96,51 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
     name: "currencies",
     why: "four currencies are four sums",
     plan: plan(["USD", "EUR", "GEL", "JPY"].map((currency, i) => shop(i, { quote: price(currency, 1000 * (i + 1)) }))),
+  },
+  {
+    name: "attention",
+    why: "what a person has to look at stands apart, each with its command: gone, changed by hand, overdue, without an outcome",
+    plan: plan(
+      [
+        shop(1, { quote: price("USD", 2000), reasons: [reason("gone", "service 1001 no longer exists")] }),
+        change({
+          address: "hosting_service.left",
+          actions: ["forget"],
+          before: site(2),
+          reasons: [reason("gone", "service 1002 no longer exists")],
+        }),
+        update(
+          {},
+          {
+            address: "hosting_service.held",
+            before: { ...site(3), suspended: true },
+            after: site(3),
+            reasons: [reason("drift", "it was suspended in the account", "suspended")],
+          },
+        ),
+        change({
+          address: "hosting_service.renamed",
+          before: { ...site(4), domain: "other.example" },
+          after: { ...site(4), domain: "other.example" },
+          config: { domain: "client-4.example" },
+        }),
+        ...["default", "beta"].map((provider, i) => {
+          const late = { ...site(5 + i), next_due_date: "2026-10-01" };
+          return change({ address: `hosting_service.late-${i}`, provider, before: late, after: late });
+        }),
+      ],
+      {
+        drift: [
+          drift(null, { address: "hosting_service.shop-1", before: site(1) }),
+          drift(null, { address: "hosting_service.left", before: site(2) }),
+          moved("held", 3, { suspended: true }),
+          moved("renamed", 4, { domain: "other.example" }),
+          moved("late-0", 5, { next_due_date: "2026-10-01" }),
+        ],
+        pending: ["hosting_domain.lost"],
+        diagnostics: [diagnostic({ severity: "warning", summary: "The word held is not understood" })],
+      },
+    ),
   },
   {
     name: "hostile",
