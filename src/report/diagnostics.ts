@@ -27,12 +27,17 @@ const MAX_PLACES = 3;
  * and the first places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
-  const paint = painter(style.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const blocks = [...groupsOf(warnings), ...groupsOf(errors)].map((same) => diagnosticLines(same, style, paint));
-  if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
-  return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
+  const blocks = [...diagnosticBlocks(warnings, style), ...diagnosticBlocks(errors, style)];
+  if (diagnostics.length >= COUNT_FROM) blocks.push(`${countText(errors.length, warnings.length)}\n`);
+  return blocks.join("\n");
+}
+
+/** The same without order and number: a text for each that is shown. */
+export function diagnosticBlocks(diagnostics: readonly Diagnostic[], style: MessageStyle): string[] {
+  const paint = painter(style.color);
+  return groupsOf(diagnostics).map((same) => `${diagnosticLines(same, style, paint).join("\n")}\n`);
 }
 
 /** `2 errors, 1 warning.` */

@@ -1,6 +1,6 @@
 // A plan as a document: Markdown for a pull request.
 import { formatNumber, isError, isNoOp, type Plan, type RemedyText, shorten } from "../core/model/index.ts";
-import { renderDiagnostics } from "./diagnostics.ts";
+import { diagnosticBlocks } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import type { MoneyScale } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
@@ -221,7 +221,7 @@ export interface PlanDocument {
   readonly sections: readonly string[];
   /** Terraform's count, and the requests: a line for each. */
   readonly facts: readonly string[];
-  /** Errors, then warnings; equal ones are one. */
+  /** Errors, then warnings; those that are equal or alike are one, with their number. */
   readonly diagnostics: readonly string[];
   /** The blocks of the text: one for each change, what has to wait, drift. They end with a newline. */
   readonly blocks: readonly string[];
@@ -238,6 +238,7 @@ function planDocument(
   report: PlanReport,
 ): Omit<PlanDocument, "sections"> {
   const paint = painter(false);
+  const look = { color: false, remedies };
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const errors = plan.diagnostics.filter(isError);
   const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
@@ -257,11 +258,7 @@ function planDocument(
     facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)]
       .filter((line) => line !== "")
       .map((line) => shorten(line.trim(), LONGEST_FACT)),
-    diagnostics: [
-      ...new Set(
-        [...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], { color: false, remedies })),
-      ),
-    ],
+    diagnostics: [...diagnosticBlocks(errors, look), ...diagnosticBlocks(warnings, look)],
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };

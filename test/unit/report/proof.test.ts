@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { effectsOf } from "../../../src/core/model/index.ts";
 import { planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../../src/report/index.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { order, plan, update } from "./builders.ts";
+import { diagnostic, order, plan, update } from "./builders.ts";
 import { dangerous, liveCommands } from "./hostile.ts";
 import { proofCases } from "./proof-cases.ts";
 
@@ -29,6 +29,17 @@ describe("a plan in each of its formats", () => {
     expect(liveCommands(md)).toEqual([]);
     expect(html).not.toMatch(/<script|<img|onerror=[^&]*>/);
     expect(md.match(/<details>/g)).toHaveLength(1);
+  });
+
+  it("the same mistake of eighty resources is one, with its number, in the comment and on the page", () => {
+    const one = diagnostic({ summary: "term is not sold", detail: "It is 7.", remedies: ["Write 12."] });
+    const eighty = Array.from({ length: 80 }, (_, i) => ({ ...one, address: `hosting_service.s${i}` }));
+    const { md, html } = everyFormat(plan([order()], { diagnostics: eighty }));
+    expect(md.match(/term is not sold/g)).toHaveLength(1);
+    expect(md).toContain("(80 times)");
+    expect(md).toContain("and in 77 more places");
+    expect(html.match(/term is not sold/g)).toHaveLength(1);
+    expect(html).toContain("and 75 more");
   });
 
   it("nowhere counts a removal with suspend as what leaves the account as it is", () => {
