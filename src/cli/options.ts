@@ -60,7 +60,7 @@ let common: readonly Option[] | undefined;
 function withCommonOptions(command: Command): Command {
   return addStackOptions(command)
     .optionsGroup(COMMON_OPTIONS)
-    .option("-C, --chdir <dir>", "run as if started in this folder", given)
+    .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
     .option("-f, --file <file>", "read this declaration instead of hosting.yaml (repeatable)", collect)
     .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
     .option("--json", "print JSON, for programs")

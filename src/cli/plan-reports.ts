@@ -3,8 +3,9 @@ import path from "node:path";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
+import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
-import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
+import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
 import { fileFailure, writeWhole } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
@@ -44,6 +45,9 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
   ".markdown": "markdown",
   ".txt": "text",
 };
+
+/** Where a CI has the repository. */
+export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /** A file that a report goes to, and its format. */
 interface ReportPlace {
@@ -100,9 +104,11 @@ export class Reports {
     return reports;
   }
 
-  /** @throws HostformError `plan.saved` for a file that cannot be written. */
+  /** Also puts errors and warnings beside their lines, where a CI shows them there. @throws HostformError `plan.saved` for a file that cannot be written. */
   async write(plan: Plan, moneyScale: Scale): Promise<void> {
     this.#arePlanned = true;
+    const { annotate, errLook } = this.#terminal;
+    annotate(annotationsOf(plan.diagnostics, placesOf(this.#project.source), errLook.remedies));
     await this.#write(plan, moneyScale);
     for (const { file } of this.#places) say(this.#terminal, `Report: ${file}`);
   }

@@ -10,9 +10,8 @@ import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
-import type { ProjectSource } from "../project/source.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
-import { formatOf, type PlanFormat, printPlan, Reports } from "./plan-reports.ts";
+import { formatOf, type PlanFormat, placesOf, printPlan, Reports } from "./plan-reports.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface PlanFlags extends GuardFlags, RefreshOptions, BaseOptions {
@@ -49,7 +48,6 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       const { plan, desired, store } = run;
       const { moneyScale } = run.providers;
       printPlan(terminal, plan, moneyScale, format);
-      terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
       await reports.write(plan, moneyScale);
       if (flags.out !== undefined) {
         if (!isApplicable(plan)) say(terminal, "The plan was not saved, because it cannot be applied.");
@@ -74,9 +72,6 @@ const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isErro
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";
 }
-
-/** Where a CI has the repository. */
-const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text" }) => {

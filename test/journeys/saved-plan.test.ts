@@ -501,6 +501,21 @@ describe("one plan for many readers", () => {
     }
   });
 
+  it.each(["plan", "apply"])(
+    "%s puts what is wrong in the plan beside its line, where GitHub's runner looks",
+    async (command) => {
+      const project = await startProject({ declare: declaration({ www }) });
+      await project.apply();
+      await project.loseState();
+      await project.declare(declaration({ shop: { ...www, plan_id: 12 } }));
+      Object.assign(project.env, { GITHUB_ACTIONS: "true", HOSTFORM_ADD_MASK: "1", GITHUB_WORKSPACE: project.dir });
+      const ran = await project.run(command);
+      expect(ran.code, ran.text).toBe(1);
+      expect(ran.err).toMatch(/^::error file=hosting\.yaml,line=\d+,/m);
+      expect(project.changesSent()).toEqual(["POST /services"]);
+    },
+  );
+
   it("a saved plan without changes is reported, too; no report takes the place of a saved plan", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await project.apply();

@@ -263,7 +263,7 @@ export class Project {
       err: (text) => void err.push(text),
       outIsTerminal: false,
       errIsTerminal: false,
-      errIsRunner: false,
+      errIsRunner: this.env.HOSTFORM_ADD_MASK === "1",
       columns: undefined,
       ask: async (question) => this.answer(question),
       readInput: async () => "",
