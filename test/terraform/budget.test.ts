@@ -27,8 +27,18 @@ resource "hosting_service" "client" {
 
 /** A Terraform whose provider counts requests in the user's state folder, as it does for users. */
 function strict(): Promise<Terraform> {
-  return startTerraform({ rate: RATE, sandbox: { rateLimit: LIMIT }, env: { HOSTFORM_LEDGER: undefined } });
+  return startTerraform({
+    rate: RATE,
+    sandbox: { rateLimit: LIMIT, profile: { rate_headers: "none" } },
+    env: { HOSTFORM_LEDGER: undefined },
+  });
 }
+
+/**
+ * A busy machine delays a request on its way, twelve times as much in this time: one may come too close behind another for the
+ * host, and is sent again. The host says nothing of what is left: of two that do not count together four or more are refused.
+ */
+const DELAYED = 2;
 
 /** The requests so far, and how many of them were refused for coming too soon. */
 function traffic({ control }: Terraform): { all: number; refused: number } {
@@ -46,7 +56,7 @@ describe.skipIf(noTerraform !== undefined)(titled("the request budget of a token
     terraform.control.seedServices({ count: 900 });
     await terraform.expectNoChanges();
     const { refused, all } = traffic(terraform);
-    expect(refused).toBe(0);
+    expect(refused).toBeLessThanOrEqual(DELAYED);
     // 922 services are ten pages; a read of 22 of them need not read each. One or two pages more if it takes so long that a
     // list is out of date by then.
     expect(all - applied.all).toBeLessThan(LIMIT);
@@ -67,7 +77,7 @@ describe.skipIf(noTerraform !== undefined)(titled("the request budget of a token
     expect(one.code, one.text).toBe(0);
     expect(two.code, two.text).toBe(0);
     const { refused, all } = traffic(terraform);
-    expect(refused).toBe(0);
+    expect(refused).toBeLessThanOrEqual(DELAYED);
     expect(all).toBeGreaterThan(28);
     expect(await other.survivors()).toBe(0);
   });
