@@ -37,6 +37,9 @@ export class PauseTooLong extends Error {
  */
 const SIDE_BY_SIDE = 3;
 
+/** Why the wait for room ends; nobody sees it, and a new one for each request would cost more than the wait. */
+const OVER = new Error("there is room");
+
 /** A request that has to wait, and why. */
 export interface Wait extends WaitReason {
   /** In milliseconds. */
@@ -173,7 +176,7 @@ export class Limiter {
       try {
         await Promise.race([answer, this.#clock.sleep(waitMs, ends)]);
       } finally {
-        over.abort();
+        over.abort(OVER);
       }
     }
   }
