@@ -273,7 +273,7 @@ export class SharedCreateTurns implements CreateTurns {
   }
 
   #earlier(own: string, thing: string, since: number): EarlierCreate | undefined {
-    const row = thing === "" ? undefined : this.#change(({ earlier }) => earlier.get(thing, this.#who));
+    const row = thing === "" ? undefined : this.#read(({ earlier }) => earlier.get(thing, this.#who));
     if (row === undefined) return undefined;
     const { serial, at, owner, outcome } = row;
     return {
@@ -285,7 +285,7 @@ export class SharedCreateTurns implements CreateTurns {
   }
 
   #alikeAt(own: string, likeness: string, since: number): number | undefined {
-    const at = likeness && this.#change((statements) => statements.alikeAt.get(likeness, since, this.#who, own)?.at);
+    const at = likeness && this.#read((statements) => statements.alikeAt.get(likeness, since, this.#who, own)?.at);
     return typeof at === "number" ? at : undefined;
   }
 
@@ -295,6 +295,11 @@ export class SharedCreateTurns implements CreateTurns {
     return createHash("sha256")
       .update(`${path.basename(this.#place)}\n${text}`)
       .digest("hex");
+  }
+
+  /** For one statement: nobody else writes while this process has the turn. */
+  #read<T>(action: (statements: Statements) => T): T | undefined {
+    return this.#shared(undefined, () => this.#file.use(action));
   }
 
   #change<T>(action: (statements: Statements) => T): T | undefined {
