@@ -71,7 +71,7 @@ function unwrapped<T extends ApiRecord>(decoder: Decoder<T>, value: Fields): Fie
 
 /** True when the value has an id by any of the names that the decoder knows. */
 export function hasId<T extends ApiRecord>(decoder: Decoder<T>, value: unknown): value is Fields {
-  return isObject(value) && scalar(named(decoder, value).id) !== null;
+  return isObject(value) && (scalar(value.id) !== null || scalar(named(decoder, value).id) !== null);
 }
 
 /**
@@ -91,9 +91,12 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Record<s
   return copy;
 }
 
+const SNAKE = /^[a-z\d][a-z\d_]*$/;
+
 /** The same with names in snake_case and without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
-  const other = Object.entries(value).flatMap(([name, held]) => {
+  const odd = Object.entries(value).filter(([name]) => !SNAKE.test(name));
+  const other = odd.flatMap(([name, held]) => {
     const snake = name
       .replace(/([a-z\d])([A-Z])/g, "$1_$2")
       .replaceAll("-", "_")

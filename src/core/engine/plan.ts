@@ -173,6 +173,7 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     const observation = observations.get(address);
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after: JsonObject | null = observation.status === "present" ? observation.attributes : null;
+    if (after !== null && equal(after, attributes)) continue;
     // What an earlier version did not record yet is no change of the object.
     const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
     if (after !== null && equal(after, recorded)) continue;
