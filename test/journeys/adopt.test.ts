@@ -45,6 +45,12 @@ describe("an account of 300 services, 450 grants, 12 webhooks and 41 client acco
     expect((await project.state()).resources.size).toBe(300 + 450 + 12 + 41);
     await project.expectNoChanges();
 
+    // What sites have in common is written once.
+    const files = await declared(project);
+    expect(files["hosting.yaml"]).toMatch(/^templates:$/m);
+    const lines = Object.values(files).join("").split("\n").length;
+    expect(lines).toBeLessThan(1_900);
+
     const [before, state] = [await declared(project), await project.stateText()];
     const again = await project.run("adopt", "--auto-approve");
     expect(again.out).toContain("Nothing new to adopt");

@@ -10,6 +10,14 @@ export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
 export { formatYaml } from "./format.ts";
-export { appendDocument, type Block, insertNested, literal, type NestedPlace, printDocument } from "./print.ts";
+export {
+  appendDocument,
+  type Block,
+  insertNested,
+  literal,
+  type NestedPlace,
+  printDocument,
+  printTemplates,
+} from "./print.ts";
 export { guardSettings, secretSourceForms } from "./settings.ts";
 export { OWN_LIMITS } from "./yaml.ts";

@@ -26,6 +26,10 @@ export function printDocument(blocks: readonly Block[], provider = "default"): s
   return [...(head === "" ? [] : [head]), ...sections.map(([section, of]) => printSection(section, of))].join("\n");
 }
 
+/** The section `templates`, for the end of a document that has none; empty where there are none. */
+export const printTemplates = (templates: JsonObject): string =>
+  Object.keys(templates).length === 0 ? "" : `\n${yaml({ templates })}`;
+
 function printSection(section: string, blocks: readonly Block[]): string {
   const texts = blocks.map(({ name, body, commented }) => {
     const text = yaml({ [name]: body });

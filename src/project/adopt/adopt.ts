@@ -116,6 +116,7 @@ export async function adoptAccount(
         const known = knownOf(standing, before, alias, source.env, names);
         const now = host.clock.now();
         const made = await proved({
+          hasTemplates: language === undefined,
           contents,
           known,
           standing,

@@ -286,9 +286,11 @@ class Declaring {
         this.#skip.get(keyOf(nestedKind, importId)) ??
         (missing.length > 0
           ? `the API does not show its ${missing.join(" and ")} in a form that can be declared.`
-          : seen.has(key.toLowerCase())
-            ? `${shown(key)} has another one for the same service.`
-            : undefined);
+          : key.includes("${")
+            ? `${shown(key)} cannot be the key of a grant, as \`\${\` begins an expression.`
+            : seen.has(key.toLowerCase())
+              ? `${shown(key)} has another one for the same service.`
+              : undefined);
       if (why !== undefined) {
         this.#leave(nestedKind, importId, why);
         continue;

@@ -10,16 +10,25 @@ import {
   HostformError,
   isError,
   isNoOp,
+  type JsonObject,
   type Plan,
   parseAddress,
   type ResourceState,
   type State,
 } from "../../core/model/index.ts";
-import { appendDocument, insertNested, OWN_LIMITS, parseDeclaration, printDocument } from "../../fronts/yaml/index.ts";
+import {
+  appendDocument,
+  insertNested,
+  OWN_LIMITS,
+  parseDeclaration,
+  printDocument,
+  printTemplates,
+} from "../../fronts/yaml/index.ts";
 import type { ProjectSource } from "../source.ts";
 import { adoptedStarter } from "../starter.ts";
 import { type Adoptable, type Declared, declare, type Known } from "./declare.ts";
 import { type AccountContents, nestedKind } from "./read.ts";
+import { templated } from "./templates.ts";
 
 /** Texts of a declaration, by absolute path. */
 export type Texts = ReadonlyMap<string, string>;
@@ -38,6 +47,8 @@ export interface ProofParts {
   readonly contents: AccountContents;
   readonly known: Known;
   readonly standing: Standing;
+  /** Whether what sites have in common becomes a template. */
+  readonly hasTemplates: boolean;
   readonly project: string;
   readonly alias: string;
   readonly account: Account;
@@ -79,7 +90,12 @@ export async function proved(of: ProofParts): Promise<Proof> {
       );
     }
     if (hidden.some(({ adopts }) => adopts.length > 0)) continue;
-    const { texts, left } = textsWith(standing, declared, source.dir, { project, alias });
+    // What is there already keeps its form; other languages have constructs and modules.
+    const isNew = standing.desired === undefined && of.hasTemplates;
+    const { blocks, templates } = isNew
+      ? templated(declared.blocks, contents.plans)
+      : { blocks: declared.blocks, templates: {} };
+    const { texts, left } = textsWith(standing, { ...declared, blocks }, source.dir, { project, alias, templates });
     const adopts = [
       ...declared.blocks.flatMap((block) => block.adopts),
       ...declared.entries.filter(({ parent }) => !left.has(parent)).flatMap((entry) => entry.adopts),
@@ -99,10 +115,11 @@ function textsWith(
   standing: Standing,
   { blocks, entries }: Declared,
   dir: string,
-  { project, alias }: { project: string; alias: string },
+  { project, alias, templates }: { project: string; alias: string; templates: JsonObject },
 ): { texts: Texts; left: ReadonlyMap<string, string> } {
   const texts = new Map(standing.texts);
-  if (standing.desired === undefined) texts.set(path.join(dir, "hosting.yaml"), adoptedStarter(project));
+  if (standing.desired === undefined)
+    texts.set(path.join(dir, "hosting.yaml"), adoptedStarter(project) + printTemplates(templates));
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
     const file = path.join(dir, `${name}.hosting.yaml`);
     const document = printDocument(of, alias);

@@ -1,0 +1,75 @@
+/** What adopted sites have in common, as templates: pure. */
+import type { PlanRecord } from "../../core/api/index.ts";
+import { equal, isObject, type Json, type JsonObject } from "../../core/model/index.ts";
+import type { NewBlock } from "./declare.ts";
+import { freeName, slug } from "./names.ts";
+import { nestedKind } from "./read.ts";
+
+/** So many sites make a template. */
+const FEWEST = 5;
+/** A grant that this part of the sites has becomes part of their template; the others take it away. */
+const NEARLY_ALL = 0.9;
+
+const GRANTS = nestedKind.nested?.section ?? "";
+/** What a site has of its own. */
+const OWN = ["domain", "client", GRANTS];
+
+/** The blocks of a declaration, and the section `templates` that they use. */
+export interface Templated {
+  readonly blocks: readonly NewBlock[];
+  readonly templates: JsonObject;
+}
+
+/**
+ * Folds what at least five services have in common into a template, named after the plan. Blocks that are comments, and services
+ * without a domain, stay as they are. The same account gives the same templates, whatever the order of its lists.
+ */
+export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]): Templated {
+  const sites = blocks.filter(
+    ({ section, body, commented }) => section === "services" && commented === undefined && body.domain !== undefined,
+  );
+  const groups = [...Map.groupBy(sites, ({ body }) => JSON.stringify(Object.entries(sharedOf(body)).sort()))]
+    .filter(([, { length }]) => length >= FEWEST)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const taken = new Set<string>();
+  const templates: Record<string, Json> = {};
+  const folded = new Map<NewBlock, NewBlock>();
+  for (const [, group] of groups) {
+    const shared = sharedOf(group[0]?.body ?? {});
+    const plan = plans.find(({ plan_id }) => plan_id !== null && plan_id === shared.plan_id);
+    const name = freeName(slug(plan?.name ?? "") || `plan-${shared.plan_id}`, taken);
+    const grants = commonGrants(group);
+    templates[name] = { ...shared, ...(Object.keys(grants).length > 0 && { [GRANTS]: grants }) };
+    for (const block of group) folded.set(block, { ...block, body: ownOf(block.body, name, grants) });
+  }
+  return { templates, blocks: blocks.map((block) => folded.get(block) ?? block) };
+}
+
+const sharedOf = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([key]) => !OWN.includes(key)));
+
+const grantsOf = ({ [GRANTS]: grants }: JsonObject): JsonObject => (isObject(grants) ? grants : {});
+
+/** Those that nearly all have, with the same value. */
+function commonGrants(group: readonly NewBlock[]): JsonObject {
+  const all = group.flatMap(({ body }) => Object.entries(grantsOf(body)));
+  const common = [...Map.groupBy(all, (entry) => JSON.stringify(entry)).values()]
+    .filter(({ length }) => length >= group.length * NEARLY_ALL)
+    .flatMap(([first]) => (first === undefined ? [] : [first]));
+  return Object.fromEntries(common.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What a site has beside its template: null removes a grant, and a map merges, so that one with fewer keys replaces it whole. */
+function ownOf(body: JsonObject, template: string, common: JsonObject): JsonObject {
+  const own = grantsOf(body);
+  const others = Object.entries(own).filter(([email, grant]) => !equal(grant, common[email] ?? null));
+  const removed = Object.keys(common).filter((email) => !Object.hasOwn(own, email));
+  const grants = { ...Object.fromEntries(others), ...Object.fromEntries(removed.map((email) => [email, null])) };
+  const isMerged = others.some(([email, grant]) => isObject(grant) && isObject(common[email]));
+  return {
+    template,
+    ...(isMerged && { replace: [GRANTS] }),
+    ...Object.fromEntries(Object.entries(body).filter(([key]) => OWN.includes(key) && key !== GRANTS)),
+    ...(isMerged ? { [GRANTS]: own } : Object.keys(grants).length > 0 && { [GRANTS]: grants }),
+  };
+}
