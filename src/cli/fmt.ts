@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { fail, HostformError } from "../core/model/index.ts";
-import { formatted } from "../project/format.ts";
+import { expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
 import { fileFailure, writeWhole } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
@@ -52,10 +52,18 @@ export const runFmt: Action<FmtFlags, [files: readonly string[]]> = async (termi
 const patch = ({ name, before, after }: Pick<Formatted, "name" | "before" | "after">) =>
   before === after ? "" : escapeText(createTwoFilesPatch(`old/${name}`, `new/${name}`, before, after));
 
+/** `hostform validate --expanded`: the declaration as its templates, defaults and includes come to. */
+export async function expandedText(project: Parameters<typeof runFmt>[1]): Promise<string> {
+  const names = (await declaredFiles(project)).map((file) => ({ file, path: path.relative(project.source.cwd, file) }));
+  return expanded(
+    await Promise.all(names.map(async (one) => ({ path: one.path, text: await textOf(one.file, one.path) }))),
+  );
+}
+
 async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[1]): Promise<readonly string[]> {
   const { desired, partial, diagnostics } = await declaration.read();
   const known = desired ?? partial;
-  if (source.stack !== undefined) fail("usage", "A stack has no YAML to format");
+  if (source.stack !== undefined) fail("usage", "A stack has no YAML to format or to expand");
   if (known === undefined) throw new HostformError(diagnostics);
   return known.files.map((file) => path.resolve(source.cwd, file));
 }

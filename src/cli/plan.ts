@@ -71,10 +71,14 @@ const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isErro
 
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";
+  /** Prints the declaration without templates, defaults and includes, if it is valid. */
+  readonly expanded?: boolean;
 }
 
 /** `hostform validate`: checks the declaration without a token and without any request. */
-export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text" }) => {
+export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text", expanded }) => {
+  if (expanded && (terminal.json || format !== "text"))
+    fail("usage", "--expanded prints YAML", { remedies: ["Leave out --json and --format."] });
   const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
   const places = placesOf(project.source);
@@ -95,7 +99,10 @@ export const runValidate: Action<ValidateFlags> = async (terminal, project, { fo
     });
   } else {
     if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
-    if (desired !== undefined) {
+    if (desired !== undefined && expanded) {
+      const { expandedText } = await import("./fmt.ts");
+      terminal.out(await expandedText(project));
+    } else if (desired !== undefined) {
       const files = plural(desired.files.length, "file");
       terminal.out(
         `${project.source.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,

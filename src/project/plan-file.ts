@@ -41,9 +41,8 @@ export async function placeForPlan(
       if ([source.state, state].some((of) => belongsToState(place, of))) {
         refuse("hostform keeps the state, its backup, its journal or its lock there.");
       }
-      if ([source.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
-        refuse("A file of that name would be part of the declaration.");
-      }
+      const isInside = [source.dir, folder].some((dir) => place.startsWith(`${dir}${path.sep}`));
+      if (isInside && /\.ya?ml$/i.test(place)) refuse("A file of that name may be read as a part of the declaration.");
       if (source.stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
         refuse("Terraform would read a file of that name as part of the stack.");
       }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, readdir } from "node:fs/promises";
+import { cp, readdir } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
@@ -15,9 +15,7 @@ describe("the examples", () => {
   it.each(examples.map(({ name }) => name))("%s is valid, can be applied, and is then as declared", async (name) => {
     const project = await startProject();
     project.env.OWN_HOSTING_TOKEN = project.sandbox.tokens.customer;
-    const files = (await readdir(path.join(folder, name))).filter((file) => file.endsWith(".yaml"));
-    expect(files).not.toEqual([]);
-    for (const file of files) await copyFile(path.join(folder, name, file), path.join(project.dir, file));
+    await cp(path.join(folder, name), project.dir, { recursive: true });
 
     const validated = await project.run("validate");
     expect(validated.code, validated.text).toBe(0);

@@ -168,14 +168,17 @@ describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { time
     await hostform(project, "plan", "--detailed-exitcode");
   });
 
-  it.each(["quickstart", "agency", "two-accounts"])("says in Terraform all that the example %s says", async (name) => {
-    const project = await startProject({});
-    await cp(path.resolve(import.meta.dirname, "../../examples", name), project.dir, { recursive: true });
-    await hostform(project, "apply", "--auto-approve");
-    await hostform(project, "export", "--out", ".");
-    await project.init();
-    await project.well("fmt", "-check", "-diff", "-no-color");
-    expect(await project.validate()).toEqual([]);
-    await project.expectNoChanges();
-  });
+  it.each(["quickstart", "agency", "many-sites", "two-accounts"])(
+    "says in Terraform all that the example %s says",
+    async (name) => {
+      const project = await startProject({});
+      await cp(path.resolve(import.meta.dirname, "../../examples", name), project.dir, { recursive: true });
+      await hostform(project, "apply", "--auto-approve");
+      await hostform(project, "export", "--out", ".");
+      await project.init();
+      await project.well("fmt", "-check", "-diff", "-no-color");
+      expect(await project.validate()).toEqual([]);
+      await project.expectNoChanges();
+    },
+  );
 });

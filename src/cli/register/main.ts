@@ -29,6 +29,7 @@ export function registerMain(registration: Registration): void {
           "gitlab",
         ]),
       )
+      .option("--expanded", "print the declaration without templates, defaults and includes")
       .action(action(() => import("../plan.ts"), "runValidate", "each")),
     [
       ["hostform validate", "report every error with its line"],

@@ -9,16 +9,17 @@ import {
   type Pair,
   parseAllDocuments,
   type ScalarTag,
+  stringify,
   visit,
   type YAMLMap,
 } from "yaml";
 import { stringifyString } from "yaml/util";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
-import { equal, fail, HostformError } from "../../core/model/index.ts";
+import { equal, escapeLine, fail, HostformError } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { toJson } from "../source/tree.ts";
-import { EXPANDED, TEMPLATE_KEYS } from "./expand.ts";
+import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -51,6 +52,32 @@ export function formatYaml(file: SourceFile, kinds: Kinds): string {
   return fail("internal", `${file.path} was not formatted: its meaning or its comments would change`, {
     remedies: ["The file is as it was. Report it with the part that causes it."],
   });
+}
+
+/**
+ * A declaration without templates, defaults and `include`: what every block comes to, in the one form. A document for each that the
+ * files have, so that its `provider` still applies, with the name of its file. Read in place of the files, it declares the same.
+ * @param files all of the declaration. @throws HostformError the mistakes of their syntax and of their templates.
+ */
+export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string {
+  const diags = new DiagnosticCollector();
+  const read = files.flatMap((file, index) =>
+    readYaml(file, index, diags, OWN_LIMITS).documents.map((tree) => ({ path: file.path, tree })),
+  );
+  const { documents } = expand(
+    read.map(({ tree }) => tree),
+    kinds,
+    diags,
+    OWN_LIMITS,
+  );
+  if (diags.errors > 0) throw new HostformError(diags.list());
+  const texts = documents.flatMap((tree, i) => {
+    const entries = Object.entries(toJson(tree) ?? {}).filter(([key]) => key !== "include" && !key.startsWith("x-"));
+    const text = stringify(Object.fromEntries(entries), { lineWidth: 0, aliasDuplicateObjects: false });
+    const path = escapeLine(read[i]?.path ?? "");
+    return entries.length === 0 ? [] : [formatYaml({ path, text: `# ${path}\n\n${text}` }, kinds)];
+  });
+  return texts.join("---\n");
 }
 
 const ROUNDS = 4;

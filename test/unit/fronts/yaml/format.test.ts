@@ -2,7 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/core/kinds/index.ts";
-import { formatYaml } from "../../../../src/fronts/yaml/format.ts";
+import { parseDeclaration } from "../../../../src/fronts/yaml/declaration.ts";
+import { expandedYaml, formatYaml } from "../../../../src/fronts/yaml/format.ts";
 import fc from "../../../support/fc.ts";
 
 const format = (text: string) => formatYaml({ path: "hosting.yaml", text }, kinds);
@@ -201,6 +202,75 @@ project: p
         expect(format(once)).toBe(once);
       }),
       { numRuns: 60 },
+    );
+  });
+});
+
+/** What files declare, without its places. */
+function declaredIn(files: readonly { path: string; text: string }[]) {
+  const { desired, diagnostics } = parseDeclaration(files, { kinds, env: {} });
+  expect(diagnostics.map(({ summary }) => summary)).toEqual([]);
+  const { project, guards, resources = [], providers = new Map() } = desired ?? {};
+  return {
+    ...{ project, guards },
+    resources: resources.map(({ address, config, provider, client, importId }) => ({
+      address,
+      config,
+      provider,
+      client,
+      importId,
+    })),
+    providers: [...providers.values()].map(({ range: _, ...rest }) => rest),
+  };
+}
+
+describe("a declaration that is expanded", () => {
+  const FILES = [
+    {
+      path: "hosting.yaml",
+      text: `project: agency
+include: clients/*.yaml
+x-note: &note {plan_id: 7}
+providers: {beta: {base_url: https://beta.example, token_file: ../token}}
+defaults: {services: {currency: USD, password: {env: PASSWORD}}}
+templates:
+  site:
+    parameters: {domain: , plan: 11}
+    plan_id: \${plan}
+    domain: www.\${domain}
+    client: \${name}
+    grants: {dev@agency.example: manage}
+services:
+  acme: {template: site, with: {domain: "00123.example"}}
+  own: {<<: *note, domain: "$\${x}.example"}
+`,
+    },
+    {
+      path: "clients/b.yaml",
+      text: `provider: beta
+services:
+  b: {template: site, with: {domain: b.example, plan: 12}, grants: {dev@agency.example: , it@b.example: view}}
+---
+webhooks: {hook: {url: "https://b.example/\${hosting_service.b.id}", events: [invoice.paid]}}
+`,
+    },
+  ];
+
+  it("declares the same, has no templates, and stays as it is", () => {
+    const text = expandedYaml(FILES, kinds);
+    expect(text).not.toMatch(/template|defaults|include|parameters|x-note|with:/);
+    const alone = [{ path: "hosting.yaml", text }];
+    expect(declaredIn(alone)).toEqual(declaredIn(FILES));
+    expect(expandedYaml(alone, kinds).replaceAll(/^# .*\n\n/gm, "")).toBe(text.replaceAll(/^# .*\n\n/gm, ""));
+    expect(text).toContain("# clients/b.yaml\n");
+  });
+
+  it.each([
+    ["a mistake in a template", "services: {a: {template: none}}", 'No template "none" is declared'],
+    ["a mistake in the syntax", "services: {", "hosting.yaml"],
+  ])("is refused with %s", (_, text, message) => {
+    expect(() => expandedYaml([{ path: "hosting.yaml", text }], kinds)).toThrow(
+      message === "hosting.yaml" ? undefined : message,
     );
   });
 });
