@@ -32,9 +32,24 @@ export function attributesOf(kind: Kind): readonly AttributeEntry[] {
   return entries;
 }
 
+const secretNames = new WeakMap<Kind, readonly string[]>();
+
 /** Names of the attributes whose values are secret. */
-export function sensitiveNames(kind: Kind): string[] {
-  return attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+export function sensitiveNames(kind: Kind): readonly string[] {
+  const known = secretNames.get(kind);
+  if (known !== undefined) return known;
+  const names = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+  secretNames.set(kind, names);
+  return names;
+}
+
+const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
+
+/** What the check of an attribute says where none is declared: the same for every resource. */
+export function checkOfNone(type: z.ZodType): z.ZodSafeParseResult<unknown> {
+  const known = absent.get(type) ?? type.safeParse(undefined);
+  absent.set(type, known);
+  return known;
 }
 
 /** Equality of two values of an attribute as the API means them. Null equals only null. */
@@ -94,8 +109,8 @@ const isEmpty = (value: Value) => value === null || (Array.isArray(value) && val
  * changed it (which fields records have is not specified, §2).
  */
 function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
-  const mayBeCleared = meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
-  return isEmpty(value) && !mayBeCleared;
+  if (!isEmpty(value)) return false;
+  return meta.change === "immutable" || (meta.change !== undefined && !checkOfNone(type).success);
 }
 
 /**

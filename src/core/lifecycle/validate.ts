@@ -16,7 +16,7 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, checkOfNone } from "./attributes.ts";
 
 /**
  * Checks the declared attributes of one resource, whose templates are evaluated and may be unknown. Unknown values pass;
@@ -37,7 +37,7 @@ export function validate(
       values[name] = value;
       continue;
     }
-    const result = type.safeParse(value ?? undefined);
+    const result = value === null ? checkOfNone(type) : type.safeParse(value);
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
     } else if (value === null) {
