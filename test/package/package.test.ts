@@ -3,6 +3,8 @@ import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, unusedClasses } from "./constructs-consumer.ts";
@@ -64,6 +66,14 @@ describe("the package", () => {
     expect(components.map(({ group, name }: Record<string, string>) => (group ? `${group}/${name}` : name))).toEqual(
       names,
     );
+  });
+
+  it("is clean to publint: each entry point is there, in the format that package.json says", async () => {
+    const bytes = readFileSync(tarball);
+    const packed = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    const { messages, pkg } = await publint({ pack: { tarball: packed }, strict: true });
+    expect(pkg?.name).toBe("hostform");
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
   it("installs no other package: what it embeds is not declared a second time", () => {
