@@ -8,7 +8,7 @@ import { nestedKind } from "./read.ts";
 /** So many sites make a template. */
 const FEWEST = 5;
 /** A grant that this part of the sites has becomes part of their template; the others take it away. */
-const NEARLY_ALL = 0.9;
+const NEARLY_ALL = 0.8;
 
 const GRANTS = nestedKind.nested?.section ?? "";
 /** What a site has of its own. */
