@@ -44,6 +44,14 @@ describe("an account of 300 services, 450 grants, 12 webhooks and 41 client acco
     expect(ran.out).toContain("Plan: no changes");
     expect((await project.state()).resources.size).toBe(300 + 450 + 12 + 41);
     await project.expectNoChanges();
+    // What a plan reads afterwards: everything, the grants of fifty services, or what changes.
+    const read: number[] = [];
+    for (const flags of [[], ["--refresh-budget", "50"], ["--refresh=changed"]]) {
+      project.sent();
+      expect((await project.run("plan", ...flags)).code).toBe(0);
+      read.push(project.sent().length);
+    }
+    expect(read).toEqual([305, 55, 0]);
 
     // What sites have in common is written once.
     const files = await declared(project);

@@ -124,6 +124,30 @@ it("looks at once, with the declaration as it is now, when it gets SIGHUP", asyn
   expect(await watching.look(4)).toMatchObject({ result: "as_declared" });
 });
 
+it("looks at the files that the declaration includes as they are now, new ones as well", async () => {
+  const made = await applied();
+  await mkdir(path.join(made.dir, "clients"));
+  const site = (domain: string) =>
+    `services: { ${domain.split(".")[0]}: { plan_id: 11, currency: USD, domain: ${domain}, deletion_policy: forget } }\n`;
+  await writeFile(path.join(made.dir, "clients/a.yaml"), "services: {}\n");
+  await made.declare({ ...DECLARED, include: "clients/*.yaml", guards: { max_orders: 2 } });
+  const watching = made.watch("--auto-approve", "--interval", "1h");
+  expect(await watching.look(1)).toMatchObject({ result: "as_declared" });
+  await writeFile(path.join(made.dir, "clients/a.yaml"), site("shop.acme.example"));
+  await writeFile(path.join(made.dir, "clients/b.yaml"), site("blog.acme.example"));
+  watching.reload();
+  expect(await watching.look(2)).toMatchObject({ result: "applied" });
+  const domains = made.sandbox.control.list("services").map(({ domain }) => domain);
+  for (const domain of ["shop.acme.example", "blog.acme.example"])
+    expect(domains.filter((one) => one === domain)).toHaveLength(1);
+  // Half of a file is no declaration without its sites.
+  await writeFile(path.join(made.dir, "clients/b.yaml"), "services: {");
+  watching.reload();
+  await watching.look(3);
+  expect(made.sandbox.control.list("services")).toHaveLength(domains.length);
+  expect(watching.text).toContain("clients/b.yaml");
+});
+
 it("converges sooner with events, and reads only what they name", async () => {
   const made = await applied();
   const watching = await listening(made, "--auto-approve", "--interval", "1h");
