@@ -6,9 +6,12 @@ import process from "node:process";
 import { VERSION } from "../../src/core/api/version.ts";
 import { root, run } from "./consumer.ts";
 
-/** Compilers that users have: the first knows `moduleResolution: node10` without complaint, TypeScript 7 not at all. */
-export const TYPESCRIPT_5_9 = path.join(root, "node_modules/typescript-5.9");
-export const TYPESCRIPT_6 = path.join(root, "node_modules/typescript-6.0");
+/**
+ * Compilers that users have: the first knows `moduleResolution: node10` without complaint, TypeScript 7 not at all. They are
+ * packages of `tools`, which only the long tests install.
+ */
+export const TYPESCRIPT_5_9 = path.join(root, "tools/node_modules/typescript-5.9");
+export const TYPESCRIPT_6 = path.join(root, "tools/node_modules/typescript-6.0");
 
 type Json = { readonly [key: string]: unknown };
 

@@ -2,7 +2,8 @@
  * The constructs in projects of others, in full: every compiler, every way of finding modules, Node 22 and 24, and either,
  * both or none of the libraries. `npm run test:long constructs`; `npm test` takes a sample of it in `package.test.ts`.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -44,9 +45,11 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
     return project(place, tarball, peers);
   };
   beforeAll(() => {
+    const missing = [TYPESCRIPT_5_9, TYPESCRIPT_6].some((compiler) => !existsSync(compiler));
+    if (missing) execFileSync("npm", ["ci"], { cwd: path.join(root, "tools"), stdio: "ignore" });
     folder = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
     tarball = pack(folder);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("run on the oldest Node: HOSTFORM_NODE22 names a Node 22", ({ skip }) => {
