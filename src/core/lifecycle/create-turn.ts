@@ -51,11 +51,12 @@ export async function createInTurn(
         return unlisted;
       }
     }
-    const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
-    // What the own state has had before, it knows better.
-    const isOthers = earlier !== undefined && (!earlier.isOwn || earlier.isNew);
+    const earlier = turn.earlier(note(), account.countAtStart);
+    const isPending = change.private.pending !== undefined;
+    // What the own state has had before, it knows better; what another has made since an own create without an answer, it does not.
+    const isOthers = earlier !== undefined && (!earlier.isOwn || (earlier.isNew && !isPending));
     if (isOthers && kind.creation === "blind") {
-      if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
+      if (!change.anyway && !isPending) throw madeElsewhere(kind, change, planned, earlier);
     } else if (isOthers && (earlier.isNew || !account.turns?.isResettable)) {
       await untilShown(kind, planned, earlier, context);
     }

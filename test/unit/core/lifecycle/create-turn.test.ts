@@ -238,6 +238,22 @@ describe("a create that another run on the machine made meanwhile", () => {
     },
   );
 
+  it.each(["hosting_grant", "hosting_webhook"])(
+    "is waited for also by a run whose own create had no answer long before: %s",
+    async (type) => {
+      const { begin, clock, made, lag } = machine(type);
+      lag(30_000);
+      const operation = type === "hosting_grant" ? "createGrant" : "createWebhook";
+      const pending = { since: new Date(clock.now() - 3_600_000).toISOString(), operation };
+      const second = begin({ owner: "two", mark: { pending } });
+      await begin({ owner: "one" }).end();
+      clock.advance(20_000);
+      await second.end();
+      expect(made()).toBe(1);
+      expect(clock.slept).toBeGreaterThanOrEqual(30_000);
+    },
+  );
+
   it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);
