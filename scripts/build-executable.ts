@@ -1,9 +1,9 @@
 // The single executables: Node with the command line and the Terraform provider in it (src/cli/executable.ts).
 import { execFileSync } from "node:child_process";
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, transform } from "esbuild";
 import { englishOnly } from "./build-provider.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "./release/pinned.ts";
@@ -30,10 +30,14 @@ export interface Payload {
 export async function buildPayload(workshop: string, cache: string): Promise<Payload> {
   const source = (contents: string) => ({ stdin: { contents, resolveDir: root } });
   const cli = 'export { runCli } from "./src/cli/cli.ts"; export { systemIo } from "./src/cli/system-io.ts";';
+  const parts = path.join(workshop, "parts");
   const inputs = [
-    ...(await bundle({ entryPoints: ["src/cli/executable.ts"] }, path.join(workshop, "main.cjs"))),
-    ...(await bundle(source(cli), path.join(workshop, "hostform.cjs"))),
-    ...(await bundle(source('import "./src/fronts/terraform/main.ts";'), path.join(workshop, "provider.cjs"))),
+    ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
+    ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
+    ...(await bundle({
+      ...source('import "./src/fronts/terraform/main.ts";'),
+      outfile: path.join(parts, "provider.js"),
+    })),
   ];
   const license = await readFile(path.join(await unpacked(NODES.linux_amd64, cache), "LICENSE"), "utf8");
   const head = "hostform is one file, and these packages are parts of it, with Node.js last. Their licences:";
@@ -47,8 +51,7 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     output: blob,
     disableExperimentalSEAWarning: true,
     assets: {
-      "hostform.cjs": path.join(workshop, "hostform.cjs"),
-      "provider.cjs": path.join(workshop, "provider.cjs"),
+      ...Object.fromEntries((await readdir(parts)).sort().map((name) => [name, path.join(parts, name)])),
       "provider.json": path.join(root, "schemas/provider.json"),
       "NOTICES.txt": path.join(workshop, "NOTICES.txt"),
       LICENSE: path.join(root, "LICENSE"),
@@ -62,18 +65,23 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
   return { blob: await readFile(blob), notices: Buffer.from(notices) };
 }
 
-/** @returns the files that are in the bundle, relative to the project. */
-async function bundle(entry: BuildOptions, outfile: string): Promise<string[]> {
-  const { metafile } = await build({
+/**
+ * Bundles into the folder of `outfile` as CommonJS, which needs no file system to be loaded from.
+ * @param split into a file for what is loaded late, too, so that a command compiles only what it needs; `outfile` is one of them.
+ * @returns the files that are in the bundle, relative to the project.
+ */
+async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): Promise<string[]> {
+  const { metafile, outputFiles } = await build({
     ...entry,
     absWorkingDir: root,
-    outfile,
     bundle: true,
-    format: "cjs",
+    write: false,
+    ...(split ? { splitting: true, outdir: path.dirname(outfile), entryNames: path.parse(outfile).name } : { outfile }),
+    format: split ? "esm" : "cjs",
     platform: "node",
     target: "node22.20",
     // There is nothing to load a module from, not even for what is loaded late.
-    supported: { "dynamic-import": false },
+    supported: { "dynamic-import": split },
     // Other forms of pg, which is in the executable: nobody can install it beside.
     external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
     minify: true,
@@ -87,6 +95,15 @@ async function bundle(entry: BuildOptions, outfile: string): Promise<string[]> {
     plugins: [englishOnly],
     logLevel: "warning",
   });
+  await mkdir(path.dirname(outfile), { recursive: true });
+  for (const { path: file, text } of outputFiles) {
+    // Only ES modules can be split: each part becomes CommonJS afterwards.
+    const options = { format: "cjs", platform: "node", supported: { "dynamic-import": false }, minify: true } as const;
+    const { code } = split
+      ? await transform(text, { ...options, logOverride: { "empty-import-meta": "silent" } })
+      : { code: text };
+    await writeFile(file, code);
+  }
   return embeddedFiles(metafile);
 }
 
