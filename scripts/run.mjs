@@ -1,19 +1,19 @@
-// Runs a script or tool of the project on the project's own Node, installing what is missing first.
+// Runs a script or tool of the project, installing what is missing first: on this Node where it is new enough, else on that of tools/node.
 // Plain JavaScript without dependencies: it must work on Node 20 in a checkout where nothing is installed yet.
 //
 //   node scripts/run.mjs scripts/demo.ts ARGS…   a file of the project
 //   node scripts/run.mjs tools/generate.ts       a file that needs the packages of tools/ as well
 //   node scripts/run.mjs vitest run              a tool from node_modules/.bin
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
 const [what, ...rest] = process.argv.slice(2);
-install(root);
+if (what !== undefined) install(root);
 // The generators have packages of their own, which only those who generate need.
-if (what.startsWith("tools/")) install(path.join(root, "tools"));
+if (what?.startsWith("tools/")) install(path.join(root, "tools"));
 
 /** Installs what the lock file of a folder names, unless it is there. */
 function install(folder) {
@@ -23,7 +23,7 @@ function install(folder) {
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   if (existsSync(installed) && statSync(path.join(folder, "package-lock.json")).mtimeMs <= statSync(installed).mtimeMs)
     return;
-  process.stderr.write(`Installing ${folder === root ? "dependencies" : "the generators"} (npm ci)…\n`);
+  process.stderr.write(`Installing ${folder === root ? "dependencies" : path.relative(root, folder)} (npm ci)…\n`);
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
@@ -35,10 +35,32 @@ function install(folder) {
   }
 }
 
+/** Node from the registry, with the digest of its lock file. Ends the process where none is packaged for this machine. */
+function packagedNode() {
+  const folder = path.join(root, "tools/node");
+  install(folder);
+  const platform = process.platform === "win32" ? "win" : process.platform;
+  const found = path.join(folder, "node_modules", `node-${platform}-${process.arch}`);
+  const program = path.join(found, "bin", platform === "win" ? "node.exe" : "node");
+  if (!existsSync(program)) {
+    process.stderr.write(
+      `This is Node.js ${process.versions.node}, and hostform's scripts need 22.20 or later: install it.\n`,
+    );
+    process.exit(1);
+  }
+  // A third of the package, and only compilers read it.
+  rmSync(path.join(found, "include"), { recursive: true, force: true });
+  return program;
+}
+
 const bin = path.join(root, "node_modules", ".bin");
-const node = path.join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+const [major, minor] = process.versions.node.split(".").map(Number);
+// 23 began to run TypeScript in its last months only.
+const isNew = major >= 24 || (major === 22 && minor >= 20);
 // HOSTFORM_NODE lets CI run the very same scripts on another Node (the floor, 22.20).
-const runtime = process.env.HOSTFORM_NODE ?? (existsSync(node) ? node : process.execPath);
+const runtime = process.env.HOSTFORM_NODE ?? (isNew ? process.execPath : packagedNode());
+// `npm ci` runs it so when it is done: what is left to fetch is fetched then.
+if (what === undefined) process.exit();
 const isFile = /\.[mc]?[jt]s$/.test(what);
 const command = isFile ? path.join(root, what) : path.join(bin, what);
 const result = spawnSync(runtime, [command, ...rest], {
