@@ -63,3 +63,27 @@ export function compile(
     folder,
   );
 }
+
+/** Starts `examples/plan-on-push` on the folder `pushed`, and sends it a push that is signed and one that is not. An ES module. */
+export const PUSHES = `
+  import { createHmac } from "node:crypto";
+  import { spawn } from "node:child_process";
+  import { createInterface } from "node:readline";
+  const server = spawn(process.execPath, ["server.mjs", "pushed", "."], {
+    env: { ...process.env, PORT: "0", PUSH_SECRET: "s3cret" }, stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: server.stdout })) {
+    const url = /Listening on (.*)/.exec(line)?.[1];
+    if (url === undefined) continue;
+    const push = async (secret) => {
+      const body = '{"ref": "refs/heads/main"}';
+      const signature = "sha256=" + createHmac("sha256", secret).update(body).digest("hex");
+      const answer = await fetch("http://" + url, { method: "POST", body, headers: { "x-hub-signature-256": signature } });
+      console.log(answer.status, (await answer.text()).trim());
+    };
+    await push("s3cret");
+    await push("guessed");
+    server.kill();
+  }`;
+
+/** What {@link PUSHES} prints of the first. */
+export const SIGNED_PUSH = "200 The account differs: see plan.html.";

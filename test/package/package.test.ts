@@ -8,7 +8,7 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, unusedClasses } from "./constructs-consumer.ts";
-import { compile, pack, project, root, run } from "./consumer.ts";
+import { compile, PUSHES, pack, project, root, run, SIGNED_PUSH } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
@@ -134,31 +134,12 @@ describe("the package", () => {
       "project: acme\nservices:\n  www: { plan_id: 11, currency: USD, domain: www.acme.example, deletion_policy: forget }\n",
     );
     writeFileSync(path.join(folder, "server.mjs"), readFileSync(path.join(root, "examples/plan-on-push/server.mjs")));
-    const script = `
-      import { createHmac } from "node:crypto";
-      import { spawn } from "node:child_process";
-      import { createInterface } from "node:readline";
-      const server = spawn(process.execPath, ["server.mjs", "pushed", "."], {
-        env: { ...process.env, PORT: "0", PUSH_SECRET: "s3cret" }, stdio: ["ignore", "pipe", "inherit"] });
-      for await (const line of createInterface({ input: server.stdout })) {
-        const url = /Listening on (.*)/.exec(line)?.[1];
-        if (url === undefined) continue;
-        const push = async (secret) => {
-          const body = '{"ref": "refs/heads/main"}';
-          const signature = "sha256=" + createHmac("sha256", secret).update(body).digest("hex");
-          const answer = await fetch("http://" + url, { method: "POST", body, headers: { "x-hub-signature-256": signature } });
-          console.log(answer.status, (await answer.text()).trim());
-        };
-        await push("s3cret");
-        await push("guessed");
-        server.kill();
-      }`;
     const bin = path.join(installed(), manifest.bin.hostform);
-    const args = [bin, "sandbox", "--", process.execPath, "--input-type=module", "-e", script];
+    const args = [bin, "sandbox", "--", process.execPath, "--input-type=module", "-e", PUSHES];
     const output = run(process.execPath, args, folder)
       .split("\n")
       .map((line) => line.trim());
-    expect(output).toEqual(expect.arrayContaining(["200 The account differs: see plan.html.", "401"]));
+    expect(output).toEqual(expect.arrayContaining([SIGNED_PUSH, "401"]));
     expect(readFileSync(path.join(folder, "plan.html"), "utf8")).toContain("www.acme.example");
   });
 
