@@ -76,6 +76,22 @@ describe("the package", () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
+  it("has types that are right for every entry point, wherever ESM is imported from", () => {
+    // In a process of its own: vitest asks for the sources of packages, and those of this one are TypeScript.
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+      console.log(JSON.stringify(await checkPackage(createPackageFromTarballData(readFileSync(process.argv[1])))));`;
+    const analysis = JSON.parse(run(process.execPath, ["--input-type=module", "-e", script, tarball], root));
+    const points = Object.keys(manifest.exports).filter((name) => !name.includes("*"));
+    expect(Object.keys(analysis.entrypoints)).toEqual(expect.arrayContaining(points));
+    // The package is ESM alone: `require` of it needs Node 22.12, and TypeScript's oldest resolution reads no `exports`.
+    const open = analysis.problems.filter(
+      ({ kind, resolutionKind }: Record<string, string>) => kind !== "CJSResolvesToESM" && resolutionKind !== "node10",
+    );
+    expect(open).toEqual([]);
+  });
+
   it("installs no other package: what it embeds is not declared a second time", () => {
     const { dependencies, optionalDependencies } = JSON.parse(
       readFileSync(path.join(installed(), "package.json"), "utf8"),
