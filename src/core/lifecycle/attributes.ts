@@ -77,6 +77,7 @@ export function refreshed(
   forms: JsonObject = {},
 ): JsonObject {
   const values: Record<string, Json> = {};
+  let isAsRecorded = recorded?.id === id;
   for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
     const shown = live[name] === undefined ? old : live[name];
@@ -84,9 +85,12 @@ export function refreshed(
     const silent = remembered || isLeftOut(type, meta, shown);
     const same = silent || sameValue(meta, old, shown) || equal(forms[name], shown);
     values[name] = meta.writeOnly ? null : same ? old : shown;
+    isAsRecorded &&= values[name] === recorded?.[name];
   }
   values.id = id;
-  return values;
+  // One value for both: of thousands of resources, most are as they were recorded.
+  const isWhole = recorded !== undefined && Object.keys(recorded).length === Object.keys(values).length;
+  return isAsRecorded && isWhole ? recorded : values;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   type ChangeActions,
   type ChangeReason,
   type Diagnostic,
+  equal,
   type JsonObject,
   type ResourceState,
   split,
@@ -230,13 +231,13 @@ function planPresent(
         : kind.replacement === "create-first"
           ? ["create", "delete"]
           : ["delete", "create"];
-  const known = split(after).known as JsonObject;
-  const steps = actions[0] === "update" ? (kind.update?.(before, known, known) ?? []).length : 0;
-  const requests = (replaced ? 2 : steps) + (prior?.private.deposed === undefined ? 0 : 1);
+  const requests =
+    (replaced ? 2 : actions[0] === "update" ? stepsOf(kind, before, after) : 0) +
+    (prior?.private.deposed === undefined ? 0 : 1);
   return finish(input, {
     actions,
     before,
-    after: refused.length > 0 ? before : after,
+    after: refused.length > 0 || (actions[0] === "no-op" && equal(before, after)) ? before : after,
     reasons,
     deferred: deferred.map(({ name }) => name),
     ...(unfulfilled && { unfulfilled }),
@@ -245,6 +246,12 @@ function planPresent(
     diagnostics,
     importing: importing && refused.length === 0,
   });
+}
+
+/** How many requests an update takes. */
+function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
+  const known = split(after).known as JsonObject;
+  return kind.update?.(before, known, known).length ?? 0;
 }
 
 /** The value that an attribute is to have: declared, by default, or left as it is. */
