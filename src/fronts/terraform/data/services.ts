@@ -3,7 +3,7 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
-import { fail, type JsonObject } from "../../../core/model/index.ts";
+import { errorOf, fail, type JsonObject } from "../../../core/model/index.ts";
 import type { Attributes } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource, EphemeralResource } from "../index.ts";
 import {
@@ -101,15 +101,12 @@ export const hostingServices: DataSource = {
     typeof phase !== "string" || PHASES.includes(phase)
       ? []
       : [
-          {
-            severity: "error",
-            code: "config.invalid_value",
-            summary: `There is no phase ${JSON.stringify(phase)}`,
+          errorOf("config.invalid_value", `There is no phase ${JSON.stringify(phase)}`, {
             remedies: [
               `Set one of ${PHASES.map((name) => `\`${name}\``).join(", ")}. \`status\` has the API's own word.`,
             ],
             attribute: ["phase"],
-          },
+          }),
         ],
   async read(config, session) {
     const all = await allOf("hosting_service", session);

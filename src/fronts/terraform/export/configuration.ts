@@ -8,6 +8,7 @@ import {
   type Desired,
   type DesiredOutput,
   type Diagnostic,
+  errorOf,
   fail,
   type Guards,
   isObject,
@@ -16,6 +17,7 @@ import {
   type RemovedBlock,
   resourceOf,
   type State,
+  warningOf,
 } from "../../../core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../package.ts";
 import type { TfAttribute, TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
@@ -127,13 +129,12 @@ const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
 function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
   return removed
     .filter((block) => !namesAll(block) && !block.destroy)
-    .map(({ from, range }) => ({
-      severity: "warning",
-      code: "config.unsupported",
-      summary: `Terraform cannot forget one instance of a resource: its plan destroys ${from}`,
-      remedies: [{ do: "forget", address: from }],
-      ...(range && { range }),
-    }));
+    .map(({ from, range }) =>
+      warningOf("config.unsupported", `Terraform cannot forget one instance of a resource: its plan destroys ${from}`, {
+        remedies: [{ do: "forget", address: from }],
+        ...(range && { range }),
+      }),
+    );
 }
 
 function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
@@ -148,14 +149,11 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   ];
   const [range] = Object.values(ranges);
   if (limits.length === 0) return undefined;
-  return {
-    severity: "warning",
-    code: "terraform.export",
-    summary: "The guards have no counterpart in Terraform and are left out",
+  return warningOf("terraform.export", "The guards have no counterpart in Terraform and are left out", {
     detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
     remedies: ["Check the plans in another way, for example with a policy on `terraform show -json`."],
     ...(range && { range }),
-  };
+  });
 }
 
 /** Circles between resources where their instances have none. */
@@ -165,15 +163,12 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
     const [first = ""] = nodes;
     const last = nodes.at(-1) ?? first;
     const range = written.get(last)?.needs.get(first);
-    return {
-      severity: "error",
-      code: "terraform.export",
-      summary: `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`,
+    return errorOf("terraform.export", `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`, {
       detail: "There the instances of one name are one block with `for_each`, and blocks cannot refer to each other.",
       remedies: ["Write the value itself in place of one of the references."],
       address: last,
       ...(range && { range }),
-    };
+    });
   });
 }
 
@@ -230,13 +225,12 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
   const { workspace = "default", without_lock, ...own } = settings;
   const warn = (summary: string, fix: string) => {
     comments.push(`${summary}. ${fix}`);
-    diagnostics.push({
-      severity: "warning",
-      code: "terraform.export",
-      summary,
-      remedies: [fix],
-      ...(range && { range }),
-    });
+    diagnostics.push(
+      warningOf("terraform.export", summary, {
+        remedies: [fix],
+        ...(range && { range }),
+      }),
+    );
   };
   if (workspace !== "default") {
     warn(

@@ -10,6 +10,7 @@ import {
   parseAddress,
   resourceOf,
   type State,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { TfAttribute, TfBlock, TfItem, TfValue } from "./document.ts";
 import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type Variables } from "./value.ts";
@@ -158,14 +159,11 @@ const remarkAt =
 function dependsOnItself(name: string, instances: readonly DesiredResource[]): Diagnostic {
   const resource = instances.find(({ dependsOn }) => dependsOn.some((address) => resourceOf(address) === name));
   const summary = `\`depends_on\` between instances of ${name} is left out`;
-  const diagnostic: Diagnostic = {
-    severity: "warning",
-    code: "terraform.export",
-    summary,
+  const diagnostic: Diagnostic = warningOf("terraform.export", summary, {
     detail: "They are one block with `for_each` in Terraform, which cannot depend on itself.",
     remedies: ["Nothing to do, unless their order matters."],
     ...(resource && { address: resource.address }),
-  };
+  });
   return located(diagnostic, resource?.locate([]));
 }
 

@@ -9,6 +9,7 @@ import {
   type SecretSource,
   shellWord,
   sourcePlace,
+  warningOf,
 } from "../../../core/model/index.ts";
 import {
   quotedLiteral,
@@ -134,13 +135,14 @@ export function setItemWarning(
 ): Pick<Diagnostic, "severity" | "code" | "summary" | "detail" | "remedies">[] {
   if (!isSetItem(reference, writing)) return [];
   return [
-    {
-      severity: "warning",
-      code: "terraform.export",
-      summary: `${what} refers to an item of a set by its position, and sets have no order in Terraform`,
-      detail: `In Terraform \${${reference.text}} is the item at that position when all are sorted.`,
-      remedies: ["Write the value itself in its place."],
-    },
+    warningOf(
+      "terraform.export",
+      `${what} refers to an item of a set by its position, and sets have no order in Terraform`,
+      {
+        detail: `In Terraform \${${reference.text}} is the item at that position when all are sorted.`,
+        remedies: ["Write the value itself in its place."],
+      },
+    ),
   ];
 }
 

@@ -6,6 +6,7 @@ import {
   type AttributePath,
   type Code,
   type Diagnostic,
+  errorOf,
   fail,
   HostformError,
   hasUnknown,
@@ -15,6 +16,7 @@ import {
   type ProviderConfig,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 
 /** The settings that give a token, the strongest first. */
@@ -43,14 +45,11 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
 
 const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
 
-const PROJECT_NAME: Diagnostic = {
-  severity: "error",
-  code: "config.invalid_value",
-  summary: "project: expected the name of a project",
+const PROJECT_NAME: Diagnostic = errorOf("config.invalid_value", "project: expected the name of a project", {
   detail: "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
   remedies: [PROJECT_FORM],
   attribute: ["project"],
-};
+});
 
 function error(attribute: AttributePath, code: Code, summary: string, fix: string, detail?: string): Diagnostic {
   return { severity: "error", code, summary, ...(detail !== undefined && { detail }), remedies: [fix], attribute };
@@ -168,13 +167,10 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
   const reading = { env, of: "the provider", otherwise, relativeTo, place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (!readableByOthers || "env" in source) return { token, attribute };
-  const warning: Diagnostic = {
-    severity: "warning",
-    code: "provider.token",
-    summary: "Other users can read the token file",
+  const warning: Diagnostic = warningOf("provider.token", "Other users can read the token file", {
     detail: source.file,
     remedies: [`\`chmod 600 ${source.file}\`.`],
     ...place,
-  };
+  });
   return { token, attribute, warning };
 }

@@ -16,6 +16,7 @@ import {
 import {
   type Diagnostic,
   equal,
+  errorOf,
   HostformError,
   hasUnknown,
   type Json,
@@ -77,14 +78,11 @@ async function findEntryObject(
 
 /** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
 export function busy({ address }: Note): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `Another process is creating ${address} now`,
+  return errorOf("config.duplicate", `Another process is creating ${address} now`, {
     detail: "Another apply of this configuration is running, or another of its provider blocks is the same account.",
     remedies: ["Wait until the other apply has ended. Use one provider block for each account."],
     address,
-  };
+  });
 }
 
 const OTHERWISE =
@@ -205,33 +203,24 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
       : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `An interrupted run created ${kind.noun} ${id} with another ${name}`,
+  return errorOf("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
     detail: `${has} Terraform could not record it, and the provider creates no second one.`,
     remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
     attribute: [name],
-  };
+  });
 }
 
 function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `${kind.noun} ${id}, which an interrupted run created, is ${owner}`,
+  return errorOf("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
     detail: ONE_MANAGER,
     remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
-  };
+  });
 }
 
 function goneSince(kind: Kind, id: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.gone",
-    summary: `${kind.noun} ${id}, which an interrupted run created, no longer exists`,
+  return errorOf("plan.gone", `${kind.noun} ${id}, which an interrupted run created, no longer exists`, {
     detail: "The provider does not order it again automatically: that would raise another invoice.",
     remedies: ["Set another `reference` to order another one."],
     attribute: ["reference"],
-  };
+  });
 }

@@ -22,6 +22,7 @@ import {
   HostformError,
   type JsonObject,
   type ResourceState,
+  warningOf,
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
@@ -118,24 +119,18 @@ async function notAgain(
 ): Promise<Diagnostic | undefined> {
   const expired = kind.expired?.(recorded, account.hostNow());
   if (expired !== undefined) {
-    return {
-      severity: "warning",
-      code: "plan.expired",
-      summary: `${what} is gone and is not created again: ${expired}`,
+    return warningOf("plan.expired", `${what} is gone and is not created again: ${expired}`, {
       remedies: ["Remove it, or set a later `expires_at`."],
-    };
+    });
   }
   const parent = parentOf(kind, recorded);
   const holder = kinds.get(kind.nested?.in ?? "");
   if (parent === undefined || holder === undefined) return undefined;
   const found = await account.find(holder, parent);
   if (found !== undefined && found.phase !== "gone") return undefined;
-  return {
-    severity: "warning",
-    code: "apply.skipped",
-    summary: `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`,
+  return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, {
     remedies: [`Remove both, or restore the ${holder.noun} first.`],
-  };
+  });
 }
 
 /** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
@@ -160,24 +155,18 @@ function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean
 
 /** A replacement by hostform created the new object and could not delete the old one. */
 function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.prevented",
-    summary: `${kind.noun} ${String(id)}, which this one replaced, still exists`,
+  return warningOf("plan.prevented", `${kind.noun} ${String(id)}, which this one replaced, still exists`, {
     detail: "A run of hostform created the new one and could not delete the old one.",
     remedies: [`The next change of this ${kind.noun} deletes it; or delete it in the dashboard.`],
-  };
+  });
 }
 
 /** Terraform shows warnings that have the same summary as one: many objects make one warning. */
 function notListed(kind: Kind, what: string, created: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "account.unlisted",
-    summary: `No list shows a new ${kind.noun} yet`,
+  return warningOf("account.unlisted", `No list shows a new ${kind.noun} yet`, {
     detail: `${what} was created at ${created}. The provider keeps what the state has.`,
     remedies: ["Nothing to do. When `list_lag` is over, a plan shows what the account has."],
-  };
+  });
 }
 
 /**

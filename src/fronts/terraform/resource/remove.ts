@@ -10,7 +10,13 @@ import {
   read,
   settledMark,
 } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  errorOf,
+  HostformError,
+  type JsonObject,
+  type ResourceState,
+} from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { effectNotices, otherHost, settleFirst } from "./notices.ts";
@@ -82,25 +88,23 @@ export async function destroyResource(
 
 /** A 404 is also the answer of another account: only a status shows that an object has ended. */
 function notFound(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `${address} may not be removed: this account does not have ${kind.noun} ${String(attributes.id)}`,
-    detail:
-      'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
-    remedies: [
-      "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
-    ],
-  };
+  return errorOf(
+    "plan.prevented",
+    `${address} may not be removed: this account does not have ${kind.noun} ${String(attributes.id)}`,
+    {
+      detail:
+        'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
+      remedies: [
+        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+      ],
+    },
+  );
 }
 
 /** It leaves the state only when it is suspended: until then the policy is not carried out. */
 function stillSuspending(kind: Kind, prior: JsonObject): Diagnostic {
-  return {
-    severity: "error",
-    code: "apply.waiting",
-    summary: `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`,
+  return errorOf("apply.waiting", `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`, {
     detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
     remedies: ['Run the command again later, or allow more time: `timeouts = { delete = "20m" }`.'],
-  };
+  });
 }
