@@ -6,7 +6,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
-import { type DataSource, type EphemeralResource, FunctionError } from "../index.ts";
+import { type DataSource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { failureOf, refersToPending } from "../resource/notices.ts";
 import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -78,7 +78,7 @@ function sourceOf(name: string): DataSource {
 
 const ephemerals = new Map(ephemeralResources.map((resource) => [resource.name, resource]));
 
-function ephemeralOf(name: string): EphemeralResource {
+function ephemeralOf(name: string): DataSource {
   return ephemerals.get(name) ?? fail("internal", `This provider has no ephemeral resource ${name}`);
 }
 

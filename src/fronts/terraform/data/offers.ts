@@ -189,10 +189,8 @@ function isDomain(name: Value): boolean {
 }
 
 function notADomain(name: Value, at: number): Diagnostic {
-  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name`, {
-    remedies: ["Give names such as acme.example."],
-    attribute: ["domains", at],
-  });
+  const place = { remedies: ["Give names such as acme.example."], attribute: ["domains", at] };
+  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name`, place);
 }
 
 /** The answer for a name: the client asks for each in lower case, once. */

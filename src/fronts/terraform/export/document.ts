@@ -13,7 +13,7 @@ export interface TfDocument {
 /** `resource "hosting_service" "acme" { … }`. */
 export interface TfBlock {
   readonly block: string;
-  readonly labels: readonly string[];
+  readonly labels?: readonly string[];
   /** Lines for people: before the block in HCL, in its `//` in JSON. */
   readonly comments?: readonly string[];
   /** Groups of items, set apart by an empty line. */
@@ -135,7 +135,7 @@ function commentLines(comments: readonly string[] = []): string[] {
   return comments.map((line) => `# ${escapeLine(line)}`.trimEnd());
 }
 
-function blockLines({ block, labels, comments, body }: TfBlock): string[] {
+function blockLines({ block, labels = [], comments, body }: TfBlock): string[] {
   const head = [block, ...labels.map(quotedLiteral)].join(" ");
   const groups = body.filter((group) => group.length > 0);
   const lines = groups.flatMap((group, index) => [...(index > 0 ? [""] : []), ...groupLines(group)]);
@@ -249,7 +249,7 @@ export function renderTfJson({ comments, blocks }: TfDocument): string {
   return `${jsonText(root, 2)}\n`;
 }
 
-function place(parent: Body, { block, labels, comments, body }: TfBlock): void {
+function place(parent: Body, { block, labels = [], comments, body }: TfBlock): void {
   const path = [block, ...labels];
   const last = path.pop() ?? block;
   let at = parent;

@@ -4,7 +4,6 @@ import { readToken, type TokenSource, validToken } from "../../../core/api/token
 import { configOf, providerSettings } from "../../../core/kinds/provider-settings.ts";
 import {
   type AttributePath,
-  type Code,
   type Diagnostic,
   errorOf,
   fail,
@@ -51,10 +50,6 @@ const PROJECT_NAME: Diagnostic = errorOf("config.invalid_value", "project: expec
   attribute: ["project"],
 });
 
-function error(attribute: AttributePath, code: Code, summary: string, fix: string, detail?: string): Diagnostic {
-  return { severity: "error", code, summary, ...(detail !== undefined && { detail }), remedies: [fix], attribute };
-}
-
 const WITHOUT_TOKEN =
   "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.";
 
@@ -67,14 +62,15 @@ function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
       : value;
   if (known === undefined || known === null || hasUnknown(known as Value)) return [];
   if (typeof known === "string" && holdsToken(name, known)) {
-    return [error([name], "config.secret", `"${name}" holds an API token`, WITHOUT_TOKEN)];
+    const remedies = [WITHOUT_TOKEN];
+    return [errorOf("config.secret", `"${name}" holds an API token`, { remedies, attribute: [name] })];
   }
   const parsed = providerSettings.safeParse({ [name]: known });
   if (parsed.success) return [];
   return parsed.error.issues.map(({ path, message }) => {
-    const place = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-    const fix = "Correct the value; the provider's page describes the setting.";
-    return error(place, "config.invalid_value", `${place.join(".")}: ${message}`, fix);
+    const attribute = path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    const remedies = ["Correct the value; the provider's page describes the setting."];
+    return errorOf("config.invalid_value", `${attribute.join(".")}: ${message}`, { remedies, attribute });
   });
 }
 
@@ -85,12 +81,13 @@ function holdsToken(name: string, text: string): boolean {
 
 function tokenErrors(config: ValueObject): Diagnostic[] {
   const [first, second] = TOKENS.filter((name) => given(config, name) !== undefined);
-  const doubled =
-    first === undefined || second === undefined
-      ? []
-      : [error([second], "config.duplicate", `${first} and ${second} both set the API token`, "Set only one of them.")];
+  const found: Diagnostic[] = [];
+  if (second !== undefined) {
+    const summary = `${first} and ${second} both set the API token`;
+    found.push(errorOf("config.duplicate", summary, { remedies: ["Set only one of them."], attribute: [second] }));
+  }
   const token = given(config, "token");
-  return [...doubled, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
+  return [...found, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
 }
 
 /** The client's checks of an address: plain http, credentials in it, other versions of the API. */

@@ -25,6 +25,7 @@ import {
   type ResourceState,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { Note, ProviderSession } from "../index.ts";
 import { type Mark, shownValue } from "./attribute-mapping.ts";
@@ -91,27 +92,24 @@ const OTHERWISE =
 const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
 
 function foreign(kind: Kind, note: Note): Diagnostic {
-  const common = { severity: "error" as const, address: note.address };
+  const { address } = note;
   if (isPendingCreate(note)) {
-    return {
-      ...common,
-      code: "plan.pending",
-      summary: `A create of ${note.address} is pending for another state, or this state has lost it`,
+    const summary = `A create of ${address} is pending for another state, or this state has lost it`;
+    return errorOf("plan.pending", summary, {
       detail: "The project and the natural key are the same there and here.",
       remedies: [
         `Apply there first. If that state is lost: import what was created; if nothing was, \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
       ],
-    };
+      address,
+    });
   }
   const id = String(note.attributes.id);
-  return {
-    ...common,
-    code: "plan.exists",
-    summary: `${note.address} already exists as ${kind.noun} ${id}, which Terraform created`,
+  return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
     detail: `It belongs to another state (another folder, workspace or backend), or this state has lost it. ${ONE_MANAGER}`,
     object: importIdOf(kind, id, note.attributes),
     remedies: [`If it belongs to this state: import it. ${OTHERWISE}`],
-  };
+    address,
+  });
 }
 
 /** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
@@ -178,7 +176,7 @@ export async function adoptEntry(
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
     // A job of the interrupted run may have ended since.
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
-    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+    diagnostics: [warningOf("apply.replayed", summary)],
   };
 }
 

@@ -31,20 +31,15 @@ export function notices(
   const reported = [...diagnostics];
   if (unclear !== undefined) reported.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
   if (awaiting === "job") {
-    reported.push(
-      warningOf("apply.waiting", `A job of the ${kind.noun} is queued and not done yet`, {
-        remedies: ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."],
-      }),
-    );
+    const remedies = ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."];
+    reported.push(warningOf("apply.waiting", `A job of the ${kind.noun} is queued and not done yet`, { remedies }));
   }
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
-    const of = `Invoice ${number ?? id ?? "(unknown)"}${total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`}`;
-    reported.push(
-      warningOf("apply.waiting", `The ${kind.noun} is ordered and waits for the payment of its invoice`, {
-        detail: `${of} was raised.`,
-      }),
-    );
+    const amount = total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`;
+    const detail = `Invoice ${number ?? id ?? "(unknown)"}${amount} was raised.`;
+    const summary = `The ${kind.noun} is ordered and waits for the payment of its invoice`;
+    reported.push(warningOf("apply.waiting", summary, { detail }));
   }
   return reported;
 }
@@ -53,12 +48,9 @@ export function notices(
 export function failureOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
   logError("a call failed", error);
-  return [
-    errorOf("internal", "The provider has a defect", {
-      detail: describeDefect(error).summary,
-      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
-    }),
-  ];
+  const detail = describeDefect(error).summary;
+  const remedies = ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."];
+  return [errorOf("internal", "The provider has a defect", { detail, remedies })];
 }
 
 export function notKnown(kind: Kind): Diagnostic {
@@ -122,16 +114,10 @@ export function notUnderstood(
 export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
   const names = waiting.filter((name) => job === undefined || name !== "suspended");
   if (names.length === 0) return [];
-  return [
-    warningOf(
-      "apply.waiting",
-      isLive ? `Not done yet: ${names.join(", ")} of the ${kind.noun}` : deferredUntilLive(kind, names),
-      {
-        detail: "The state has the declared value, as Terraform requires, with a mark that it is not done.",
-        remedies: [isLive ? "Apply again: the next plan shows it." : `Apply again when the ${kind.noun} is live.`],
-      },
-    ),
-  ];
+  const summary = isLive ? `Not done yet: ${names.join(", ")} of the ${kind.noun}` : deferredUntilLive(kind, names);
+  const detail = "The state has the declared value, as Terraform requires, with a mark that it is not done.";
+  const remedies = [isLive ? "Apply again: the next plan shows it." : `Apply again when the ${kind.noun} is live.`];
+  return [warningOf("apply.waiting", summary, { detail, remedies })];
 }
 
 const deferredUntilLive = (kind: Kind, names: readonly string[]) =>
@@ -173,7 +159,7 @@ export function willSettle(kind: Kind, note: Note): Diagnostic {
   const what = isPendingCreate(note)
     ? `was begun by an interrupted run: the apply finishes it, and creates nothing twice`
     : `was created by an interrupted run as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and creates nothing`;
-  return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
+  return warningOf("apply.replayed", `${note.address} ${what}`);
 }
 
 /** One name is one order: a second resource with it would get the service of the first. */
@@ -193,7 +179,7 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope
       remedies: [
         `If the resource was renamed, add a \`moved\` block. If Terraform has marked it as tainted, \`terraform untaint\` it.${blind ? "" : " If you want two, set another `reference` on the second."}`,
       ],
-      ...(!blind && { attribute: ["reference"] }),
+      attribute: blind ? undefined : ["reference"],
     }),
   ];
 }
@@ -204,12 +190,8 @@ const sameName = (name: string, replacing: Mark["replacing"]) => (replacing?.nam
 export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
   const [first] = names;
   if (first === undefined) return [];
-  return [
-    warningOf("apply.waiting", deferredUntilLive(kind, names), {
-      remedies: ["Apply again when it is live."],
-      attribute: [first],
-    }),
-  ];
+  const remedies = ["Apply again when it is live."];
+  return [warningOf("apply.waiting", deferredUntilLive(kind, names), { remedies, attribute: [first] })];
 }
 
 /** `service 1019 (www.acme.example)`. */
@@ -268,7 +250,7 @@ export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] 
   const names = Object.entries(config).filter(([, value]) => JSON.stringify(value)?.includes(PENDING_CREATE));
   return names.map(([name]) =>
     errorOf("plan.pending", `${name} refers to a resource whose create has no known outcome`, {
-      ...(kind && { detail: `The ${kind.noun} is not created or changed until that create is finished.` }),
+      detail: kind && `The ${kind.noun} is not created or changed until that create is finished.`,
       remedies: ["Apply the resource that it refers to again: that finishes its create."],
       attribute: [name],
     }),

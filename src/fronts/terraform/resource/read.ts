@@ -119,18 +119,16 @@ async function notAgain(
 ): Promise<Diagnostic | undefined> {
   const expired = kind.expired?.(recorded, account.hostNow());
   if (expired !== undefined) {
-    return warningOf("plan.expired", `${what} is gone and is not created again: ${expired}`, {
-      remedies: ["Remove it, or set a later `expires_at`."],
-    });
+    const remedies = ["Remove it, or set a later `expires_at`."];
+    return warningOf("plan.expired", `${what} is gone and is not created again: ${expired}`, { remedies });
   }
   const parent = parentOf(kind, recorded);
   const holder = kinds.get(kind.nested?.in ?? "");
   if (parent === undefined || holder === undefined) return undefined;
   const found = await account.find(holder, parent);
   if (found !== undefined && found.phase !== "gone") return undefined;
-  return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, {
-    remedies: [`Remove both, or restore the ${holder.noun} first.`],
-  });
+  const remedies = [`Remove both, or restore the ${holder.noun} first.`];
+  return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, { remedies });
 }
 
 /** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
@@ -205,7 +203,7 @@ async function readPending(
   return {
     state: withProviderAttributes(kind, attributes, state) as JsonObject,
     mark: { ...settled.private, host: session.host },
-    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+    diagnostics: [warningOf("apply.replayed", summary)],
   };
 }
 

@@ -88,17 +88,14 @@ export async function destroyResource(
 
 /** A 404 is also the answer of another account: only a status shows that an object has ended. */
 function notFound(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  return errorOf(
-    "plan.prevented",
-    `${address} may not be removed: this account does not have ${kind.noun} ${String(attributes.id)}`,
-    {
-      detail:
-        'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
-      remedies: [
-        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
-      ],
-    },
-  );
+  const object = `${kind.noun} ${String(attributes.id)}`;
+  return errorOf("plan.prevented", `${address} may not be removed: this account does not have ${object}`, {
+    detail:
+      'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
+    remedies: [
+      "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+    ],
+  });
 }
 
 /** It leaves the state only when it is suspended: until then the policy is not carried out. */

@@ -177,13 +177,12 @@ export function immutableSinceCreate(
   });
   return [
     ...(isRenamed(kind, made, prior, declared) ? [renamed(what, made)] : []),
-    ...late.map(
-      ([name]): Diagnostic =>
-        errorOf("plan.immutable", `${name} of ${what} cannot be changed`, {
-          detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
-          remedies: ["Remove it from the configuration."],
-          attribute: [name],
-        }),
+    ...late.map(([name]) =>
+      errorOf("plan.immutable", `${name} of ${what} cannot be changed`, {
+        detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
+        remedies: ["Remove it from the configuration."],
+        attribute: [name],
+      }),
     ),
   ];
 }

@@ -13,13 +13,12 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   const exposed = writeOnlyAllowed
     ? []
     : attributesOf(kind).filter(([name, , meta]) => meta.writeOnly && name in declared);
-  const tooOld = exposed.map(
-    ([name]): Diagnostic =>
-      errorOf("terraform.too_old", `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`, {
-        detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
-        remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
-        attribute: [name],
-      }),
+  const tooOld = exposed.map(([name]) =>
+    errorOf("terraform.too_old", `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`, {
+      detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
+      remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
+      attribute: [name],
+    }),
   );
   return [...found, ...tooOld, ...checkTimeouts(config)];
 }
@@ -45,13 +44,11 @@ export function durationMs(text: string): number | undefined {
 /** Checks the `timeouts` of a configuration. */
 export function checkTimeouts({ timeouts }: ValueObject): Diagnostic[] {
   if (!isObject(timeouts)) return [];
-  return Object.entries(timeouts).flatMap(([name, value]): Diagnostic[] => {
+  return Object.entries(timeouts).flatMap(([name, value]) => {
     if (typeof value !== "string" || durationMs(value) !== undefined) return [];
-    return [
-      errorOf("config.invalid_value", `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`, {
-        detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
-        attribute: ["timeouts", name],
-      }),
-    ];
+    return errorOf("config.invalid_value", `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`, {
+      detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
+      attribute: ["timeouts", name],
+    });
   });
 }
