@@ -161,11 +161,8 @@ function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, ex
 }
 
 function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORMS[entry.key]): undefined {
-  context.diags.add(valueSpan(entry), "config.expression", summary, {
-    address: draft.base,
-    attribute: [entry.key],
-    fix,
-  });
+  const remark = { address: draft.base, attribute: [entry.key], fix };
+  context.diags.add(valueSpan(entry), "config.expression", summary, remark);
 }
 
 const FORMS: Readonly<Record<string, string>> = {

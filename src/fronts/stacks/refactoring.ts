@@ -73,8 +73,7 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
     return content.map((value: Typed) => ({ key: String(value.content), value }));
   }
   const summary = "`for_each` must be an object or a known set of strings";
-  context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
-  return undefined;
+  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
 }
 
 /** The address of the instance that adopts; its key may be an expression (`hosting_grant.g[each.key]`). */
@@ -89,10 +88,7 @@ function targetOf(
   const [, base = target, index] = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\[(.+)\]$/s.exec(target) ?? [];
   const parsed = parseAddress(base);
   const draft = drafts.get(base);
-  const refuse = (summary: string, fix: string) => {
-    diags.add(valueSpan(entry), "config.reference", summary, { fix });
-    return undefined;
-  };
+  const refuse = (summary: string, fix: string) => diags.add(valueSpan(entry), "config.reference", summary, { fix });
   if (parsed === undefined)
     return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
   if (draft === undefined)
@@ -142,8 +138,7 @@ function idOf(entry: Entry, each: Each | undefined, context: StackContext): stri
   if (typeof value === "string" && value !== "") return value;
   const summary = "The `id` of an `import` must be a known string";
   const fix = "Write the id of the object in the API.";
-  context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
-  return undefined;
+  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
 }
 
 /** The part of a `for_each` that its keys come from: of a map only its form. */
@@ -217,13 +212,10 @@ function addressIn(
   const entry = block.body.entries.get(key);
   if (entry === undefined) {
     const fix = `Write \`"${key}": "hosting_service.NAME"\`.`;
-    diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
-    return undefined;
+    return diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
   }
   const text = literalText(entry, diags);
   if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
-  diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", {
-    fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
-  });
-  return undefined;
+  const fix = "Write an address such as hosting_service.acme, without `${}`; modules are not supported.";
+  return diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", { fix });
 }

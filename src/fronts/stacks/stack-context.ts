@@ -81,6 +81,7 @@ export interface Expansion {
 export interface Instance {
   readonly expansion: Expansion;
   readonly key: string | number | undefined;
+  readonly address: string;
 }
 
 /** The address of an instance. */

@@ -46,11 +46,13 @@ export function readVariables(
 function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], diags: DiagnosticCollector): void {
   if (from.startsWith("TF_VAR_")) return;
   const summary = `The stack declares no variable "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, names))}`;
-  const detail = `A value for it is given by ${from}.`;
-  if (from === "-var")
-    diags.add(undefined, "config.variable", summary, { detail, fix: "Remove it, or correct the name." });
-  else
-    diags.warn(undefined, "config.variable", summary, { detail, fix: "Remove it from the file, or correct the name." });
+  const [detail, flag] = [`A value for it is given by ${from}.`, from === "-var"];
+  const remark = {
+    detail,
+    fix: flag ? "Remove it, or correct the name." : "Remove it from the file, or correct the name.",
+  };
+  if (flag) diags.add(undefined, "config.variable", summary, remark);
+  else diags.warn(undefined, "config.variable", summary, remark);
 }
 
 function readVariable(
@@ -172,17 +174,15 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
   const message = entries.get("error_message");
   if (condition === undefined || message === undefined) {
     const fix = 'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.';
-    const summary = "`validation` needs `condition` and `error_message`";
-    diags.add(span, "config.missing_attribute", summary, { fix });
+    diags.add(span, "config.missing_attribute", "`validation` needs `condition` and `error_message`", { fix });
     return;
   }
   const result = validationValue(condition, context);
   if (result === undefined) return;
   if (typeof result.value !== "boolean") {
     const summary = `The condition of the variable "${name}" is neither true nor false`;
-    diags.add(valueSpan(condition), "config.expression", summary, {
-      fix: "Use only the variable itself, other variables, and locals that do not depend on the account.",
-    });
+    const fix = "Use only the variable itself, other variables, and locals that do not depend on the account.";
+    diags.add(valueSpan(condition), "config.expression", summary, { fix });
     return;
   }
   if (result.value) return;

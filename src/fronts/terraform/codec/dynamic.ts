@@ -31,7 +31,7 @@ export function decodeDynamic(value: DynamicValue | undefined, attributes: Attri
  * @throws HostformError `internal` for what does not fit the schema.
  */
 export function encodeDynamic(value: ValueObject | null, attributes: Attributes): DynamicValue {
-  return create(DynamicValueSchema, { msgpack: pack(value === null ? null : writeObject(value, attributes)) });
+  return create(DynamicValueSchema, { msgpack: writing(() => value && writeObject(value, attributes)) });
 }
 
 /** One value of a type, from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
@@ -41,14 +41,33 @@ export function decodeValue(bytes: Uint8Array, type: SchemaType): Value {
 
 /** The inverse of {@link decodeValue}: what a function returns. @throws HostformError `internal`. */
 export function encodeValue(value: Value, type: SchemaType): Uint8Array {
-  return pack(writeValue(value, type));
+  return writing(() => writeValue(value, type));
+}
+
+function writing(tree: () => unknown): Uint8Array {
+  try {
+    return pack(tree());
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    return fail("internal", `The provider made a value that does not fit its schema: ${formatPath(error.path)}`, {
+      detail: `Expected ${error.expected}.`,
+      remedies: ["Report it with the command and its output."],
+    });
+  }
 }
 
 function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Mismatch) return unusable(error);
+    if (error instanceof Mismatch) {
+      const { path, expected, found } = error;
+      const name = path.length === 0 ? "The value" : formatPath(path);
+      return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
+        remedies: [`Set it to ${expected}.`],
+        attribute: path.length > 0 ? path : undefined,
+      });
+    }
     const words = error instanceof Error ? error.message : "";
     if (words.includes("__proto__")) {
       return fail("config.invalid_value", "A map has the key __proto__, which the provider cannot send", {
@@ -62,14 +81,6 @@ function reading<T>(read: () => T): T {
       ],
     });
   }
-}
-
-function unusable({ path, expected, found }: Mismatch): never {
-  const name = path.length === 0 ? "The value" : formatPath(path);
-  return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
-    remedies: [`Set it to ${expected}.`],
-    ...(path.length > 0 && { attribute: path }),
-  });
 }
 
 /**
@@ -107,6 +118,6 @@ function unreadable(what: string, path: AttributePath): never {
     remedies: [
       "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
     ],
-    ...(path.length > 0 && { attribute: path }),
+    attribute: path.length > 0 ? path : undefined,
   });
 }

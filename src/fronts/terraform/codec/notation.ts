@@ -1,6 +1,6 @@
 /** The encodings on the wire: MessagePack, JSON, and numbers with all their digits. */
 import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
-import { UNKNOWN } from "../../../core/model/index.ts";
+import { canonicalDecimal, UNKNOWN } from "../../../core/model/index.ts";
 
 /** Any extension is an unknown value: a newer Terraform may send its bounds, which the provider does not use. */
 class UnknownCodec extends ExtensionCodec {
@@ -52,8 +52,8 @@ export function numberOf(raw: number | bigint | string): number | undefined {
   const value = Number(raw);
   if (Number.isSafeInteger(value) && typeof raw === "number") return value + 0; // no -0
   // A double has more digits than JavaScript writes: 100 of them show whether it is exactly the written number.
-  const given = decimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
-  return given !== undefined && given === decimal(String(value)) ? value + 0 : undefined;
+  const given = canonicalDecimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
+  return given !== undefined && given === canonicalDecimal(String(value)) ? value + 0 : undefined;
 }
 
 /**
@@ -64,19 +64,4 @@ export function numberOf(raw: number | bigint | string): number | undefined {
 export function wireNumber(value: number): number | string {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number in Terraform`);
   return Number.isSafeInteger(value) ? value : String(value);
-}
-
-const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?$/;
-
-/** One notation for each number: sign, digits without zeros at either end, exponent of the last digit. */
-function decimal(text: string): string | undefined {
-  const match = DECIMAL.exec(text);
-  if (match === null) return undefined;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
-  const written = whole + fraction;
-  if (written === "") return undefined;
-  const digits = written.replace(/0+$/, "");
-  const power = Number(exponent) - fraction.length + (written.length - digits.length);
-  const significant = digits.replace(/^0+/, "");
-  return significant === "" ? "0" : `${sign === "-" ? "-" : ""}${significant}e${power}`;
 }
