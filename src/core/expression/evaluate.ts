@@ -3,7 +3,7 @@ import { at, descend, forOf, splat } from "./access.ts";
 import { ErrorCollector, EvalContext } from "./context.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
 import { binary, conditional, joinOf, objectOf, templateOf, unary } from "./operators.ts";
-import { guarded, placed, Refusal } from "./refusal.ts";
+import { attempt, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { isSequence, typeName } from "./types.ts";
 import {
@@ -98,12 +98,12 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
 
 /** Terraform checks names before it evaluates anything, so `try` does not ignore wrong ones. */
 function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Names["resolve"]> {
-  try {
-    return names.resolve(traversal);
-  } catch (error) {
-    if (error instanceof ExpressionError) throw new Refusal(error.message, error.offset, error.path);
-    throw error;
-  }
+  return attempt(
+    () => names.resolve(traversal),
+    ({ message, offset, path }) => {
+      throw new Refusal(message, offset, path);
+    },
+  );
 }
 
 function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Typed {

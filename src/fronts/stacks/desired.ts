@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   evaluate,
   isSecret,
@@ -26,7 +27,7 @@ import { rangeOf } from "../source/source.ts";
 import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, KEYS, literalFlag, literalText, literalTexts } from "./blocks.ts";
 import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
-import { attempt, attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
+import { attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
 import { checkDependsOn, checkNames } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 

@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   convert,
   type Expression,
@@ -73,16 +74,6 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
     reportExpression(error, tree, diags, remark);
     return undefined;
   });
-}
-
-/** The result of a computation, or of `instead` after an error in an expression. */
-export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError) => U): T | U {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof ExpressionError) return instead(error);
-    throw error;
-  }
 }
 
 /** Reports an error in an expression at its place. */

@@ -1,11 +1,11 @@
-import { isSecret, type Typed, toValue } from "../../core/expression/index.ts";
+import { attempt, isSecret, type Typed, toValue } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import { UNKNOWN } from "../../core/model/index.ts";
 import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
-import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
+import { type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
 import { checkNames, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 

@@ -1,4 +1,5 @@
 import {
+  attempt,
   convert,
   evaluate,
   fromValue,
@@ -21,7 +22,7 @@ import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
-import { attempt, compile, evaluated, reportExpression } from "./expressions.ts";
+import { compile, evaluated, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 

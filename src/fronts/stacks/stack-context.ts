@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   type Expression,
   evaluate,
@@ -8,12 +9,12 @@ import {
   type Names,
   object,
   type PlacedTraversal,
+  placed,
   type Traversal,
   type TraversalStep,
   type Typed,
   tuple,
 } from "../../core/expression/index.ts";
-import { placed } from "../../core/expression/refusal.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
   type EvalScope,
@@ -26,7 +27,7 @@ import {
 } from "../../core/model/index.ts";
 import type { Block } from "./blocks.ts";
 import type { BlockDraft } from "./draft.ts";
-import { attempt, type Compiled, MISSING, schemaObject } from "./expressions.ts";
+import { type Compiled, MISSING, schemaObject } from "./expressions.ts";
 import type { Declared } from "./references.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 

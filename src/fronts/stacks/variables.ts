@@ -1,4 +1,5 @@
 import {
+  attempt,
   callIn,
   convert,
   evaluate,
@@ -14,7 +15,7 @@ import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.
 import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
-import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
+import { compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
