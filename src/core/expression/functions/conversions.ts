@@ -72,25 +72,6 @@ const HINTS: Readonly<Record<string, string>> = {
   number: "; given string must be a decimal representation of a number",
 };
 
-/** The first argument that is neither null nor an empty string. */
-const coalesce: Definition = {
-  parameters: [],
-  rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
-  result(args) {
-    const type = unify(args.map((arg) => arg.type));
-    if (type === undefined) throw new CallError("all arguments must have the same type");
-    return type;
-  },
-  run(args, type) {
-    for (const arg of args) {
-      const value = convert(arg, type);
-      if (!isKnown(value)) return unknown(type);
-      if (value.content !== null && !(type === "string" && value.content === "")) return value;
-    }
-    throw new CallError("no non-null, non-empty-string arguments");
-  },
-};
-
 /** Characters with a meaning in HTML, and JavaScript's line separators, are escaped. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
@@ -121,40 +102,59 @@ export function writtenJson(typed: Typed): string {
   }
 }
 
-const jsonencode: Definition = {
-  parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
-  result: "string",
-  run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
-};
-
-const jsondecode: Definition = {
-  parameters: [textArg("str")],
-  result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
-  run: ([given = NOTHING]) => decoded(textOf(given)),
-};
-
 const sameAsFirst: Definition["result"] = ([given = NOTHING]) => given.type;
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
-  coalesce,
+  /** The first argument that is neither null nor an empty string. */
+  coalesce: {
+    parameters: [],
+    rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
+    result(args) {
+      const type = unify(args.map((arg) => arg.type));
+      if (type === undefined) throw new CallError("all arguments must have the same type");
+      return type;
+    },
+    run(args, type) {
+      for (const arg of args) {
+        const value = convert(arg, type);
+        if (!isKnown(value)) return unknown(type);
+        if (value.content !== null && !(type === "string" && value.content === "")) return value;
+      }
+      throw new CallError("no non-null, non-empty-string arguments");
+    },
+  },
+
   issensitive: {
     parameters: [anything],
     result: "bool",
     // Of an unknown value it is known only after apply.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
-  jsondecode,
-  jsonencode,
+
+  jsondecode: {
+    parameters: [textArg("str")],
+    result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
+    run: ([given = NOTHING]) => decoded(textOf(given)),
+  },
+
+  jsonencode: {
+    parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
+    result: "string",
+    run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
+  },
+
   nonsensitive: {
     parameters: [anything],
     result: sameAsFirst,
     run: ([given = NOTHING]) => bare(given),
   },
+
   sensitive: {
     parameters: [anything],
     result: sameAsFirst,
     run: ([given = NOTHING]) => secretIf(given, true),
   },
+
   tobool: conversion("bool"),
   tolist: conversion({ list: "any" }),
   tomap: conversion({ map: "any" }),
