@@ -3,8 +3,7 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, errorOf, fail, type JsonObject } from "../../../core/model/index.ts";
-import type { Attributes } from "../../../core/model/schema.ts";
+import { type Attributes, type Diagnostic, errorOf, fail, type JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,

@@ -1,5 +1,4 @@
-import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   duplicate,

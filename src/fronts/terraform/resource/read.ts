@@ -1,5 +1,4 @@
-import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, ReadSettings } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds, type ReadSettings } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
