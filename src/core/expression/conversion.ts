@@ -50,8 +50,13 @@ export function convert(typed: Typed, type: Type): Typed {
   const given = withDefaults(typed, type);
   if (sameType(given.type, withoutOptional(type))) return given;
   const found = conversion(given.type, type);
-  if (found === undefined) throw new ExpressionError(mismatch(given.type, type), 0);
+  if (found === undefined) throw new ExpressionError(mismatch(given.type, type));
   return found(given);
+}
+
+/** Converts as {@link convert} does. An error is replaced; a refusal is not. */
+export function convertOr(typed: Typed, type: Type, replace: (error: ExpressionError) => Error): Typed {
+  return replacingErrors(() => convert(typed, type), replace);
 }
 
 /** The error message for a type that cannot be converted to the wanted one. */
@@ -93,7 +98,7 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
     if (value.secret !== true) return convertKnown(value);
     // An error shows nothing of a secret, not even the keys of a map.
-    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`, 0);
+    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`);
     return replacingErrors(() => secretIf(convertKnown(bare(value)), true), hidden);
   };
 }
@@ -131,7 +136,7 @@ function primitive(from: Type, to: Type): Conversion | undefined {
 
 function textToNumber({ content }: Typed): Typed {
   const parsed = parseNumber(String(content));
-  if (parsed === undefined) throw new ExpressionError("a number is required", 0);
+  if (parsed === undefined) throw new ExpressionError("a number is required");
   return number(parsed);
 }
 
@@ -140,7 +145,7 @@ function textToBool({ content }: Typed): Typed {
   if (content === "false" || content === "0") return bool(false);
   const lower = String(content).toLowerCase();
   const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
-  throw new ExpressionError(`a bool is required${hint}`, 0);
+  throw new ExpressionError(`a bool is required${hint}`);
 }
 
 /** The conversions of the parts of a value, by their places. */
@@ -235,9 +240,9 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
       [...wanted].map(([name, type]) => {
         const item = entries.get(name);
         if (item === undefined && isOptional(to, name)) return [name, nullOf(withoutOptional(type))];
-        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`, 0);
+        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`);
         const part = parts.get(name);
-        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`, 0);
+        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`);
         return [name, within(`attribute "${name}"`, () => part(item))];
       }),
     );
@@ -255,7 +260,7 @@ function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]]
   const parts = common && each(types.entries(), () => common);
   // With a common type that contains `any`, they may still differ.
   const made = parts && uniform(values.map((value, i) => parts(i)(value)));
-  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
+  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`);
   return made;
 }
 
@@ -352,7 +357,7 @@ export function toValue(typed: Typed): Value {
   const plain = (part: Typed, secret: boolean): Value => {
     const hidden = secret || part.secret === true;
     parts += 1;
-    if (parts > MOST_PARTS) throw new Refusal("the value is too large", 0);
+    if (parts > MOST_PARTS) throw new Refusal("the value is too large");
     const { content } = part;
     if (isUnknown(content)) return UNKNOWN;
     if (content instanceof Map)
@@ -363,7 +368,7 @@ export function toValue(typed: Typed): Value {
     if (exact === undefined) {
       const digits = formatNumber(content as unknown as Decimal);
       const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
-      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`, 0);
+      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`);
     }
     return exact;
   };

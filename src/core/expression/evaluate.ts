@@ -140,9 +140,9 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   const value = name.includes("::") ? context.names.call?.(name, args) : callFunction(name, args);
   if (value !== undefined) return value;
   if (KNOWN_ELSEWHERE.has(name))
-    throw new Refusal("this function of Terraform is not supported; compute the value in code", 0);
+    throw new Refusal("this function of Terraform is not supported; compute the value in code");
   const near = didYouMean(name, [...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
-  throw new Refusal(`there is no such function.${near}`, 0);
+  throw new Refusal(`there is no such function.${near}`);
 }
 
 /** The values of the arguments; undefined after an error in one, or when their number is unknown. */

@@ -51,7 +51,6 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
     if (operator === "/" && !whole && !hasLiteral(node) && b.digits !== 0n && !dividesEvenly(a, b))
       throw new Refusal(
         "the quotient is no finite decimal, and Terraform's rounding depends on where the numbers come from; use floor, ceil or another divisor",
-        0,
       );
     return arithmetic(operator, a, b);
   });
@@ -234,7 +233,7 @@ function together(context: EvalContext, values: readonly (readonly [Typed, offse
     const converted = context.converted(value, "string", offset, "this cannot be part of a string: ");
     return String(converted?.content ?? "");
   });
-  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);
+  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long");
   const known = values.every(([value]) => isKnown(value));
   return secretIf(known ? text(texts.join("")) : unknown("string"), ...values.map(([value]) => value.secret));
 }

@@ -82,7 +82,7 @@ function scalar(value: null | boolean | number) {
   if (typeof value === "boolean") return bool(value);
   caughtNumber(value, 0);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`, 0);
+    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`);
   return number(decimalOf(value));
 }
 

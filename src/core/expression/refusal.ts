@@ -39,7 +39,7 @@ export function guarded<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof RangeError) throw new Refusal("the expression or a value in it is nested too deeply", 0);
+    if (error instanceof RangeError) throw new Refusal("the expression or a value in it is nested too deeply");
     throw error;
   }
 }

@@ -76,6 +76,14 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
   });
 }
 
+/** The plain value, converted to a type; null where it has none. */
+export function plainValue(typed: Typed, type: Type = typed.type): Value {
+  return attempt(
+    () => toValue(convert(typed, type)),
+    () => null,
+  );
+}
+
 /** Reports an error in an expression at its place. */
 export function reportExpression(
   { message, path, offset }: ExpressionError,
@@ -208,6 +216,6 @@ function typedAttribute(name: string, value: Value, type: Attribute["type"]): Ty
   if (value === UNKNOWN) return { type: typeOfAttribute(type), content: UNKNOWN };
   const read = () => fromValue(value, constraintOf(type));
   return attempt(read, ({ message }) => {
-    throw new ExpressionError(`${name} has the wrong type: ${message}`, 0);
+    throw new ExpressionError(`${name} has the wrong type: ${message}`);
   });
 }

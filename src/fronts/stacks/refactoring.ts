@@ -1,6 +1,5 @@
 import {
   attempt,
-  convert,
   evaluate,
   fromValue,
   isSecret,
@@ -22,7 +21,7 @@ import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
-import { compile, evaluated, reportExpression } from "./expressions.ts";
+import { compile, evaluated, plainValue, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 
@@ -120,7 +119,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Sta
     return isRefusedSecret("The key of the address", typed, entry, context) ? undefined : { value: toValue(typed) };
   };
   const known = attempt(read, ({ message }) => {
-    reportExpression(new ExpressionError(message, 0), entry.value, diags);
+    reportExpression(new ExpressionError(message), entry.value, diags);
     return undefined;
   });
   if (typeof known?.value === "string" || typeof known?.value === "number") return known.value;
@@ -132,10 +131,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Sta
 function idOf(entry: Entry, each: Each | undefined, context: StackContext): string | undefined {
   const typed = evaluatedEntry(entry, each, context);
   if (typed === undefined || isRefusedSecret("The `id`", typed, entry, context)) return undefined;
-  const value = attempt(
-    () => toValue(convert(typed, "string")),
-    () => null,
-  );
+  const value = plainValue(typed, "string");
   if (typeof value === "string" && value !== "") return value;
   const summary = "The `id` of an `import` must be a known string";
   const fix = "Write the id of the object in the API.";

@@ -224,7 +224,7 @@ export class StackContext implements Declared {
     }
     if (root === "each") return this.#each(instance, steps, text, scope);
     if (root === "count" && first === "index") {
-      if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``, 0);
+      if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``);
       return { value: fromValue(instance.key), used: 1 };
     }
     // Terraform runs in the folder of the stack.
@@ -242,7 +242,7 @@ export class StackContext implements Declared {
     text: string,
     scope: EvalScope,
   ): Resolved | undefined {
-    if (typeof instance?.key !== "string") throw new ExpressionError(`${text} is only valid with \`for_each\``, 0);
+    if (typeof instance?.key !== "string") throw new ExpressionError(`${text} is only valid with \`for_each\``);
     if (first === "key") return { value: fromValue(instance.key), used: 1 };
     return first === "value" ? { value: this.#element(instance.expansion, instance.key, scope), used: 1 } : undefined;
   }
@@ -339,6 +339,6 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
-  if (value === undefined) throw new ExpressionError(`${address} is not known`, 0);
+  if (value === undefined) throw new ExpressionError(`${address} is not known`);
   return schemaObject(expansion.draft.schema, value, scope.secrets?.(address));
 }

@@ -130,7 +130,7 @@ function defaultOf(
 /** A given text is evaluated, and may contain neither names nor calls: Terraform refuses them. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
-  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here", 0);
+  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here");
   return evaluate(expression, { resolve: () => undefined });
 }
 

@@ -57,7 +57,7 @@ function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine
       const converted = args.map((arg) => convert(arg, type));
       const [first] = converted.filter((arg) => elementsOf(arg).length > 0);
       if (first !== undefined && converted.some((arg) => elementsOf(arg).length > 0 && !sameType(arg.type, first.type)))
-        throw new Refusal("sets whose elements have different types are not supported", 0);
+        throw new Refusal("sets whose elements have different types are not supported");
       const sets = converted.map(elementsOf);
       return set(elementType(type), sets.reduce(combine));
     },
@@ -175,14 +175,14 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
       const types = tupleTypes(element);
       const sizes = args.map((arg) => elementsOf(arg).length);
       if (sizes.reduce((all, size) => all * size, 1) > LARGEST_PRODUCT)
-        throw new Refusal(`setproduct() of more than ${LARGEST_PRODUCT} combinations is not supported`, 0);
+        throw new Refusal(`setproduct() of more than ${LARGEST_PRODUCT} combinations is not supported`);
       const rows = args.reduce<readonly (readonly Typed[])[]>(
         (found, arg, i) =>
           found.flatMap((row) => elementsOf(arg).map((item) => [...row, convert(item, types[i] ?? "any")])),
         [[]],
       );
       if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
-        throw new Refusal("setproduct() of values whose types differ is not supported", 0);
+        throw new Refusal("setproduct() of values whose types differ is not supported");
       const made = rows.map((row) => ({ ...tuple(row), type: element }));
       return shapeOf(type) === "list" ? list(element, made) : set(element, made);
     },

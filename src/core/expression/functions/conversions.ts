@@ -1,7 +1,7 @@
-import { canConvert, convert, unify } from "../conversion.ts";
+import { canConvert, convert, convertOr, unify } from "../conversion.ts";
 import { JsonError, type JsonMaker, readJson } from "../json.ts";
 import { formatNumber, parseNumber, ZERO } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import { sameType, shapeOf, typeName } from "../types.ts";
 import {
   bare,
@@ -61,7 +61,7 @@ function conversion(wanted: Type): Definition {
         const what = hint === undefined ? typeName(type) : JSON.stringify(content);
         return new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${message}`}`);
       };
-      return replacingErrors(() => convert(given, wanted), failure);
+      return convertOr(given, wanted, failure);
     },
   };
 }
@@ -177,7 +177,7 @@ function decoded(document: string): Typed {
     const { offset, trailing } = error;
     // Some versions of Terraform ignore an extra closing bracket.
     if (trailing && /[\]}]/.test(document[offset] ?? ""))
-      throw new Refusal("JSON with an extra closing bracket is not supported", 0);
+      throw new Refusal("JSON with an extra closing bracket is not supported");
     if (trailing) throw new CallError("extraneous data after JSON object");
     throw new CallError(`the text is not valid JSON: error at character ${offset + 1}`);
   }
@@ -185,7 +185,7 @@ function decoded(document: string): Typed {
 
 const TYPED: JsonMaker<Typed> = {
   enter(depth) {
-    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`, 0);
+    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`);
   },
   number: (digits) => number(parseNumber(digits) ?? ZERO),
   leaf: (value) => (value === null ? nullOf("any") : typeof value === "string" ? text(value) : bool(value)),
@@ -197,7 +197,6 @@ const TYPED: JsonMaker<Typed> = {
       if (before !== undefined && !sameType(before, value.type))
         throw new Refusal(
           `duplicate property ${JSON.stringify(normal(key))} in a JSON object, with values of different types`,
-          0,
         );
       types.set(normal(key), value.type);
     }

@@ -45,7 +45,7 @@ function offsetText({ offset }: Moment, between: string): string {
 function timestamp(at: Moment): string {
   const clock = clockOf(at);
   if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999)
-    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported", 0);
+    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported");
   return clock.toISOString().slice(0, 19) + (at.offset === 0 ? "Z" : offsetText(at, ":"));
 }
 
@@ -73,7 +73,7 @@ function duration(written: string): bigint {
     const [all = "", whole = "", fraction = "", unit = ""] = match ?? [];
     if (match === null || whole + fraction === "")
       throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
-    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`, 0);
+    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`);
     const size = UNITS[unit] ?? 0;
     // As in Terraform, fractions are computed in floating point.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));

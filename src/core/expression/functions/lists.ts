@@ -64,7 +64,7 @@ function bounds(given: Typed, start: Typed, end: Typed): readonly [number, numbe
 function wrapped(index: Typed, count: number): number {
   if (count === 0) throw new CallError("cannot use element function with an empty list");
   const at = integerIn(index, undefined, "invalid index: ");
-  if (at < 0) throw new Refusal("element() with a negative index is not supported", 0);
+  if (at < 0) throw new Refusal("element() with a negative index is not supported");
   return at % count;
 }
 

@@ -1,6 +1,6 @@
-import { convert } from "../conversion.ts";
+import { convertOr } from "../conversion.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import { shapeOf } from "../types.ts";
 import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../value.ts";
 import {
@@ -56,12 +56,7 @@ const SUMMABLE = "argument must be list, set, or tuple of number values";
 
 function summand(item: Typed): Decimal {
   if (item.content === null) throw new ArgumentError(0, SUMMABLE);
-  return decimalIn(
-    replacingErrors(
-      () => convert(item, "number"),
-      () => new ArgumentError(0, SUMMABLE),
-    ),
-  );
+  return decimalIn(convertOr(item, "number", () => new ArgumentError(0, SUMMABLE)));
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -109,7 +104,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
         const result = base ** power;
         if (BigInt.asIntN(54, result) === result) return whole(result);
       }
-      throw new Refusal("pow() is supported only for whole numbers, up to a result of 9007199254740991", 0);
+      throw new Refusal("pow() is supported only for whole numbers, up to a result of 9007199254740991");
     },
   },
 

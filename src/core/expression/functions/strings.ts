@@ -147,7 +147,7 @@ const NEWER_MARKS =
 export function charactersOf(text: string): readonly string[] {
   if (ASCII.test(text)) return text.split("");
   if (NEWER_MARKS.test(text))
-    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported", 0);
+    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported");
   return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) =>
     segment.length > 1 ? segment.split(CONJUNCT) : [segment],
   );
@@ -172,8 +172,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     run([spaces = NOTHING, subject = NOTHING]) {
       const count = integerIn(spaces);
       if (count < 0) throw new CallError("the count of spaces must not be negative");
-      if (count > LARGEST_INDENT)
-        throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`, 0);
+      if (count > LARGEST_INDENT) throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`);
       return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
     },
   },
