@@ -93,7 +93,10 @@ function formatted(template: string, args: readonly Typed[]): string {
     if (until < 0) break;
     PART.lastIndex = until;
     const match = PART.exec(template);
-    if (match === null) throw unreadable(template, until);
+    if (match === null) {
+      const start = JSON.stringify(template.slice(until, until + 10));
+      throw new CallError(`invalid format string: ${start} at offset ${until}`);
+    }
     at = PART.lastIndex;
     const [raw, percent, flags = "", width, precision, index, mode = ""] = match;
     if (percent !== undefined) {
@@ -127,10 +130,6 @@ function sized(digits: string | undefined): number | undefined {
   if (Number(digits) > LARGEST)
     throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`);
   return Number(digits);
-}
-
-function unreadable(template: string, at: number): CallError {
-  return new CallError(`invalid format string: ${JSON.stringify(template.slice(at, at + 10))} at offset ${at}`);
 }
 
 function written(verb: Verb, arg: Typed): string {

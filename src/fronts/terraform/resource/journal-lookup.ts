@@ -17,7 +17,7 @@ import {
   type Diagnostic,
   equal,
   errorOf,
-  HostformError,
+  fail,
   hasUnknown,
   type Json,
   type JsonObject,
@@ -31,18 +31,16 @@ import type { Note, ProviderSession } from "../index.ts";
 import { type Mark, shownValue } from "./attribute-mapping.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
-/** What the journal has under a name. */
-interface ActiveEntry {
-  readonly note?: Note;
-  /** It was created, or begun, for another state (folder, workspace, backend). */
-  readonly elsewhere?: Diagnostic;
-}
-
 /**
  * What the journal has under a name. An entry of another state whose object has ended is removed.
+ * @returns `elsewhere` where it was created, or begun, for another state (folder, workspace, backend).
  * @throws ApiError when the account cannot be read.
  */
-export async function activeEntry(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<ActiveEntry> {
+export async function activeEntry(
+  kind: Kind,
+  name: string | undefined,
+  scope: ProviderScope,
+): Promise<{ note?: Note; elsewhere?: Diagnostic }> {
   if (name === undefined) return {};
   const { journal } = scope.session;
   const note = journal.get(kind.type, name);
@@ -161,16 +159,25 @@ export async function adoptEntry(
   const { found, hasEnded } = await findEntryObject(kind, noted, scope);
   if (hasEnded) {
     if (kind.creation === "listable") return undefined;
-    throw new HostformError([goneSince(kind, id)]);
+    fail("plan.gone", `${kind.noun} ${id}, which an interrupted run created, no longer exists`, {
+      detail: "The provider does not order it again automatically: that would raise another invoice.",
+      remedies: ["Set another `reference` to order another one."],
+      attribute: ["reference"],
+    });
   }
   const edited = attributesOf(kind).find(([name, , meta]) => {
     const isFixed = meta.change === "immutable" || meta.change === "replace";
     const becomes: Value = planned[name] ?? null;
     return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
   });
-  if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
+  if (edited !== undefined) refuseEdited(kind, noted, edited[0]);
   const owner = scope.claimObject(resource, kind, noted.attributes);
-  if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
+  if (owner !== undefined) {
+    fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
+      detail: ONE_MANAGER,
+      remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
+    });
+  }
   const summary = `Adopted ${kind.noun} ${id}, which an interrupted run created; nothing new was created`;
   return {
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
@@ -193,7 +200,7 @@ export async function settledByNow(
 
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;
 
-function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
+function refuseEdited(kind: Kind, noted: ResourceState, name: string): never {
   const { attributes } = noted;
   const id = String(attributes.id);
   const was = notedValue(noted, name);
@@ -201,24 +208,9 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
       : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
-  return errorOf("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
+  fail("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
     detail: `${has} Terraform could not record it, and the provider creates no second one.`,
     remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
     attribute: [name],
-  });
-}
-
-function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
-  return errorOf("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
-    detail: ONE_MANAGER,
-    remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
-  });
-}
-
-function goneSince(kind: Kind, id: string): Diagnostic {
-  return errorOf("plan.gone", `${kind.noun} ${id}, which an interrupted run created, no longer exists`, {
-    detail: "The provider does not order it again automatically: that would raise another invoice.",
-    remedies: ["Set another `reference` to order another one."],
-    attribute: ["reference"],
   });
 }

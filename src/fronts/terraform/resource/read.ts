@@ -24,17 +24,10 @@ import {
   warningOf,
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./journal-lookup.ts";
 import { otherHost, shownLater } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
-
-interface ReadAnswer {
-  /** Null: the object is gone, and Terraform may recreate it. */
-  readonly state: JsonObject | null;
-  readonly mark: Mark;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** The status that is recorded of a paid object which the API no longer knows. */
 export const GONE = "gone";
@@ -52,12 +45,7 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
  * order it again. A pending create is adopted where the account certainly shows what it created.
  * @throws ApiError when the account cannot be read.
  */
-export async function readResource(
-  kind: Kind,
-  state: JsonObject,
-  mark: Mark,
-  scope: ProviderScope,
-): Promise<ReadAnswer> {
+export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
   const { journal, host } = scope.session;
   const name = nameOf(kind, state);
   const noted = name === undefined ? undefined : journal.get(kind.type, name);
@@ -186,13 +174,8 @@ function withoutWaiting(
 }
 
 /** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
-async function readPending(
-  kind: Kind,
-  state: JsonObject,
-  prior: PendingCreate,
-  scope: ProviderScope,
-): Promise<ReadAnswer> {
-  const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
+async function readPending(kind: Kind, state: JsonObject, prior: PendingCreate, scope: ProviderScope): Promise<Answer> {
+  const left: Answer = { state, mark: prior.private, diagnostics: [] };
   if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
   const { account, session } = scope;
   const settled = await settledByAccount(account, kind, prior);
