@@ -42,7 +42,6 @@ export type TraversalStep = string | number;
 export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
-  /** The static ones. */
   readonly steps: readonly TraversalStep[];
   /** As written. */
   readonly text: string;

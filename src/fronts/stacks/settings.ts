@@ -5,6 +5,7 @@ import {
   type Attribute,
   type Backend,
   hasUnknown,
+  holdsToken,
   isName,
   isObject,
   isProjectName,
@@ -13,7 +14,7 @@ import {
   type Value,
 } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { backendOfEntry, checkedSetting, holdsToken, projectNameRemark } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting, projectNameRemark } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, BACKENDS, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";

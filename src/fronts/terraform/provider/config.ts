@@ -9,9 +9,9 @@ import {
   fail,
   HostformError,
   hasUnknown,
+  holdsToken,
   isObject,
   isProjectName,
-  looksLikeToken,
   type ProviderConfig,
   type Value,
   type ValueObject,
@@ -72,11 +72,6 @@ function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
     const remedies = ["Correct the value; the provider's page describes the setting."];
     return errorOf("config.invalid_value", `${attribute.join(".")}: ${message}`, { remedies, attribute });
   });
-}
-
-/** A token in place of its variable's name, or inside the address. */
-function holdsToken(name: string, text: string): boolean {
-  return name === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, name === "token_env");
 }
 
 function tokenErrors(config: ValueObject): Diagnostic[] {

@@ -108,7 +108,6 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
   return typeof text === "string" ? durationMs(text) : undefined;
 }
 
-/** The limit that `timeouts` sets for an operation. */
 interface Limit {
   /** No request leaves after it, in milliseconds since the epoch. */
   readonly until: number;

@@ -133,7 +133,6 @@ const origin = (made: string | undefined, { session }: ProviderScope): Mark => (
   ...(made !== undefined && { made }),
 });
 
-/** The change for the lifecycle. */
 function changeOf(
   kind: Kind,
   { planned, mark }: ApplyQuestion,

@@ -41,7 +41,6 @@ export function durationMs(text: string): number | undefined {
   return [...parts].reduce((sum, [, number = "0", unit = "s"]) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
 }
 
-/** Checks the `timeouts` of a configuration. */
 export function checkTimeouts({ timeouts }: ValueObject): Diagnostic[] {
   if (!isObject(timeouts)) return [];
   return Object.entries(timeouts).flatMap(([name, value]) => {
