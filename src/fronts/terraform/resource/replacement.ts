@@ -214,22 +214,16 @@ export function checkOrder(
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
   const name = nameOf(kind, declared);
   if (replacing !== undefined && name === undefined && open) {
-    found.push(
-      errorOf("terraform.reference", "The `reference` of a replacement must be known at plan time", {
-        detail: `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`,
-        remedies: ["Set a value that is known at plan time."],
-        attribute: ["reference"],
-      }),
-    );
+    const summary = "The `reference` of a replacement must be known at plan time";
+    const detail = `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`;
+    const remedies = ["Set a value that is known at plan time."];
+    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
   }
   if (replacing?.name !== undefined && replacing.name === name) {
-    found.push(
-      errorOf("terraform.reference", "A replacement needs a new `reference`", {
-        detail: `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`,
-        remedies: [`Set \`reference\` to another name, for example "${name}-2".`],
-        attribute: ["reference"],
-      }),
-    );
+    const summary = "A replacement needs a new `reference`";
+    const detail = `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`;
+    const remedies = [`Set \`reference\` to another name, for example "${name}-2".`];
+    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
   }
   return found;
 }
