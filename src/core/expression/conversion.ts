@@ -1,13 +1,14 @@
 import { ExpressionError, isObject, isUnknown, UNKNOWN, type Value } from "../model/index.ts";
 import { set } from "./equality.ts";
 import { type Decimal, decimalOf, formatNumber, parseNumber, toNumber } from "./number.ts";
-import { guarded, Refusal, replacingErrors } from "./refusal.ts";
+import { attempt, guarded, Refusal, replacingErrors } from "./refusal.ts";
 import {
   attributesOf,
   attributeType,
   elementType,
   isPrimitive,
   isSequence,
+  optionalOf,
   partsOf,
   replaceAny,
   sameType,
@@ -49,8 +50,13 @@ export function convert(typed: Typed, type: Type): Typed {
   const given = withDefaults(typed, type);
   if (sameType(given.type, withoutOptional(type))) return given;
   const found = conversion(given.type, type);
-  if (found === undefined) throw new ExpressionError(mismatch(given.type, type), 0);
+  if (found === undefined) throw new ExpressionError(mismatch(given.type, type));
   return found(given);
+}
+
+/** Converts as {@link convert} does. An error is replaced; a refusal is not. */
+export function convertOr(typed: Typed, type: Type, replace: (error: ExpressionError) => Error): Typed {
+  return replacingErrors(() => convert(typed, type), replace);
 }
 
 /** The error message for a type that cannot be converted to the wanted one. */
@@ -92,7 +98,7 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
     if (value.secret !== true) return convertKnown(value);
     // An error shows nothing of a secret, not even the keys of a map.
-    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`, 0);
+    const hidden = () => new ExpressionError(`this secret is not a ${typeName(to)}; it is not shown`);
     return replacingErrors(() => secretIf(convertKnown(bare(value)), true), hidden);
   };
 }
@@ -130,7 +136,7 @@ function primitive(from: Type, to: Type): Conversion | undefined {
 
 function textToNumber({ content }: Typed): Typed {
   const parsed = parseNumber(String(content));
-  if (parsed === undefined) throw new ExpressionError("a number is required", 0);
+  if (parsed === undefined) throw new ExpressionError("a number is required");
   return number(parsed);
 }
 
@@ -139,26 +145,29 @@ function textToBool({ content }: Typed): Typed {
   if (content === "false" || content === "0") return bool(false);
   const lower = String(content).toLowerCase();
   const hint = lower === "true" || lower === "false" ? `; to convert from string, use lowercase "${lower}"` : "";
-  throw new ExpressionError(`a bool is required${hint}`, 0);
+  throw new ExpressionError(`a bool is required${hint}`);
 }
+
+/** The conversions of the parts of a value, by their places. */
+type Conversions<Place> = (place: Place) => Conversion;
 
 /** The conversions of these types to the wanted ones in their places; undefined when there is none for one of them. */
 function each<Place>(
   types: Iterable<readonly [Place, Type]>,
   wanted: (place: Place) => Type,
-): ReadonlyMap<Place, Conversion> | undefined {
+): Conversions<Place> | undefined {
   const found = new Map<Place, Conversion>();
   for (const [place, type] of types) {
     const one = conversion(type, wanted(place));
     if (one === undefined) return undefined;
     found.set(place, one);
   }
-  return found;
+  return (place) => found.get(place) ?? same;
 }
 
 /** The elements of a list, set or tuple, each converted. */
-function items(value: Typed, part: (i: number) => Conversion | undefined): readonly Typed[] {
-  return elementsOf(value).map((item, i) => within(`element ${i}`, () => part(i)?.(item) ?? item));
+function items(value: Typed, part: Conversions<number>): readonly Typed[] {
+  return elementsOf(value).map((item, i) => within(`element ${i}`, () => part(i)(item)));
 }
 
 function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
@@ -167,42 +176,31 @@ function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
   const element = elementFor(elementType(to), types);
   if (element === undefined || (element === "any" && types.some((type) => type !== "any"))) return undefined;
   const parts = each(types.entries(), () => element);
-  return (
-    parts &&
-    ((value) =>
-      build(
-        ...alike(
-          items(value, (i) => parts.get(i)),
-          "list",
-        ),
-      ))
-  );
+  return parts && ((value) => build(...alike(items(value, parts), "list")));
 }
 
 /** The wanted element type; `any` means the common type of the elements. */
-function elementFor(wanted: Type, types: readonly Type[]): Type | undefined {
-  return wanted === "any" ? unify(types) : wanted;
-}
+const elementFor = (wanted: Type, types: readonly Type[]) => (wanted === "any" ? unify(types) : wanted);
 
 function fromSequence(from: Type, to: Type): Conversion | undefined {
   const wanted = elementType(to);
   const part = conversion(from, wanted);
   if (part === undefined) return undefined;
-  const shape = shapeOf(to) === "set" ? "set" : "list";
-  const build = shape === "set" ? set : list;
+  const isSet = shapeOf(to) === "set";
+  const build = isSet ? set : list;
   return (value) => {
     // The size of a set is unknown while some elements may be equal.
-    const ofSet = shape === "list" && shapeOf(value.type) === "set";
-    if (ofSet && elementsOf(value).length > 1 && !isWhollyKnown(value)) return unknown({ list: from });
+    if (!isSet && shapeOf(value.type) === "set" && elementsOf(value).length > 1 && !isWhollyKnown(value))
+      return unknown({ list: from });
     const converted = items(value, () => part);
     if (converted.length === 0) return build(wanted === "any" ? from : withoutOptional(wanted), []);
-    return build(...alike(converted, shape));
+    return build(...alike(converted, isSet ? "set" : "list"));
   };
 }
 
 function tupleToTuple(from: readonly Type[], to: readonly Type[]): Conversion | undefined {
   const parts = from.length === to.length ? each(from.entries(), (i) => to[i] ?? "any") : undefined;
-  return parts && ((value) => tuple(items(value, (i) => parts.get(i))));
+  return parts && ((value) => tuple(items(value, parts)));
 }
 
 function mapToMap(from: Type, to: Type): Conversion | undefined {
@@ -214,13 +212,13 @@ function objectToMap(types: ReadonlyMap<string, Type>, to: Type): Conversion | u
   if (types.size === 0) return () => map(withoutOptional(to), []);
   const element = elementFor(to, [...types.values()]);
   const parts = element && each(types, () => element);
-  return parts && ((value) => toMap(value, (name) => parts.get(name), element));
+  return parts && ((value) => toMap(value, parts, element));
 }
 
-function toMap(value: Typed, part: (name: string) => Conversion | undefined, element: Type): Typed {
-  const entries = entriesOf(value).map(
-    ([name, item]) => [name, within(`element ${JSON.stringify(name)}`, () => part(name)?.(item) ?? item)] as const,
-  );
+function toMap(value: Typed, part: Conversions<string>, element: Type): Typed {
+  const entries = entriesOf(value).map(([name, item]) => {
+    return [name, within(`element ${JSON.stringify(name)}`, () => part(name)(item))] as const;
+  });
   return entries.length === 0 ? map(withoutOptional(element), []) : mapOf(entries);
 }
 
@@ -242,18 +240,16 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
       [...wanted].map(([name, type]) => {
         const item = entries.get(name);
         if (item === undefined && isOptional(to, name)) return [name, nullOf(withoutOptional(type))];
-        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`, 0);
+        if (item === undefined) throw new ExpressionError(`attribute "${name}" is required`);
         const part = parts.get(name);
-        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`, 0);
+        if (part === undefined) throw new ExpressionError(`attribute "${name}": ${typeName(type)} required`);
         return [name, within(`attribute "${name}"`, () => part(item))];
       }),
     );
   };
 }
 
-function isOptional(type: Type, name: string): boolean {
-  return typeof type === "object" && "object" in type && Object.hasOwn(type.optional ?? {}, name);
-}
+const isOptional = (type: Type, name: string) => Object.hasOwn(optionalOf(type), name);
 
 /** Values converted to one common type. @param what the collection, for the message. */
 function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]] {
@@ -263,8 +259,8 @@ function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]]
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
   // With a common type that contains `any`, they may still differ.
-  const made = parts && uniform(values.map((value, i) => parts.get(i)?.(value) ?? value));
-  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
+  const made = parts && uniform(values.map((value, i) => parts(i)(value)));
+  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`);
   return made;
 }
 
@@ -289,12 +285,9 @@ export function uniform(items: readonly Typed[]): [Type, readonly Typed[]] | und
 
 /** Errors of a part name it. */
 function within<T>(part: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
+  return attempt(run, (error) => {
     throw Object.assign(error, { message: `${part}: ${error.message}` });
-  }
+  });
 }
 
 /** The value, not yet converted, with the defaults of optional attributes that are absent or null. */
@@ -314,8 +307,7 @@ function sequence(value: Typed, type: Type): Typed {
 
 function mapping(value: Typed, type: Type): Typed {
   const entries = new Map(entriesOf(value).map(([key, item]) => [key, withDefaults(item, partOf(type, key))]));
-  const defaults = typeof type === "object" && "object" in type ? Object.entries(type.optional ?? {}) : [];
-  for (const [name, preset] of defaults) {
+  for (const [name, preset] of Object.entries(optionalOf(type))) {
     const given = entries.get(name);
     if (preset !== undefined && (given === undefined || given.content === null))
       entries.set(name, withDefaults(preset, partOf(type, name)));
@@ -331,8 +323,7 @@ function partOf(type: Type, key: string | number): Type {
 }
 
 function hasDefaults(type: Type): boolean {
-  const presets = typeof type === "object" && "object" in type ? Object.values(type.optional ?? {}) : [];
-  return presets.some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
+  return Object.values(optionalOf(type)).some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
 }
 
 /** Locals that each contain another one twice would exceed any memory when expanded. */
@@ -366,7 +357,7 @@ export function toValue(typed: Typed): Value {
   const plain = (part: Typed, secret: boolean): Value => {
     const hidden = secret || part.secret === true;
     parts += 1;
-    if (parts > MOST_PARTS) throw new Refusal("the value is too large", 0);
+    if (parts > MOST_PARTS) throw new Refusal("the value is too large");
     const { content } = part;
     if (isUnknown(content)) return UNKNOWN;
     if (content instanceof Map)
@@ -377,7 +368,7 @@ export function toValue(typed: Typed): Value {
     if (exact === undefined) {
       const digits = formatNumber(content as unknown as Decimal);
       const shown = hidden ? "" : digits.length > 40 ? ` ${digits.slice(0, 40)}…` : ` ${digits}`;
-      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`, 0);
+      throw new ExpressionError(`the number${shown} has more digits than can be kept; round it or make it a string`);
     }
     return exact;
   };

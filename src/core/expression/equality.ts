@@ -1,5 +1,5 @@
 import { compare, type Decimal, generalText } from "./number.ts";
-import { attributeTypes, elementType, hasAny, sameType, shapeOf, tupleTypes } from "./types.ts";
+import { conforms, hasAny, sameType, shapeOf } from "./types.ts";
 import {
   compareText,
   elementsOf,
@@ -75,25 +75,6 @@ function equalSets(a: readonly Typed[], b: readonly Typed[]): boolean | undefine
   const within = (items: readonly Typed[], others: readonly Typed[]) =>
     items.every((item) => others.some((other) => equals(item, other) === true));
   return within(a, b) && within(b, a);
-}
-
-/** Whether a value of the first type could have the second, in which `any` matches all types. */
-function conforms(type: Type, wanted: Type): boolean {
-  if (wanted === "any" || sameType(type, wanted)) return true;
-  const shape = shapeOf(type);
-  if (shape !== shapeOf(wanted) || typeof type === "string") return false;
-  if (shape === "tuple") {
-    const parts = tupleTypes(wanted);
-    const own = tupleTypes(type);
-    return own.length === parts.length && own.every((part, i) => conforms(part, parts[i] ?? "any"));
-  }
-  if (shape !== "object") return conforms(elementType(type), elementType(wanted));
-  const parts = attributeTypes(wanted);
-  const own = Object.entries(attributeTypes(type));
-  return (
-    own.length === Object.keys(parts).length &&
-    own.every(([name, part]) => Object.hasOwn(parts, name) && conforms(part, parts[name] ?? "any"))
-  );
 }
 
 /**

@@ -1,26 +1,34 @@
 import { didYouMean, ExpressionError } from "../model/index.ts";
-import { at, descend, forOf, splat } from "./access.ts";
 import { ErrorCollector, EvalContext } from "./context.ts";
+import { uniform } from "./conversion.ts";
 import { callFunction, FUNCTION_NAMES, KNOWN_ELSEWHERE } from "./functions/index.ts";
-import { binary, conditional, joinOf, objectOf, templateOf, unary } from "./operators.ts";
-import { guarded, placed, Refusal } from "./refusal.ts";
+import { type Decimal, isWhole, toIndex } from "./number.ts";
+import { binary, conditional, joinOf, keyOf, objectOf, templateOf, unary } from "./operators.ts";
+import { attempt, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
-import { isSequence, typeName } from "./types.ts";
+import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleTypes, typeName } from "./types.ts";
 import {
   bool,
   elementsOf,
+  entriesOf,
   isKnown,
   isSecret,
   isWhollyKnown,
+  list,
   type Names,
+  object,
   secretIf,
   type Traversal,
+  type TraversalStep,
+  type Type,
   type Typed,
+  text,
   tuple,
   unknown,
+  whole,
 } from "./value.ts";
 
-// Evaluates the syntax tree: each node by its kind, including function calls.
+// Evaluates the syntax tree: each node by its kind, function calls, attributes, indexes, splats and `for`.
 
 /** Most nodes that one evaluation may visit, those of loops once for each element. */
 const MOST_NODES = 3_000_000;
@@ -98,12 +106,12 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
 
 /** Terraform checks names before it evaluates anything, so `try` does not ignore wrong ones. */
 function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Names["resolve"]> {
-  try {
-    return names.resolve(traversal);
-  } catch (error) {
-    if (error instanceof ExpressionError) throw new Refusal(error.message, error.offset, error.path);
-    throw error;
-  }
+  return attempt(
+    () => names.resolve(traversal),
+    ({ message, offset, path }) => {
+      throw new Refusal(message, offset, path);
+    },
+  );
 }
 
 function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Typed {
@@ -132,9 +140,9 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   const value = name.includes("::") ? context.names.call?.(name, args) : callFunction(name, args);
   if (value !== undefined) return value;
   if (KNOWN_ELSEWHERE.has(name))
-    throw new Refusal("this function of Terraform is not supported; compute the value in code", 0);
+    throw new Refusal("this function of Terraform is not supported; compute the value in code");
   const near = didYouMean(name, [...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
-  throw new Refusal(`there is no such function.${near}`, 0);
+  throw new Refusal(`there is no such function.${near}`);
 }
 
 /** The values of the arguments; undefined after an error in one, or when their number is unknown. */
@@ -179,4 +187,201 @@ function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
   const { value, errors } = context.apart(arg);
   if (errors.count > 0) return bool(false);
   return isWhollyKnown(value) ? bool(true) : unknown("bool");
+}
+
+const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
+
+/** Follows static steps up to the first error. */
+function descend(context: EvalContext, value: Typed, steps: readonly TraversalStep[], offset: number): Typed {
+  let result = value;
+  const before = context.errors.count;
+  for (const step of steps) {
+    result = at(context, result, typeof step === "number" ? whole(step) : text(step), offset);
+    if (context.errors.count > before) return result;
+  }
+  return result;
+}
+
+/** `collection[key]`, also for `collection.name`, with Terraform's rules for null and unknown values. */
+function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
+  const { type, content } = collection;
+  if (content === null) return context.error(`this value is null: it has no ${describe(key)}`, offset);
+  if (key.content === null) return context.error("the index is null", offset);
+  const found = (item: Typed) => secretIf(item, collection.secret, key.secret);
+  if (type === "any" || key.type === "any") return found(unknown("any"));
+
+  const shape = shapeOf(type);
+  if (shape === "set")
+    return context.error("a set has no indexes or attributes: iterate over it with for, or use tolist or one", offset);
+  if (isPrimitive(type)) return context.error(`a ${typeName(type)} has no indexes or attributes`, offset);
+  const isName = key.secret !== true && isKnown(key) && key.type === "string" && IDENTIFIER.test(String(key.content));
+  if (isName && isSequence(type)) {
+    const hint = shapeOf(elementType(type)) === "object" ? ", or use [*] for all elements" : "";
+    return context.error(`a list has no ${describe(key)}: select an element by its index${hint}`, offset);
+  }
+
+  const what = `the index does not name an ${shape === "object" ? "attribute" : "element"}: `;
+  const index = context.converted(key, isSequence(type) ? "number" : "string", offset, what);
+  if (index === undefined) return unknown("any");
+  if (!isKnown(index)) return found(unknown(elementType(type)));
+  if (isSequence(type)) return elementAt(context, collection, index.content as Decimal, offset, found);
+
+  const name = String(index.content);
+  const expected = shape === "map" ? elementType(type) : attributeType(type, name);
+  const item = content instanceof Map ? (content.get(name) as Typed | undefined) : expected && unknown(expected);
+  if (item !== undefined) return found(item);
+  const missing = shape === "map" ? "the map has no element with" : "the object has no";
+  return context.error(`${missing} ${describe(key)}`, offset);
+}
+
+function elementAt(
+  context: EvalContext,
+  collection: Typed,
+  index: Decimal,
+  offset: number,
+  found: (item: Typed) => Typed,
+): Typed {
+  const { type } = collection;
+  const place = toIndex(index);
+  if (!isWhole(index)) return context.error("an index is a whole number", offset);
+  if (place !== undefined && place < 0) return context.error("an index is not negative", offset);
+  if (shapeOf(type) === "list" && !isKnown(collection)) return found(unknown(elementType(type)));
+  const items = isKnown(collection) ? elementsOf(collection) : tupleTypes(type).map(unknown);
+  const item = place === undefined ? undefined : items[place];
+  if (item !== undefined) return found(item);
+  const empty = items.length === 0 ? "there is no element with this index: the list is empty" : undefined;
+  return context.error(empty ?? "there is no element with this index", offset);
+}
+
+/** A key for messages; a secret one is not shown. */
+function describe(key: Typed): string {
+  if (key.secret || !isKnown(key)) return "such key";
+  if (key.type === "string")
+    return IDENTIFIER.test(String(key.content)) ? `attribute ${String(key.content)}` : "such key";
+  return "such index";
+}
+
+/** `source[*]each`. A value that is no list counts as a list of one, null as an empty list. */
+function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
+  const source = context.sound(node.source);
+  if (source === undefined) return unknown("any");
+  const shape = shapeOf(source.type);
+  const single = !isSequence(source.type);
+  if (source.content === null) {
+    if (single) return secretIf(tuple([]), source.secret);
+    return context.error("[*] cannot iterate over null", node.source.offset);
+  }
+  if (source.type === "any") return secretIf(unknown("any"), source.secret);
+  const parts = context.through(source);
+  const each = (item: Typed) => parts.with({ item }).value(node.each);
+  if (single) {
+    const result = each(source);
+    // An unknown value may still be null, which gives an empty list.
+    return secretIf(isKnown(source) ? tuple([result]) : unknown("any"), source.secret);
+  }
+  if (!isKnown(source)) return secretIf(unknown(resultType(source.type, each)), source.secret);
+
+  const before = context.errors.count;
+  const items = elementsOf(source).map(each);
+  // Terraform continues with an unknown value of the result's type.
+  if (context.errors.count > before)
+    return unknown(resultType(source.type, (item) => parts.apart(node.each, { item }).value));
+  if (shape === "tuple") return secretIf(tuple(items), source.secret);
+  if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
+  const elements = uniform(items);
+  if (elements === undefined)
+    return context.error("the elements of this [*] have different types; use a for expression", node.offset);
+  return secretIf(list(...elements), source.secret);
+}
+
+/** The type of the result, as far as it follows from the type of the source. */
+function resultType(type: Type, each: (item: Typed) => Typed): Type {
+  const of = (element: Type) => each(unknown(element)).type;
+  return shapeOf(type) === "tuple" ? { tuple: tupleTypes(type).map(of) } : { list: of(elementType(type)) };
+}
+
+/**
+ * A tuple or an object of the body's results for all elements. It is unknown if the elements, the condition for one of them, or
+ * a key is unknown.
+ */
+function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
+  const source = context.value(node.source);
+  const { offset } = node.source;
+  if (source.content === null) return context.error("for cannot iterate over null", offset);
+  if (source.type === "any") return secretIf(unknown("any"), source.secret);
+  if (isPrimitive(source.type)) return context.error(`for cannot iterate over a ${typeName(source.type)}`, offset);
+
+  const marks = [source.secret];
+  const parts = context.through(source);
+  // Without elements, too, the condition must be convertible to a bool.
+  const tried = bind(parts, node, unknown("any"), unknown("any"));
+  if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
+  if (!isKnown(source)) return secretIf(unknown("any"), ...marks);
+
+  const result: Result = { known: true, items: [], groups: new Map() };
+  for (const [key, value] of pairsOf(source)) {
+    const inner = bind(parts, node, key, value);
+    const decision = node.condition === undefined ? bool(true) : decided(inner, node.condition, marks);
+    if (decision === undefined || !isKnown(decision)) result.known = false;
+    else if (decision.content === true) add(inner, node, result, marks);
+  }
+  if (!result.known) return secretIf(unknown("any"), ...marks);
+  if (node.key === undefined) return secretIf(tuple(result.items), ...marks);
+  const grouped = [...result.groups].flatMap(([name, values]) =>
+    (node.group ? [tuple(values)] : values).map((value) => [name, value] as const),
+  );
+  return secretIf(object(grouped), ...marks);
+}
+
+interface Result {
+  known: boolean;
+  readonly items: Typed[];
+  readonly groups: Map<string, Typed[]>;
+}
+
+/** The condition for one element as a bool; undefined after an error in it. */
+function decided(context: EvalContext, node: Expression, marks: (boolean | undefined)[]): Typed | undefined {
+  const condition = context.sound(node);
+  if (condition === undefined) return undefined;
+  marks.push(condition.secret);
+  if (condition.content !== null)
+    return context.converted(condition, "bool", node.offset, "the condition of the for is not a bool: ");
+  context.error("the condition of the for is null", node.offset);
+  return undefined;
+}
+
+function add(context: EvalContext, node: NodeOf<"for">, result: Result, marks: (boolean | undefined)[]): void {
+  if (node.key === undefined) {
+    result.items.push(context.value(node.body));
+    return;
+  }
+  const key = keyOf(context, node.key);
+  marks.push(key?.secret);
+  if (key === undefined || !isKnown(key)) {
+    result.known = false;
+    return;
+  }
+  const name = String(key.content);
+  const value = context.value(node.body);
+  const group = result.groups.get(name);
+  if (group === undefined) result.groups.set(name, [value]);
+  else if (node.group) group.push(value);
+  else {
+    const which = key.secret ? "the same key" : `the key ${JSON.stringify(name)}`;
+    context.error(`two elements have ${which}; write ... after the value to group them`, node.key.offset);
+  }
+}
+
+function bind(context: EvalContext, { keyName, valueName }: NodeOf<"for">, key: Typed, value: Typed): EvalContext {
+  const bound = new Map(context.bound);
+  if (keyName !== undefined) bound.set(keyName, key);
+  bound.set(valueName, value);
+  return context.with({ bound });
+}
+
+/** The elements with their keys: indexes, strings, or in a set the elements themselves. */
+function pairsOf(source: Typed): readonly (readonly [Typed, Typed])[] {
+  if (source.content instanceof Map) return entriesOf(source).map(([key, item]) => [text(key), item]);
+  const isSet = shapeOf(source.type) === "set";
+  return elementsOf(source).map((item, i) => [isSet ? item : whole(i), item]);
 }

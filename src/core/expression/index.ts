@@ -7,7 +7,7 @@
 export { convert, fromValue, toValue } from "./conversion.ts";
 export { evaluate } from "./evaluate.ts";
 export { compileJson, isTemplate, parseExpression, parseTemplate, parseType } from "./parse.ts";
-export { Refusal } from "./refusal.ts";
+export { attempt, placed, Refusal } from "./refusal.ts";
 export { callIn, type Expression, type PlacedTraversal, traversalsOf } from "./syntax.ts";
 export { jsonOfType, typeOfAttribute, typeOfJson } from "./types.ts";
 export {

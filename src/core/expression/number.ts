@@ -30,11 +30,11 @@ export function parseNumber(text: string): Decimal | undefined {
   const match = NUMBER.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];
   if (match === null || whole + fraction === "") {
-    if (ODD.test(text)) throw new Refusal(`the number ${text} is not supported`, 0);
+    if (ODD.test(text)) throw new Refusal(`the number ${text} is not supported`);
     return undefined;
   }
   if (exponent.length > 6 || Math.abs(Number(exponent)) + text.length > MOST_EXPONENT)
-    throw new Refusal("numbers of this size are not supported", 0);
+    throw new Refusal("numbers of this size are not supported");
   const value = rounded(BigInt(whole + fraction), Number(exponent) - fraction.length);
   return sign === "-" ? negate(value) : value;
 }
@@ -52,7 +52,7 @@ export function formatNumber({ digits, exponent, negativeZero }: Decimal): strin
 /** @throws ExpressionError for NaN and infinities, which JSON does not have. */
 export function decimalOf(value: number | bigint): Decimal {
   if (typeof value === "bigint") return rounded(value, 0);
-  if (!Number.isFinite(value)) throw new ExpressionError(`${value} is not a number`, 0);
+  if (!Number.isFinite(value)) throw new ExpressionError(`${value} is not a number`);
   return Object.is(value, -0) ? NEGATIVE_ZERO : (parseNumber(String(value)) ?? ZERO);
 }
 
@@ -112,7 +112,7 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
 
 /** @throws Refusal for a divisor of zero: Terraform's infinity. */
 export function divide(a: Decimal, b: Decimal): Decimal {
-  if (b.digits === 0n) throw new Refusal("division by zero", 0);
+  if (b.digits === 0n) throw new Refusal("division by zero");
   if (a.digits === 0n) return signed(ZERO, isNegative(a) !== isNegative(b));
   return of(shortestDecimal(quotient(a, b)));
 }

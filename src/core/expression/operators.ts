@@ -48,10 +48,10 @@ export function binary(context: EvalContext, node: NodeOf<"binary">, whole = fal
   const [a, b] = [left.content as Decimal, right.content as Decimal];
   if (result === "bool") return secretIf(bool(ordered(operator, compare(a, b))), ...secret);
   const computed = context.attempt(node.offset, "", () => {
-    if (operator === "/" && !whole && !hasLiteral(node) && b.digits !== 0n && !dividesEvenly(a, b))
+    const anyDigits = isLiteral(node.left) || isLiteral(node.right);
+    if (operator === "/" && !whole && !anyDigits && b.digits !== 0n && !dividesEvenly(a, b))
       throw new Refusal(
         "the quotient is no finite decimal, and Terraform's rounding depends on where the numbers come from; use floor, ceil or another divisor",
-        0,
       );
     return arithmetic(operator, a, b);
   });
@@ -121,10 +121,6 @@ function arithmetic(operator: Operator, a: Decimal, b: Decimal): Decimal {
 }
 
 /** A literal number has all of Terraform's 512 bits, and so has a result computed with it. Other numbers may have fewer. */
-function hasLiteral({ left, right }: NodeOf<"binary">): boolean {
-  return isLiteral(left) || isLiteral(right);
-}
-
 function isLiteral(node: Expression): boolean {
   if (node.kind === "parentheses") return isLiteral(node.inner);
   if (node.kind === "unary") return isLiteral(node.operand);
@@ -234,7 +230,7 @@ function together(context: EvalContext, values: readonly (readonly [Typed, offse
     const converted = context.converted(value, "string", offset, "this cannot be part of a string: ");
     return String(converted?.content ?? "");
   });
-  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long", 0);
+  if (texts.reduce((sum, one) => sum + one.length, 0) > LONGEST) throw new Refusal("the text is too long");
   const known = values.every(([value]) => isKnown(value));
   return secretIf(known ? text(texts.join("")) : unknown("string"), ...values.map(([value]) => value.secret));
 }

@@ -3,7 +3,7 @@ import { convert } from "./conversion.ts";
 import { evaluate } from "./evaluate.ts";
 import { decimalOf } from "./number.ts";
 import { Parser } from "./parser.ts";
-import { caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
+import { attempt, caughtNumber, caughtToken, guarded, placed, Refusal } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./value.ts";
@@ -82,16 +82,14 @@ function scalar(value: null | boolean | number) {
   if (typeof value === "boolean") return bool(value);
   caughtNumber(value, 0);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`, 0);
+    throw new Refusal(`the number ${value} is too large to be read exactly from JSON; write it as a string`);
   return number(decimalOf(value));
 }
 
 function within<T>(path: AttributePath, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw error instanceof ExpressionError ? placed(error, { path }) : error;
-  }
+  return attempt(run, (error) => {
+    throw placed(error, { path });
+  });
 }
 
 /** Defaults are literals. */
@@ -158,10 +156,8 @@ function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   if (others.length > 0 || node.args.length === 0)
     throw new ExpressionError("optional(…) takes a type and, if there is one, a default", node.offset);
   if (value === undefined) return undefined;
-  try {
-    return convert(evaluate(value, NO_NAMES), type);
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    throw new ExpressionError(`the default does not match the type: ${error.message}`, value.offset);
-  }
+  const read = () => convert(evaluate(value, NO_NAMES), type);
+  return attempt(read, ({ message }) => {
+    throw new ExpressionError(`the default does not match the type: ${message}`, value.offset);
+  });
 }

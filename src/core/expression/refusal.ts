@@ -8,13 +8,21 @@ import { ExpressionError } from "../model/index.ts";
  */
 export class Refusal extends ExpressionError {}
 
+/** The result of a computation, or of `instead` after an error in an expression. */
+export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError) => U): T | U {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof ExpressionError) return instead(error);
+    throw error;
+  }
+}
+
 /** Runs; an ExpressionError is replaced, a refusal is not. */
 export function replacingErrors<T>(run: () => T, replace: (error: ExpressionError) => Error): T {
-  try {
-    return run();
-  } catch (error) {
-    throw error instanceof ExpressionError && !(error instanceof Refusal) ? replace(error) : error;
-  }
+  return attempt(run, (error) => {
+    throw error instanceof Refusal ? error : replace(error);
+  });
 }
 
 /** The same error at another place; a refusal remains one. */
@@ -31,7 +39,7 @@ export function guarded<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof RangeError) throw new Refusal("the expression or a value in it is nested too deeply", 0);
+    if (error instanceof RangeError) throw new Refusal("the expression or a value in it is nested too deeply");
     throw error;
   }
 }

@@ -38,7 +38,7 @@ function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readon
     const part = cursor.parts[cursor.at];
     cursor.at += 1;
     if (part === undefined) break;
-    if (part.kind === "literal") parts.push({ kind: "literal", value: text(part.text), offset: part.offset });
+    if (part.kind === "literal") parts.push(literalNode(part.text, part.offset));
     else if (part.kind === "value") parts.push(part.value);
     else if (part.kind === "if") parts.push(within(cursor, part, () => ifOf(reader, cursor, part)));
     else if (part.kind === "for") parts.push(within(cursor, part, () => forOf(reader, cursor, part)));
@@ -46,10 +46,16 @@ function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readon
       throw new ExpressionError(`expected %{${ends.join("} or %{")}}, found %{${part.kind}}`, part.offset);
     else end = part;
   }
-  if (parts.length === 0) parts.push({ kind: "literal", value: text(""), offset });
+  if (parts.length === 0) parts.push(literalNode("", offset));
   const template: NodeOf<"template"> = reader.made({ kind: "template", parts, offset });
   return { template, end };
 }
+
+const literalNode = (content: string, offset: number): Expression => ({
+  kind: "literal",
+  value: text(content),
+  offset,
+});
 
 function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Expression {
   const { offset, condition } = start;
@@ -57,11 +63,7 @@ function ifOf(reader: Reader, cursor: Cursor, start: Part & { kind: "if" }): Exp
   if (first.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
   const second = first.end.kind === "else" ? sequenceOf(reader, cursor, first.end.offset, ["endif"]) : undefined;
   if (second !== undefined && second.end === undefined) throw new ExpressionError("this %{if} has no %{endif}", offset);
-  const nothing: NodeOf<"template"> = {
-    kind: "template",
-    parts: [{ kind: "literal", value: text(""), offset }],
-    offset,
-  };
+  const nothing: NodeOf<"template"> = { kind: "template", parts: [literalNode("", offset)], offset };
   return reader.made({ kind: "conditional", condition, yes: first.template, no: second?.template ?? nothing, offset });
 }
 

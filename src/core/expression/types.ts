@@ -1,5 +1,5 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
-import type { Type } from "./value.ts";
+import type { Type, Typed } from "./value.ts";
 
 // Terraform's types: their parts, their notation, and the common type of several.
 
@@ -47,6 +47,11 @@ export function attributeType(type: Type, name: string): Type | undefined {
   return Object.hasOwn(types, name) ? types[name] : undefined;
 }
 
+/** The optional attributes of a type constraint, with their defaults. */
+export function optionalOf(type: Type): Readonly<Record<string, Typed | undefined>> {
+  return typeof type === "object" && "object" in type ? (type.optional ?? {}) : {};
+}
+
 /** The types of an object's attributes by name. */
 export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
@@ -72,17 +77,25 @@ export function hasAny(type: Type): boolean {
 }
 
 export function sameType(a: Type, b: Type): boolean {
-  if (a === b) return true;
+  return matches(a, b, false);
+}
+
+/** Whether a value of the first type could have the second, in which `any` matches all types. */
+export function conforms(type: Type, wanted: Type): boolean {
+  return matches(type, wanted, true);
+}
+
+function matches(a: Type, b: Type, open: boolean): boolean {
+  if (a === b || (open && b === "any")) return true;
   const shape = shapeOf(a);
   if (shape !== shapeOf(b) || typeof a === "string") return false;
   const parts = partsOf(a);
   const others = partsOf(b);
   if (parts.length !== others.length) return false;
-  if (shape !== "object") return parts.every((part, i) => sameType(part, others[i] ?? "any"));
-  const attributes = attributeTypes(b);
+  if (shape !== "object") return parts.every((part, i) => matches(part, others[i] ?? "any", open));
   return Object.entries(attributeTypes(a)).every(([name, part]) => {
-    const other = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
-    return other !== undefined && sameType(part, other);
+    const other = attributeType(b, name);
+    return other !== undefined && matches(part, other, open);
   });
 }
 
@@ -194,8 +207,7 @@ function asCollection(types: readonly Type[], shape: "object" | "tuple", { unify
 function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const parts = types.map(byPlace);
   const [first = new Map<string, Type>()] = parts;
-  const alike = parts.every((one) => one.size === first.size && [...first.keys()].every((place) => one.has(place)));
-  if (!alike) return asCollection(types, shape, rules);
+  if (!parts.every((one) => samePlaces(first, one))) return asCollection(types, shape, rules);
 
   const unified: [string, Type][] = [];
   for (const place of first.keys()) {
@@ -211,6 +223,10 @@ function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Ru
 /** The types of a tuple's elements by index, or of an object's attributes by name. */
 function byPlace(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(shapeOf(type) === "tuple" ? tupleTypes(type) : attributeTypes(type)));
+}
+
+function samePlaces(a: ReadonlyMap<string, Type>, b: ReadonlyMap<string, Type>): boolean {
+  return a.size === b.size && [...a.keys()].every((place) => b.has(place));
 }
 
 /** The most general types first; incomparable ones keep their order. */
@@ -247,7 +263,7 @@ function compareTypes(a: Type, b: Type): number {
 
 function compareParts(a: Type, b: Type): number {
   const [own, others] = [byPlace(a), byPlace(b)];
-  if (own.size !== others.size || [...own.keys()].some((place) => !others.has(place))) return 0;
+  if (!samePlaces(own, others)) return 0;
   const results = [...own].map(([place, part]) => compareTypes(part, others.get(place) ?? "any"));
   const general = results.some((result) => result < 0);
   return general === results.some((result) => result > 0) ? 0 : general ? -1 : 1;

@@ -42,7 +42,6 @@ export type TraversalStep = string | number;
 export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
-  /** The static ones. */
   readonly steps: readonly TraversalStep[];
   /** As written. */
   readonly text: string;
@@ -94,17 +93,13 @@ export function map(element: Type, entries: Iterable<readonly [string, Typed]>):
 
 export function object(entries: Iterable<readonly [string, Typed]>): Typed {
   const content = ordered(entries);
-  return { type: { object: typesOf(content) }, content };
+  return { type: { object: Object.fromEntries([...content].map(([key, { type }]) => [key, type])) }, content };
 }
 
 function ordered(entries: Iterable<readonly [string, Typed]>): ReadonlyMap<string, Typed> {
   const unique = new Map<string, Typed>();
   for (const [key, value] of entries) unique.set(normal(key), value);
   return new Map([...unique].sort(([a], [b]) => compareText(a, b)));
-}
-
-function typesOf(content: ReadonlyMap<string, Typed>): Readonly<Record<string, Type>> {
-  return Object.fromEntries([...content].map(([key, { type }]) => [key, type]));
 }
 
 /** The elements of a list, set or tuple; the values of a map or object by key; none of other values. */

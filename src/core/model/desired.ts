@@ -190,7 +190,7 @@ export class ExpressionError extends Error {
   readonly offset: number;
   readonly path: AttributePath;
 
-  constructor(message: string, offset: number, path: AttributePath = []) {
+  constructor(message: string, offset = 0, path: AttributePath = []) {
     super(message);
     this.offset = offset;
     this.path = path;

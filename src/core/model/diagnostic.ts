@@ -35,6 +35,22 @@ export interface Diagnostic {
   readonly range?: SourceRange;
 }
 
+/** What a diagnostic can have beside its severity, code and summary. What is undefined is left out. */
+export type DiagnosticParts = {
+  readonly [Part in keyof Omit<Diagnostic, "severity" | "code" | "summary">]: Diagnostic[Part] | undefined;
+};
+
+export function errorOf(code: Code, summary: string, parts: DiagnosticParts = {}): Diagnostic {
+  return { severity: "error", code, summary, ...given(parts) };
+}
+
+export function warningOf(code: Code, summary: string, parts: DiagnosticParts = {}): Diagnostic {
+  return { severity: "warning", code, summary, ...given(parts) };
+}
+
+const given = (parts: DiagnosticParts) =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+
 export function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === "error";
 }

@@ -1,5 +1,5 @@
 import type { Code } from "./codes.ts";
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, type DiagnosticParts, errorOf } from "./diagnostic.ts";
 import type { Remedy } from "./remedy.ts";
 
 /** A failure that is explained to the user: it carries diagnostics, never needs a stack trace. */
@@ -23,8 +23,8 @@ export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 }
 
 /** Throws one error diagnostic; the common case. */
-export function fail(code: Code, summary: string, more: Omit<Diagnostic, "severity" | "code" | "summary"> = {}): never {
-  throw new HostformError([{ severity: "error", code, summary, ...more }]);
+export function fail(code: Code, summary: string, parts?: DiagnosticParts): never {
+  throw new HostformError([errorOf(code, summary, parts)]);
 }
 
 /**

@@ -63,6 +63,11 @@ export function looksLikeToken(text: string, name = false): boolean {
   return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 }
 
+/** Whether a setting of a provider holds a token: in place of a variable's name, or inside the URL. */
+export function holdsToken(setting: string, text: string): boolean {
+  return setting === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, setting === "token_env");
+}
+
 /** How many characters of a cut word stay: fewer than the shortest secret has. */
 const MOST_OF_A_WORD = 5;
 

@@ -153,3 +153,16 @@ const formats = new Map<number | undefined, Intl.NumberFormat>();
 export function formatAmount(amount: number, scale?: number): string {
   return scale === undefined ? formatNumber(amount) : formatNumber(amount / 10 ** scale, scale);
 }
+
+const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
+
+/** The one notation of a decimal number: sign, digits without zeros at either end, exponent. Undefined for other text. */
+export function canonicalDecimal(text: string): string | undefined {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(text) ?? [];
+  const written = whole + fraction;
+  if (written === "") return undefined;
+  const digits = written.replace(/0+$/, "");
+  const significant = digits.replace(/^0+/, "");
+  const power = Number(exponent) - fraction.length + (written.length - digits.length);
+  return significant === "" ? "0" : `${sign === "-" ? "-" : ""}${significant}e${power}`;
+}

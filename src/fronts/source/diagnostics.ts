@@ -37,8 +37,8 @@ export class DiagnosticCollector {
   readonly #beyond = { error: 0, warning: 0 };
   #compared = 0;
 
-  /** Reports an error. */
-  add(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
+  /** Reports an error. @returns undefined, for a reader that has no value then. */
+  add(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): undefined {
     this.#report("error", span, code, summary, remark);
   }
 
@@ -70,7 +70,7 @@ export class DiagnosticCollector {
     known: readonly string[],
     remark: Remark = {},
     code: Code = "config.unknown_key",
-  ): void {
+  ): undefined {
     this.add(span, code, `${sentence}.${suggestionOf(this.nearest(word, known))}`, remark);
   }
 

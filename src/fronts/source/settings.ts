@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Backend, type JsonObject, looksLikeToken } from "../../core/model/index.ts";
+import type { Backend, JsonObject } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
@@ -58,7 +58,6 @@ const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
   http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. If the file was shared, change the password.",
   pg: "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
 };
-const CREDENTIALS_BEFORE_HOST = /^[^/]*\/\/[^/]*@/;
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
 /** In a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
@@ -149,11 +148,6 @@ export const projectNameRemark = (hint = "") => ({
   detail: "It is part of the key of every order, so it must not change once something was ordered.",
   fix: `${PROJECT_NAME_FORM}${hint}.`,
 });
-
-/** Whether a setting of a provider holds a token: in place of a variable's name, or inside the URL. */
-export function holdsToken(key: string, text: string): boolean {
-  return key === "base_url" ? CREDENTIALS_BEFORE_HOST.test(text) : looksLikeToken(text, key === "token_env");
-}
 
 /**
  * Checks one setting against the schema of all. @param value evaluated

@@ -72,9 +72,8 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
   if (entry === undefined) return undefined;
   const [first, second] = blocksOf(entry, [], diags);
   if (second !== undefined) {
-    diags.add(valueSpan(entry), "config.duplicate", `\`${entry.key}\` is declared more than once`, {
-      fix: "Merge them into one.",
-    });
+    const summary = `\`${entry.key}\` is declared more than once`;
+    diags.add(valueSpan(entry), "config.duplicate", summary, { fix: "Merge them into one." });
   }
   return first;
 }
@@ -92,8 +91,7 @@ export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector
   const flag = flagOf(entry);
   if (flag !== undefined) return flag;
   const fix = "An expression cannot be used here.";
-  diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
-  return undefined;
+  return diags.add(valueSpan(entry), "config.structure", `\`${entry.key}\` must be true or false`, { fix });
 }
 
 /** A literal string. Undefined when it is absent, or after a reported error. */
@@ -113,7 +111,7 @@ export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollecto
   }
   return entry.value.items.flatMap((item) => {
     const name = stringOf(item);
-    if (name !== undefined) return [{ name, span: item.span }];
+    if (name !== undefined) return { name, span: item.span };
     diags.add(item.span, "config.structure", `An item of \`${entry.key}\` must be a string`);
     return [];
   });

@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   evaluate,
   isSecret,
@@ -26,7 +27,7 @@ import { rangeOf } from "../source/source.ts";
 import { locate, type MapTree, type Tree, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, KEYS, literalFlag, literalText, literalTexts } from "./blocks.ts";
 import { type BlockDraft, type DraftAttribute, remarkOf } from "./draft.ts";
-import { attempt, attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
+import { attributeValue, type Compiled, compile, reporting } from "./expressions.ts";
 import { checkDependsOn, checkNames } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
@@ -44,7 +45,9 @@ interface Part {
 /** The instances of a resource or a data source, in what both have in common. */
 export function instancesOf(expansion: Expansion, context: StackContext): DesiredData[] {
   refuseReplaceOnChange(expansion.draft, context);
-  return Array.from(expansion.keys, (key) => instanceOf({ expansion, key }, context));
+  return Array.from(expansion.keys, (key) =>
+    instanceOf({ expansion, key, address: instanceAddress(expansion, key) }, context),
+  );
 }
 
 /** `replace_on_change` permits Terraform to order again for a change. Here that needs a flag in each run. */
@@ -64,12 +67,11 @@ function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: S
 }
 
 function instanceOf(instance: Instance, context: StackContext): DesiredData {
-  const { expansion, key } = instance;
+  const { expansion, address } = instance;
   const { draft } = expansion;
-  const address = instanceAddress(expansion, key);
   const parts = new Map<string, Part>();
   for (const [name, attribute] of draft.attributes) {
-    const part = partOf(name, attribute, instance, context, address);
+    const part = partOf(name, attribute, instance, context);
     // Null means that the attribute is not declared.
     if (part.value !== null) parts.set(name, part);
   }
@@ -114,18 +116,12 @@ function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
   };
 }
 
-function partOf(
-  name: string,
-  attribute: DraftAttribute,
-  instance: Instance,
-  context: StackContext,
-  address: string,
-): Part {
+function partOf(name: string, attribute: DraftAttribute, instance: Instance, context: StackContext): Part {
   const { compiled, schema, entry } = attribute;
   const broken: Part = { attribute, value: UNKNOWN, secret: false, references: [] };
   if (compiled === undefined) return broken;
   const { diags } = context;
-  const remark = remarkOf(name, schema, address);
+  const remark = remarkOf(name, schema, instance.address);
   const ephemeral = context.ephemeralIn(compiled);
   if (ephemeral !== undefined && schema.writeOnly !== true) {
     const summary = `${name} is recorded, and ${ephemeral.text} is ephemeral: use it only in values that are not recorded`;
@@ -186,14 +182,13 @@ function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   if (typeof tree.value !== "string") return tree.value;
   const text = tree.value;
   const expression = compileJson(text);
-  const traversals = traversalsOf(expression);
   const compute = () => {
     const typed = evaluate(expression, context.names(instance));
     const value = toValue(typed);
     return isSecret(typed) || hasUnknown(value) ? undefined : (value as Json);
   };
   const value = attempt(compute, () => undefined);
-  return value === undefined ? written(text, traversals, instance, context) : value;
+  return value === undefined ? written(text, traversalsOf(expression), instance, context) : value;
 }
 
 /** The text with `each.key`, `each.value` and `count.index` of this instance filled in. */
@@ -251,8 +246,7 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
   const entry = body.entries.get("value");
   if (entry === undefined) {
     const fix = 'Write `"value": "${hosting_service.NAME.id}"`.';
-    diags.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
-    return undefined;
+    return diags.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
   }
   const remark = { address: `output.${name}`, attribute: ["value"] };
   const compiled = compile(entry.value, diags, remark);

@@ -54,14 +54,14 @@ export interface Repetition {
 /** Attributes that configure Terraform's provider and no object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
-/** Reads the block of a resource (with its kind) or of a data source. Errors are reported; the rest is kept. */
-export function readDraft(
-  base: string,
-  block: Block,
-  schema: Schema,
-  kind: Kind | undefined,
-  diags: DiagnosticCollector,
-): BlockDraft {
+/** What the block of a resource (with its kind) or of a data source is read with. */
+export interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
+  readonly diags: DiagnosticCollector;
+}
+
+/** Reads the block of a resource or of a data source. Errors are reported; the rest is kept. */
+export function readDraft(block: Block, reading: DraftReading): BlockDraft {
+  const { base, kind, schema, diags } = reading;
   const { body, labels } = block;
   const keys = kind === undefined ? KEYS.data : KEYS.resource;
   const attributes = new Map<string, DraftAttribute>();
@@ -70,7 +70,7 @@ export function readDraft(
     const { key, keySpan } = entry;
     if (keys.known.includes(key) || refusedKey(entry, keys, diags, { address: base })) continue;
     const attribute = Object.hasOwn(schema.attributes, key) ? schema.attributes[key] : undefined;
-    if (attribute === undefined) reportUnknown(entry, base, schema, kind, diags);
+    if (attribute === undefined) reportUnknown(entry, reading);
     else if (!isDeclarable(attribute)) reportComputed(key, keySpan, declarableIn(schema), base, diags);
     else if (isGiven(entry)) {
       checkNested(entry, attribute, base, diags);
@@ -83,7 +83,7 @@ export function readDraft(
       else attributes.set(key, known);
     }
   }
-  const [count, forEach] = repetitionsOf(block, base, diags);
+  const [count, forEach] = repetitionsOf(block, reading);
   return {
     base,
     type: labels[0]?.text ?? "",
@@ -96,7 +96,7 @@ export function readDraft(
     forEach,
     provider: readProviderName(body.entries.get("provider"), base, diags),
     dependsOn: literalTexts(body.entries.get("depends_on"), diags),
-    lifecycle: readLifecycle(body.entries.get("lifecycle"), base, schema, kind !== undefined, diags),
+    lifecycle: readLifecycle(body.entries.get("lifecycle"), reading),
   };
 }
 
@@ -128,13 +128,7 @@ function checkNested({ value: tree }: Entry, { type }: Attribute, address: strin
   }
 }
 
-function reportUnknown(
-  entry: Entry,
-  address: string,
-  schema: Schema,
-  kind: Kind | undefined,
-  diags: DiagnosticCollector,
-): void {
+function reportUnknown(entry: Entry, { base: address, schema, kind, diags }: DraftReading): void {
   const declarable = declarableIn(schema);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
   const summary = `A ${kind?.noun ?? "data source"} has no attribute "${entry.key.slice(0, 100)}"`;
@@ -149,7 +143,7 @@ const isDeclarable = ({ required, optional }: Attribute) => required === true ||
 const declarableIn = ({ attributes }: Schema) =>
   Object.entries(attributes).flatMap(([name, attribute]) => (isDeclarable(attribute) ? [name] : []));
 
-function repetitionsOf({ body }: Block, address: string, diags: DiagnosticCollector): [Repetition?, Repetition?] {
+function repetitionsOf({ body }: Block, { base: address, diags }: DraftReading): [Repetition?, Repetition?] {
   const read = (key: "count" | "for_each"): Repetition | undefined => {
     const entry = body.entries.get(key);
     return entry && { entry, compiled: compile(entry.value, diags, { address, attribute: [key] }) };
@@ -175,29 +169,21 @@ export function readProviderName(
   if (name === PROVIDER) return { name: "default", span };
   const [, alias] = typeof name === "string" ? (/^hosting\.([A-Za-z][A-Za-z0-9_-]*)$/.exec(name) ?? []) : [];
   if (alias !== undefined) return { name: alias, span };
-  diags.add(span, "config.structure", "`provider` must name a hosting provider", {
-    address,
-    fix: 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.',
-  });
-  return undefined;
+  const fix = 'Write `"hosting"`, or `"hosting.ALIAS"` for a provider block with that alias.';
+  return diags.add(span, "config.structure", "`provider` must name a hosting provider", { address, fix });
 }
 
 /** Reads the `lifecycle` of a resource, or of a data source, which supports none of its keys. */
-function readLifecycle(
-  entry: Entry | undefined,
-  address: string,
-  schema: Schema,
-  isResource: boolean,
-  diags: DiagnosticCollector,
-): BlockDraft["lifecycle"] {
+function readLifecycle(entry: Entry | undefined, reading: DraftReading): BlockDraft["lifecycle"] {
+  const { base: address, kind, diags } = reading;
   const block = onlyBlock(entry, diags);
   if (block === undefined) return undefined;
-  const keys = isResource ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
+  const keys = kind !== undefined ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
   checkKeys(block, keys, (key) => `\`lifecycle\` has no ${key} here`, diags, { address });
   const { entries } = block.body;
   const preventDestroy = literalFlag(entries.get("prevent_destroy"), diags);
   const createBeforeDestroy = literalFlag(entries.get("create_before_destroy"), diags);
-  const ignoreChanges = readIgnored(entries.get("ignore_changes"), address, schema, diags);
+  const ignoreChanges = readIgnored(entries.get("ignore_changes"), reading);
   return {
     ...(preventDestroy !== undefined && { preventDestroy }),
     ...(createBeforeDestroy !== undefined && { createBeforeDestroy }),
@@ -205,25 +191,24 @@ function readLifecycle(
   };
 }
 
-function readIgnored(
-  entry: Entry | undefined,
-  address: string,
-  { attributes }: Schema,
-  diags: DiagnosticCollector,
-): Lifecycle["ignoreChanges"] {
+function readIgnored(entry: Entry | undefined, reading: DraftReading): Lifecycle["ignoreChanges"] {
   if (!isGiven(entry)) return undefined;
   const { value: tree } = entry;
+  const { base: address, schema, diags } = reading;
+  const known = Object.keys(schema.attributes);
   if (tree.form === "leaf" && tree.value === "all") return "all";
   if (tree.form === "leaf") {
     const fix = 'Write `["plan_id"]`, or `"all"`.';
-    diags.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", { address, fix });
-    return undefined;
+    return diags.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", {
+      address,
+      fix,
+    });
   }
   const names = literalTexts(entry, diags).flatMap(({ name: text, span }) => {
     const [, name = text, rest = ""] = /^([A-Za-z_][A-Za-z0-9_-]*)(.*)$/s.exec(text) ?? [];
-    if (!Object.hasOwn(attributes, name)) {
+    if (!known.includes(name)) {
       const summary = `There is no attribute "${name.slice(0, 100)}" to ignore`;
-      diags.addUnknown(span, summary, name, Object.keys(attributes), { address });
+      diags.addUnknown(span, summary, name, known, { address });
       return [];
     }
     if (rest !== "") {

@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   convert,
   type Expression,
@@ -75,14 +76,12 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
   });
 }
 
-/** The result of a computation, or of `instead` after an error in an expression. */
-export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError) => U): T | U {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof ExpressionError) return instead(error);
-    throw error;
-  }
+/** The plain value, converted to a type; null where it has none. */
+export function plainValue(typed: Typed, type: Type = typed.type): Value {
+  return attempt(
+    () => toValue(convert(typed, type)),
+    () => null,
+  );
 }
 
 /** Reports an error in an expression at its place. */
@@ -217,6 +216,6 @@ function typedAttribute(name: string, value: Value, type: Attribute["type"]): Ty
   if (value === UNKNOWN) return { type: typeOfAttribute(type), content: UNKNOWN };
   const read = () => fromValue(value, constraintOf(type));
   return attempt(read, ({ message }) => {
-    throw new ExpressionError(`${name} has the wrong type: ${message}`, 0);
+    throw new ExpressionError(`${name} has the wrong type: ${message}`);
   });
 }

@@ -1,6 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { JsonError, type JsonMaker, type JsonPlace, readJson } from "../../core/expression/json.ts";
-import { type Diagnostic, isObject, type JsonObject, type SourceRange } from "../../core/model/index.ts";
+import {
+  canonicalDecimal,
+  type Diagnostic,
+  isObject,
+  type JsonObject,
+  type SourceRange,
+} from "../../core/model/index.ts";
 import { DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { lastStart, Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
@@ -30,28 +36,20 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
     if (source.text.length > JSON_LIMITS.length) throw new TooLarge("is larger than 64 MiB", 0);
     return readJson(source.text, treeMaker(source, diags));
   } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { message, offset } = error;
+    const span = source.span(offset, offset + 1);
     if (error instanceof TooLarge) {
-      diags.add(source.span(error.offset, error.offset + 1), "config.too_large", `${source.path} ${error.message}`, {
-        fix: "Split the stack into several.",
-      });
-    } else if (error instanceof JsonError) {
-      const fix = "Synthesize the stack again; if the file is written by hand, correct it.";
-      const summary = `The JSON cannot be parsed: ${error.message}`;
-      diags.add(source.span(error.offset, error.offset + 1), "config.syntax", summary, { fix });
-    } else throw error;
-    return undefined;
+      const fix = "Split the stack into several.";
+      return diags.add(span, "config.too_large", `${source.path} ${message}`, { fix });
+    }
+    const fix = "Synthesize the stack again; if the file is written by hand, correct it.";
+    return diags.add(span, "config.syntax", `The JSON cannot be parsed: ${message}`, { fix });
   }
 }
 
 /** A file beyond the limits. */
-class TooLarge extends Error {
-  readonly offset: number;
-
-  constructor(message: string, offset: number) {
-    super(message);
-    this.offset = offset;
-  }
-}
+class TooLarge extends JsonError {}
 
 function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> {
   let values = 0;
@@ -81,9 +79,8 @@ function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> 
         checkText(key, keyPlace);
         const keySpan = span(keyPlace);
         if (key === "__proto__") {
-          diags.add(keySpan, "config.structure", '"__proto__" is not accepted as a key', {
-            fix: "Choose another name.",
-          });
+          const fix = "Choose another name.";
+          diags.add(keySpan, "config.structure", '"__proto__" is not accepted as a key', { fix });
         } else if (isFirst(key, keySpan, entries, "object", diags)) entries.set(key, { key, keySpan, value });
       }
       return { form: "map", entries, span: span(place) };
@@ -97,17 +94,8 @@ function checkText(text: string, { start }: JsonPlace): void {
 
 /** Whether parsing kept the exact number. */
 function isExact(text: string, value: number): boolean {
-  return String(value) === text || (Number.isFinite(value) && normalized(text) === normalized(String(value)));
-}
-
-/** A decimal as its significant digits and their exponent. */
-function normalized(text: string): string {
-  const [, whole = "", part = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
-  const digits = `${whole}${part}`.replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
-  return significant === ""
-    ? ""
-    : `${significant}e${Number(exponent) - part.length + digits.length - significant.length}`;
+  const kept = String(value);
+  return kept === text || (Number.isFinite(value) && canonicalDecimal(text) === canonicalDecimal(kept));
 }
 
 /** A line of the program that a block was synthesized from. */
@@ -201,15 +189,15 @@ function pathOf(file: string): string {
   }
 }
 
-interface ValuesFile {
-  /** By name; undefined when the file is no JSON object. */
+/**
+ * Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of it: it may hold secrets.
+ * @returns the values by name, undefined when the file is no JSON object; the diagnostics of duplicate keys and of numbers that
+ *   would be changed: then no value may be used.
+ */
+export function readValuesFile(file: SourceFile): {
   readonly values: JsonObject | undefined;
-  /** Duplicate keys and numbers that would be changed; then no value may be used. */
   readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of it: it may hold secrets. */
-export function readValuesFile(file: SourceFile): ValuesFile {
+} {
   const diags = new DiagnosticCollector();
   const tree = readTree(new Source({ ...file, quotable: false }), diags);
   const values = tree && toJson(tree);

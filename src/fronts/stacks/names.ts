@@ -1,11 +1,11 @@
-import { isSecret, type Typed, toValue } from "../../core/expression/index.ts";
+import { isSecret, type Typed } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import { UNKNOWN } from "../../core/model/index.ts";
 import { checkName, reportCircles } from "../source/diagnostics.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import type { BlockDraft } from "./draft.ts";
-import { attempt, type Compiled, compile, evaluated, MISSING, spanIn } from "./expressions.ts";
+import { type Compiled, compile, evaluated, MISSING, plainValue, spanIn } from "./expressions.ts";
 import { checkNames, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
@@ -161,11 +161,8 @@ function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, ex
 }
 
 function refuse({ entry, draft, context }: Repeated, summary: string, fix = FORMS[entry.key]): undefined {
-  context.diags.add(valueSpan(entry), "config.expression", summary, {
-    address: draft.base,
-    attribute: [entry.key],
-    fix,
-  });
+  const remark = { address: draft.base, attribute: [entry.key], fix };
+  context.diags.add(valueSpan(entry), "config.expression", summary, remark);
 }
 
 const FORMS: Readonly<Record<string, string>> = {
@@ -189,10 +186,7 @@ function refuseUnknown(repeated: Repeated): undefined {
 
 function countOf(typed: Typed, repeated: Repeated): number[] | undefined {
   if (typed.content === UNKNOWN) return refuseUnknown(repeated);
-  const value = attempt(
-    () => toValue(typed),
-    () => null,
-  );
+  const value = plainValue(typed);
   const count = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
   if (typeof count !== "number" || !Number.isSafeInteger(count) || count < 0) {
     return refuse(repeated, "`count` must be a whole number that is not negative");

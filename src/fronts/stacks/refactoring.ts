@@ -1,5 +1,5 @@
 import {
-  convert,
+  attempt,
   evaluate,
   fromValue,
   isSecret,
@@ -21,7 +21,7 @@ import { rangeOf } from "../source/source.ts";
 import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Block, checkKeys, KEYS, literalFlag, literalText, onlyBlock } from "./blocks.ts";
 import { readProviderName } from "./draft.ts";
-import { attempt, compile, evaluated, reportExpression } from "./expressions.ts";
+import { compile, evaluated, plainValue, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 
@@ -73,8 +73,7 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
     return content.map((value: Typed) => ({ key: String(value.content), value }));
   }
   const summary = "`for_each` must be an object or a known set of strings";
-  context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
-  return undefined;
+  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix: 'Write `{"acme": "1001"}`.' });
 }
 
 /** The address of the instance that adopts; its key may be an expression (`hosting_grant.g[each.key]`). */
@@ -89,10 +88,7 @@ function targetOf(
   const [, base = target, index] = /^([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)\[(.+)\]$/s.exec(target) ?? [];
   const parsed = parseAddress(base);
   const draft = drafts.get(base);
-  const refuse = (summary: string, fix: string) => {
-    diags.add(valueSpan(entry), "config.reference", summary, { fix });
-    return undefined;
-  };
+  const refuse = (summary: string, fix: string) => diags.add(valueSpan(entry), "config.reference", summary, { fix });
   if (parsed === undefined)
     return refuse("This is not the address of a resource", "Write an address such as hosting_service.acme.");
   if (draft === undefined)
@@ -123,7 +119,7 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Sta
     return isRefusedSecret("The key of the address", typed, entry, context) ? undefined : { value: toValue(typed) };
   };
   const known = attempt(read, ({ message }) => {
-    reportExpression(new ExpressionError(message, 0), entry.value, diags);
+    reportExpression(new ExpressionError(message), entry.value, diags);
     return undefined;
   });
   if (typeof known?.value === "string" || typeof known?.value === "number") return known.value;
@@ -135,15 +131,11 @@ function keyOf(index: string, entry: Entry, each: Each | undefined, context: Sta
 function idOf(entry: Entry, each: Each | undefined, context: StackContext): string | undefined {
   const typed = evaluatedEntry(entry, each, context);
   if (typed === undefined || isRefusedSecret("The `id`", typed, entry, context)) return undefined;
-  const value = attempt(
-    () => toValue(convert(typed, "string")),
-    () => null,
-  );
+  const value = plainValue(typed, "string");
   if (typeof value === "string" && value !== "") return value;
   const summary = "The `id` of an `import` must be a known string";
   const fix = "Write the id of the object in the API.";
-  context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
-  return undefined;
+  return context.diags.add(valueSpan(entry), "config.expression", summary, { fix });
 }
 
 /** The part of a `for_each` that its keys come from: of a map only its form. */
@@ -217,13 +209,10 @@ function addressIn(
   const entry = block.body.entries.get(key);
   if (entry === undefined) {
     const fix = `Write \`"${key}": "hosting_service.NAME"\`.`;
-    diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
-    return undefined;
+    return diags.add(block.body.span, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
   }
   const text = literalText(entry, diags);
   if (text === undefined || kinds.has(parseAddress(text)?.type ?? "")) return text;
-  diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", {
-    fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
-  });
-  return undefined;
+  const fix = "Write an address such as hosting_service.acme, without `${}`; modules are not supported.";
+  return diags.add(valueSpan(entry), "config.reference", "This is not the address of a hosting resource", { fix });
 }

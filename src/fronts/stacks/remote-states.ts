@@ -91,14 +91,11 @@ export class RemoteOutputs {
   /** @param steps those after the name. @throws ExpressionError for outputs that are not known exactly. */
   resolve(name: string, steps: readonly TraversalStep[], text: string): { value: Typed; used: number } {
     const outputs = this.#outputs.get(name);
-    if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`, 0);
+    if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`);
     const [, output] = steps;
     const used = isObject(outputs) && output !== undefined ? { [output]: outputs[output] } : outputs;
     if (isInexact(used))
-      throw new ExpressionError(
-        `${text} holds a number with more digits than hostform keeps; record it as a string`,
-        0,
-      );
+      throw new ExpressionError(`${text} holds a number with more digits than hostform keeps; record it as a string`);
     const value = this.#values.get(name) ?? this.#typed(name, outputs);
     this.#values.set(name, value);
     return { value, used: 2 };

@@ -5,6 +5,7 @@ import {
   type Attribute,
   type Backend,
   hasUnknown,
+  holdsToken,
   isName,
   isObject,
   isProjectName,
@@ -13,7 +14,7 @@ import {
   type Value,
 } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { backendOfEntry, checkedSetting, holdsToken, projectNameRemark } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting, projectNameRemark } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, BACKENDS, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
@@ -44,9 +45,8 @@ export function readBackend(blocks: readonly Block[], diags: DiagnosticCollector
     } else if (key === "required_providers") checkRequiredProviders(entry, diags);
     else if (key === "cloud") {
       clear = false;
-      diags.add(keySpan, "config.unsupported", "hostform cannot store its state in HCP Terraform (`cloud`)", {
-        fix: refused.cloud,
-      });
+      const summary = "hostform cannot store its state in HCP Terraform (`cloud`)";
+      diags.add(keySpan, "config.unsupported", summary, { fix: refused.cloud });
     } else if (!known.includes(key) && !refusedKey(entry, KEYS.terraform, diags)) {
       diags.addUnknown(keySpan, `\`terraform\` has no "${key.slice(0, 100)}"`, key, known);
     }
@@ -69,9 +69,8 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
     for (const clause of literalText(entry, diags)?.split(",") ?? []) {
       const match = CONSTRAINT.exec(clause.trim());
       if (match === null) {
-        diags.add(valueSpan(entry), "config.structure", "`required_version` is no version constraint", {
-          fix: 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".',
-        });
+        const fix = 'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".';
+        diags.add(valueSpan(entry), "config.structure", "`required_version` is no version constraint", { fix });
         break;
       }
       newest &&= allowsNewest(match);
@@ -96,15 +95,12 @@ function readSection(section: Entry, diags: DiagnosticCollector): Backend | unde
   const inner = tree.form === "list" && tree.items.length === 1 ? tree.items[0] : tree;
   const [entry, second] = inner?.form === "map" ? argumentsOf(inner) : [];
   if (entry === undefined || second !== undefined) {
-    diags.add(valueSpan(section), "config.structure", "`backend` must name a type", {
-      fix: 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.',
-    });
-    return undefined;
+    const fix = 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.';
+    return diags.add(valueSpan(section), "config.structure", "`backend` must name a type", { fix });
   }
   if (entry.key !== "local" && entry.key !== "http" && entry.key !== "pg") {
     const summary = `hostform cannot store its state in the backend "${entry.key.slice(0, 100)}"`;
-    diags.add(entry.keySpan, "config.unsupported", summary, { fix: BACKENDS });
-    return undefined;
+    return diags.add(entry.keySpan, "config.unsupported", summary, { fix: BACKENDS });
   }
   if (hasTemplate(entry, diags)) return undefined;
   if (entry.key === "local") return localBackend(entry, diags);
@@ -149,29 +145,18 @@ function checkRequiredProviders(entry: Entry, diags: DiagnosticCollector): void 
   for (const one of block === undefined ? [] : argumentsOf(block.body)) {
     const required = toJson(one.value);
     const source = isObject(required) ? (required as { readonly source?: unknown }).source : undefined;
+    const isOurs = typeof source === "string" && SOURCE.test(source);
+    const name = one.key.slice(0, 100);
     if (one.key === PROVIDER) {
-      if (typeof source === "string" && SOURCE.test(source)) continue;
+      if (isOurs) continue;
       diags.add(valueSpan(one), "config.unsupported", "The provider hosting of this stack has another source", {
         detail: "hostform replaces only the provider hostform/hosting.",
         fix: 'Write `"source": "hostform/hosting"`, or apply this stack with Terraform.',
       });
-    } else if (typeof source === "string" && SOURCE.test(source)) {
-      diags.add(
-        one.keySpan,
-        "config.unsupported",
-        `The hosting provider has the name "${one.key.slice(0, 100)}" here`,
-        {
-          fix: "Name it `hosting`, like its resources.",
-        },
-      );
-    } else {
-      diags.add(
-        one.keySpan,
-        "config.unsupported",
-        `This stack requires the provider "${one.key.slice(0, 100)}"`,
-        OTHER_PROVIDER,
-      );
-    }
+    } else if (isOurs) {
+      const fix = "Name it `hosting`, like its resources.";
+      diags.add(one.keySpan, "config.unsupported", `The hosting provider has the name "${name}" here`, { fix });
+    } else diags.add(one.keySpan, "config.unsupported", `This stack requires the provider "${name}"`, OTHER_PROVIDER);
   }
 }
 
@@ -210,11 +195,7 @@ export function readProviders(schema: Schema, folder: string, context: StackCont
       if (project !== undefined && projectName !== undefined)
         projects.push({ name: projectName, entry: project.entry });
       else if (isGiven(block.body.entries.get("project"))) unclear = true;
-      providers.set(alias, {
-        alias,
-        ...configured(settings, folder, diags),
-        range: rangeOf(block.keySpan),
-      });
+      providers.set(alias, { alias, ...configured(settings, folder, diags), range: rangeOf(block.keySpan) });
     }
   }
   const [first, ...more] = projects;
@@ -244,8 +225,7 @@ function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefine
   if (alias === undefined || (isName(alias) && alias !== "default")) return alias;
   const fix = 'Use letters, digits, `_` and `-`, beginning with a letter. "default" is reserved.';
   const summary = `"${alias.slice(0, 100)}" cannot be the alias of a provider`;
-  diags.add(valueSpan(entry), "config.structure", summary, { fix });
-  return undefined;
+  return diags.add(valueSpan(entry), "config.structure", summary, { fix });
 }
 
 /** The declared settings with known values. Errors in the others are reported. */
@@ -274,9 +254,8 @@ function settingsOf({ body }: Block, { attributes }: Schema, context: StackConte
     }
   }
   for (const { keySpan } of tokens.slice(1)) {
-    diags.add(keySpan, "config.duplicate", "Two settings both configure the API token", {
-      fix: "Use one of `token`, `token_file` and `token_env`.",
-    });
+    const fix = "Use one of `token`, `token_file` and `token_env`.";
+    diags.add(keySpan, "config.duplicate", "Two settings both configure the API token", { fix });
   }
   return settings;
 }
@@ -293,20 +272,16 @@ function settingOf(entry: Entry, attribute: Attribute, context: StackContext): V
   );
   if (value === undefined || !hasUnknown(value)) return value;
   const [root] = context.rootsIn(compiled);
-  if (root !== undefined) {
-    const summary = `"${key}" of a provider depends on ${root.text}, which is known only after the account was read`;
-    diags.add(valueSpan(entry), "config.expression", summary, {
-      fix: "Use variables, locals and literals; a provider is needed before anything can be planned.",
-    });
-  }
-  return undefined;
+  if (root === undefined) return undefined;
+  const summary = `"${key}" of a provider depends on ${root.text}, which is known only after the account was read`;
+  const fix = "Use variables, locals and literals; a provider is needed before anything can be planned.";
+  return diags.add(valueSpan(entry), "config.expression", summary, { fix });
 }
 
 /** @returns undefined after a reported error. */
 function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): string | undefined {
   if (typeof value === "string" && isProjectName(value)) return value;
-  diags.add(valueSpan(entry), "config.invalid_value", "project: not a valid project name", projectNameRemark());
-  return undefined;
+  return diags.add(valueSpan(entry), "config.invalid_value", "project: not a valid project name", projectNameRemark());
 }
 
 function configured(
@@ -319,13 +294,10 @@ function configured(
     // A flag of the command line allows plain http; otherwise the client refuses it.
     if (key === "insecure_http") continue;
     if (typeof value === "string" && holdsToken(key, value)) {
-      diags.add(entry.keySpan, "config.secret", `"${key}" puts an API token into the stack`, {
-        fix: WHERE_TOKENS_GO,
-      });
-      continue;
-    }
-    // The environment variable behind `token` becomes `token_env`.
-    Object.assign(right, checkedSetting(providerSettings, { ...entry, key }, value, diags));
+      const summary = `"${key}" puts an API token into the stack`;
+      diags.add(entry.keySpan, "config.secret", summary, { fix: WHERE_TOKENS_GO });
+      // The environment variable behind `token` becomes `token_env`.
+    } else Object.assign(right, checkedSetting(providerSettings, { ...entry, key }, value, diags));
   }
   const config = configOf(right);
   const { tokenFile, tokenEnv } = config;

@@ -1,4 +1,5 @@
 import {
+  attempt,
   compileJson,
   type Expression,
   evaluate,
@@ -8,12 +9,12 @@ import {
   type Names,
   object,
   type PlacedTraversal,
+  placed,
   type Traversal,
   type TraversalStep,
   type Typed,
   tuple,
 } from "../../core/expression/index.ts";
-import { placed } from "../../core/expression/refusal.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
   type EvalScope,
@@ -26,7 +27,7 @@ import {
 } from "../../core/model/index.ts";
 import type { Block } from "./blocks.ts";
 import type { BlockDraft } from "./draft.ts";
-import { attempt, type Compiled, MISSING, schemaObject } from "./expressions.ts";
+import { type Compiled, MISSING, schemaObject } from "./expressions.ts";
 import type { Declared } from "./references.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
@@ -81,6 +82,7 @@ export interface Expansion {
 export interface Instance {
   readonly expansion: Expansion;
   readonly key: string | number | undefined;
+  readonly address: string;
 }
 
 /** The address of an instance. */
@@ -222,7 +224,7 @@ export class StackContext implements Declared {
     }
     if (root === "each") return this.#each(instance, steps, text, scope);
     if (root === "count" && first === "index") {
-      if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``, 0);
+      if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``);
       return { value: fromValue(instance.key), used: 1 };
     }
     // Terraform runs in the folder of the stack.
@@ -240,7 +242,7 @@ export class StackContext implements Declared {
     text: string,
     scope: EvalScope,
   ): Resolved | undefined {
-    if (typeof instance?.key !== "string") throw new ExpressionError(`${text} is only valid with \`for_each\``, 0);
+    if (typeof instance?.key !== "string") throw new ExpressionError(`${text} is only valid with \`for_each\``);
     if (first === "key") return { value: fromValue(instance.key), used: 1 };
     return first === "value" ? { value: this.#element(instance.expansion, instance.key, scope), used: 1 } : undefined;
   }
@@ -337,6 +339,6 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);
-  if (value === undefined) throw new ExpressionError(`${address} is not known`, 0);
+  if (value === undefined) throw new ExpressionError(`${address} is not known`);
   return schemaObject(expansion.draft.schema, value, scope.secrets?.(address));
 }

@@ -120,7 +120,7 @@ function readDrafts({ resources, data }: Module, { kinds, schemas }: StackCatalo
     const type = block.labels[0]?.text ?? "";
     const kind = base.startsWith("data.") ? undefined : kinds.get(type);
     const schema = kind === undefined ? schemas.data(type) : schemas.resource(type);
-    if (schema !== undefined) drafts.set(base, readDraft(base, block, schema, kind, diags));
+    if (schema !== undefined) drafts.set(base, readDraft(block, { base, kind, schema, diags }));
   }
   return drafts;
 }

@@ -1,4 +1,5 @@
 import {
+  attempt,
   callIn,
   convert,
   evaluate,
@@ -14,7 +15,7 @@ import { ExpressionError, hasUnknown, type Value } from "../../core/model/index.
 import { checkName, type DiagnosticCollector, suggestionOf } from "../source/diagnostics.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys, KEYS, literalFlag, literalText } from "./blocks.ts";
-import { attempt, compile, MISSING, reportExpression } from "./expressions.ts";
+import { compile, MISSING, reportExpression } from "./expressions.ts";
 import { checkNames } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
@@ -46,11 +47,13 @@ export function readVariables(
 function reportUndeclared({ name, from }: GivenVariable, names: readonly string[], diags: DiagnosticCollector): void {
   if (from.startsWith("TF_VAR_")) return;
   const summary = `The stack declares no variable "${name.slice(0, 100)}".${suggestionOf(diags.nearest(name, names))}`;
-  const detail = `A value for it is given by ${from}.`;
-  if (from === "-var")
-    diags.add(undefined, "config.variable", summary, { detail, fix: "Remove it, or correct the name." });
-  else
-    diags.warn(undefined, "config.variable", summary, { detail, fix: "Remove it from the file, or correct the name." });
+  const [detail, flag] = [`A value for it is given by ${from}.`, from === "-var"];
+  const remark = {
+    detail,
+    fix: flag ? "Remove it, or correct the name." : "Remove it from the file, or correct the name.",
+  };
+  if (flag) diags.add(undefined, "config.variable", summary, remark);
+  else diags.warn(undefined, "config.variable", summary, remark);
 }
 
 function readVariable(
@@ -127,7 +130,7 @@ function defaultOf(
 /** A given text is evaluated, and may contain neither names nor calls: Terraform refuses them. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
-  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here", 0);
+  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here");
   return evaluate(expression, { resolve: () => undefined });
 }
 
@@ -172,17 +175,15 @@ function validate({ name, from, block: { keySpan } }: Variable, block: Block, co
   const message = entries.get("error_message");
   if (condition === undefined || message === undefined) {
     const fix = 'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.';
-    const summary = "`validation` needs `condition` and `error_message`";
-    diags.add(span, "config.missing_attribute", summary, { fix });
+    diags.add(span, "config.missing_attribute", "`validation` needs `condition` and `error_message`", { fix });
     return;
   }
   const result = validationValue(condition, context);
   if (result === undefined) return;
   if (typeof result.value !== "boolean") {
     const summary = `The condition of the variable "${name}" is neither true nor false`;
-    diags.add(valueSpan(condition), "config.expression", summary, {
-      fix: "Use only the variable itself, other variables, and locals that do not depend on the account.",
-    });
+    const fix = "Use only the variable itself, other variables, and locals that do not depend on the account.";
+    diags.add(valueSpan(condition), "config.expression", summary, { fix });
     return;
   }
   if (result.value) return;

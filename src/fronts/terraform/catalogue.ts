@@ -7,8 +7,8 @@ import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 import { shownDescription } from "./schema/proto.ts";
 
-/** Everything that the provider offers. */
-export const catalogue: Catalogue = {
+/** Everything that the provider offers: its own configuration, the rest by name (a function's without `provider::hosting::`). */
+export const catalogue = {
   provider: providerSchema,
   resources: new Map([...kinds.values()].map((kind) => [kind.type, schemaOf(kind)])),
   dataSources: new Map(dataSources.map(({ name, schema }) => [name, schema])),
@@ -16,17 +16,7 @@ export const catalogue: Catalogue = {
   functions: new Map(functions.map((one) => [one.name, one])),
 };
 
-/** Everything that the provider offers. */
-export interface Catalogue {
-  /** The provider's own configuration. */
-  readonly provider: Schema;
-  /** By type: `hosting_service`. */
-  readonly resources: ReadonlyMap<string, Schema>;
-  readonly dataSources: ReadonlyMap<string, Schema>;
-  readonly ephemeral: ReadonlyMap<string, Schema>;
-  /** By name, without the prefix `provider::hosting::`. */
-  readonly functions: ReadonlyMap<string, ProviderFunction>;
-}
+export type Catalogue = typeof catalogue;
 
 type JsonTree = { readonly [key: string]: unknown };
 

@@ -88,7 +88,7 @@ export interface DataSession extends Pick<ProviderSession, "client" | "account" 
   };
 }
 
-/** `data "hosting_…"`. */
+/** `data "hosting_…"`; or `ephemeral "hosting_…"`, read when Terraform opens it: its result is in no state and no plan. */
 export interface DataSource {
   readonly name: string;
   readonly schema: Schema;
@@ -101,9 +101,6 @@ export interface DataSource {
    */
   read(config: JsonObject, session: DataSession): Promise<JsonObject>;
 }
-
-/** `ephemeral "hosting_…"`, read when Terraform opens it: its result is in no state and no plan. */
-export type EphemeralResource = DataSource;
 
 /** `provider::hosting::…`. Runs without a configuration. */
 export interface ProviderFunction {

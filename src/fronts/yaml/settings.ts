@@ -4,9 +4,9 @@ import { partsOf, resolveReferences } from "../../core/expression/references.ts"
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind } from "../../core/kinds/kind.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
-import { CURRENCIES, type Guards, type ProviderConfig, type SecretSource } from "../../core/model/index.ts";
+import { CURRENCIES, type Guards, holdsToken, type ProviderConfig, type SecretSource } from "../../core/model/index.ts";
 import { checkName, type DiagnosticCollector } from "../source/diagnostics.ts";
-import { checkedSetting, holdsToken } from "../source/settings.ts";
+import { checkedSetting } from "../source/settings.ts";
 import { namesSecret, rangeOf, type Span } from "../source/source.ts";
 import { type ReadContext, settingValue, templateReferences } from "../source/templates.ts";
 import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";

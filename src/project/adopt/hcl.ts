@@ -57,7 +57,7 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
   const texts = new Map(before);
   let file = "hosting";
   const placed = document.blocks.map((block) => {
-    const [type, name] = block.labels;
+    const [type, name] = block.labels ?? [];
     // The import blocks of a resource follow it.
     if (block.block === "resource") file = fileOf.get(`${type}.${name}`) ?? "unassigned";
     return { file: block.block === "resource" || block.block === "import" ? file : "hosting", block };

@@ -24,119 +24,6 @@ import { ArgumentError, CallError, type Definition, NOTHING, type Parameter, tex
 
 const mapping = (name: string): Parameter => ({ name, type: "any", secret: "own" });
 
-const keys: Definition = {
-  parameters: [{ ...mapping("inputMap"), unknown: true }],
-  result([given = NOTHING]) {
-    const shape = shapeOf(given.type);
-    if (shape === "map") return { list: "string" };
-    if (shape === "object") return { tuple: [...attributesOf(given.type).keys()].map(() => "string") };
-    throw new ArgumentError(0, "must have map or object type");
-  },
-  run([given = NOTHING], type) {
-    // The attribute names of an unknown object are known.
-    if (shapeOf(given.type) === "object")
-      return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
-    return isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type);
-  },
-};
-
-const values: Definition = {
-  parameters: [mapping("mapping")],
-  result([given = NOTHING]) {
-    const shape = shapeOf(given.type);
-    if (shape === "map") return { list: elementType(given.type) };
-    if (shape !== "object") throw new CallError("values() requires a map as the first argument");
-    const types = [...attributesOf(given.type)].sort(([a], [b]) => compareText(a, b));
-    return { tuple: types.map(([, type]) => type) };
-  },
-  run([given = NOTHING], type) {
-    const items = elementsOf(given);
-    return shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
-  },
-};
-
-const lookup: Definition = {
-  parameters: [
-    { ...mapping("inputMap"), unknown: true },
-    { name: "key", type: "string", secret: "own", unknown: true },
-  ],
-  rest: { ...mapping("default"), secret: "parts", unknown: true, untyped: true, nullable: true },
-  result(args) {
-    const [given = NOTHING, key = NOTHING, preset] = args;
-    if (args.length > 3) throw new CallError(`lookup() takes two or three arguments, got ${args.length}`);
-    const shape = shapeOf(given.type);
-    if (shape === "map") {
-      const type = elementType(given.type);
-      if (preset !== undefined && !canConvert(preset.type, type))
-        throw new ArgumentError(2, "the default value must have the same type as the map elements");
-      return type;
-    }
-    if (shape !== "object") throw new ArgumentError(0, "lookup() requires a map as the first argument");
-    if (!isKnown(key)) return "any";
-    const type = attributeType(given.type, textOf(key)) ?? preset?.type;
-    if (type === undefined)
-      throw new ArgumentError(0, `the given object has no attribute ${JSON.stringify(textOf(key))}`);
-    return type;
-  },
-  run([given = NOTHING, key = NOTHING, preset], type) {
-    if (!isKnown(given) || !isKnown(key)) return unknown(type);
-    const found = entriesOf(given).find(([name]) => name === textOf(key));
-    if (found !== undefined) return found[1];
-    if (preset === undefined) throw new CallError(`lookup failed to find key ${JSON.stringify(textOf(key))}`);
-    return convert(preset, type);
-  },
-};
-
-const merge: Definition = {
-  parameters: [],
-  rest: { ...mapping("maps"), secret: "parts", untyped: true, nullable: true },
-  result(args) {
-    const attributes = new Map<string, Type>();
-    const types: Type[] = [];
-    let complete = true;
-    for (const arg of args) {
-      if (arg.type === "any") return "any";
-      const shape = shapeOf(arg.type);
-      if (shape !== "map" && shape !== "object")
-        throw new CallError(`arguments must be maps or objects, got "${typeName(arg.type)}"`);
-      types.push(shape === "object" && arg.content === null ? { object: {} } : arg.type);
-      if (shape === "map" && !isKnown(arg)) complete = false;
-      else if (shape === "map") for (const [key, { type }] of entriesOf(arg)) attributes.set(key, type);
-      else if (arg.content !== null) for (const [key, type] of attributesOf(arg.type)) attributes.set(key, type);
-    }
-    const [first] = types;
-    if (first === undefined) return { object: {} };
-    if (types.every((type) => sameType(type, first))) return first;
-    return complete ? { object: Object.fromEntries(attributes) } : "any";
-  },
-  run(args, type) {
-    const entries = args.flatMap(entriesOf);
-    return secretIf(
-      shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries),
-      args.some(({ secret, content }) => secret === true && content !== null),
-    );
-  },
-};
-
-const zipmap: Definition = {
-  parameters: [{ name: "keys", type: { list: "string" } }, mapping("values")],
-  result([names = NOTHING, items = NOTHING]) {
-    const shape = shapeOf(items.type);
-    if (shape === "list") return { map: elementType(items.type) };
-    if (shape !== "tuple") throw new CallError("values argument must be a list or tuple value");
-    if (!isWhollyKnown(names)) return "any";
-    const types = tupleTypes(items.type);
-    const keysGiven = paired(names, types);
-    return { object: Object.fromEntries(keysGiven.map((key, i) => [key, types[i] ?? "any"])) };
-  },
-  run([names = NOTHING, items = NOTHING], type) {
-    if (!isWhollyKnown(names)) return unknown(type);
-    const found = elementsOf(items);
-    const entries = paired(names, found).map((key, i) => [key, found[i] ?? NOTHING] as const);
-    return shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries);
-  },
-};
-
 function paired(names: Typed, items: readonly unknown[]): readonly string[] {
   const found = elementsOf(names);
   if (found.length !== items.length)
@@ -148,38 +35,14 @@ function paired(names: Typed, items: readonly unknown[]): readonly string[] {
 
 const NAMED_TEXTS: Type = { map: { list: "string" } };
 
-const transpose: Definition = {
-  parameters: [{ name: "values", type: NAMED_TEXTS }],
-  result: NAMED_TEXTS,
-  run([given = NOTHING]) {
-    if (!isWhollyKnown(given)) return unknown(NAMED_TEXTS);
-    const pairs = entriesOf(given).flatMap(([key, items]) => {
-      if (items.content === null) throw new CallError("input must not contain null list");
-      return elementsOf(items).map((item) => {
-        if (item.content === null) throw new CallError("input list must not contain null string");
-        return [textOf(item), key] as const;
-      });
-    });
-    const groups = Map.groupBy(pairs, ([name]) => name);
-    return map(
-      { list: "string" },
-      [...groups].map(([name, found]) => [name, texts(found.map(([, key]) => key).sort(compareText))] as const),
-    );
-  },
-};
-
 const anySet = (name: string): Parameter => ({ name, type: { set: "any" }, untyped: true });
 
+const SETS = { parameters: [anySet("first_set")], rest: anySet("other_sets") };
+
 /** A function of sets; their elements are converted to a common type first. */
-function ofSets(
-  parameters: readonly Parameter[],
-  rest: Parameter | undefined,
-  combine: Combine,
-  needsAll = true,
-): Definition {
+function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine, needsAll = true): Definition {
   return {
-    parameters,
-    ...(rest === undefined ? {} : { rest }),
+    ...takes,
     result(args) {
       const types = args
         .filter((arg) => !(isKnown(arg) && elementsOf(arg).length === 0 && elementType(arg.type) === "any"))
@@ -194,7 +57,7 @@ function ofSets(
       const converted = args.map((arg) => convert(arg, type));
       const [first] = converted.filter((arg) => elementsOf(arg).length > 0);
       if (first !== undefined && converted.some((arg) => elementsOf(arg).length > 0 && !sameType(arg.type, first.type)))
-        throw new Refusal("sets whose elements have different types are not supported", 0);
+        throw new Refusal("sets whose elements have different types are not supported");
       const sets = converted.map(elementsOf);
       return set(elementType(type), sets.reduce(combine));
     },
@@ -205,57 +68,182 @@ type Combine = (some: readonly Typed[], others: readonly Typed[]) => readonly Ty
 
 const has = (items: readonly Typed[], item: Typed): boolean => items.some((other) => equals(item, other) === true);
 
-const setproduct: Definition = {
-  parameters: [],
-  rest: { name: "sets", type: "any", secret: "own", unknown: true },
-  result(args) {
-    if (args.length < 2) throw new CallError("at least two arguments are required");
-    const types = args.map(({ type }, i): Type => {
-      const shape = shapeOf(type);
-      if (shape === "set" || shape === "list") return elementType(type);
-      if (shape !== "tuple") throw new ArgumentError(i, "a set or a list is required");
-      if (tupleTypes(type).length === 0) return "any";
-      const common = unify(tupleTypes(type));
-      if (common === undefined) throw new ArgumentError(i, "all elements must be of the same type");
-      return common;
-    });
-    return args.every(({ type }) => shapeOf(type) !== "set") ? { list: { tuple: types } } : { set: { tuple: types } };
-  },
-  run(args, type) {
-    const unsure = ({ type: of }: Typed) => shapeOf(of) === "set" || shapeOf(type) === "set";
-    if (args.some((arg) => !isKnown(arg) || (unsure(arg) && !isWhollyKnown(arg)))) return unknown(type);
-    const element = elementType(type);
-    const types = tupleTypes(element);
-    const sizes = args.map((arg) => elementsOf(arg).length);
-    if (sizes.reduce((all, size) => all * size, 1) > LARGEST_PRODUCT)
-      throw new Refusal(`setproduct() of more than ${LARGEST_PRODUCT} combinations is not supported`, 0);
-    const rows = args.reduce<readonly (readonly Typed[])[]>(
-      (found, arg, i) =>
-        found.flatMap((row) => elementsOf(arg).map((item) => [...row, convert(item, types[i] ?? "any")])),
-      [[]],
-    );
-    if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
-      throw new Refusal("setproduct() of values whose types differ is not supported", 0);
-    const made = rows.map((row) => ({ ...tuple(row), type: element }));
-    return shapeOf(type) === "list" ? list(element, made) : set(element, made);
-  },
-};
-
 const LARGEST_PRODUCT = 100_000;
 
 export const COLLECTIONS: Readonly<Record<string, Definition>> = {
-  keys,
-  lookup,
-  merge,
-  setintersection: ofSets([anySet("first_set")], anySet("other_sets"), (some, others) =>
-    some.filter((item) => has(others, item)),
-  ),
-  setproduct,
-  setsubtract: ofSets([anySet("a"), anySet("b")], undefined, (some, others) =>
+  keys: {
+    parameters: [{ ...mapping("inputMap"), unknown: true }],
+    result([given = NOTHING]) {
+      const shape = shapeOf(given.type);
+      if (shape === "map") return { list: "string" };
+      if (shape === "object") return { tuple: [...attributesOf(given.type).keys()].map(() => "string") };
+      throw new ArgumentError(0, "must have map or object type");
+    },
+    run([given = NOTHING], type) {
+      // The attribute names of an unknown object are known.
+      if (shapeOf(given.type) === "object")
+        return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
+      return isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type);
+    },
+  },
+
+  lookup: {
+    parameters: [
+      { ...mapping("inputMap"), unknown: true },
+      { name: "key", type: "string", secret: "own", unknown: true },
+    ],
+    rest: { ...mapping("default"), secret: "parts", unknown: true, untyped: true, nullable: true },
+    result(args) {
+      const [given = NOTHING, key = NOTHING, preset] = args;
+      if (args.length > 3) throw new CallError(`lookup() takes two or three arguments, got ${args.length}`);
+      const shape = shapeOf(given.type);
+      if (shape === "map") {
+        const type = elementType(given.type);
+        if (preset !== undefined && !canConvert(preset.type, type))
+          throw new ArgumentError(2, "the default value must have the same type as the map elements");
+        return type;
+      }
+      if (shape !== "object") throw new ArgumentError(0, "lookup() requires a map as the first argument");
+      if (!isKnown(key)) return "any";
+      const type = attributeType(given.type, textOf(key)) ?? preset?.type;
+      if (type === undefined)
+        throw new ArgumentError(0, `the given object has no attribute ${JSON.stringify(textOf(key))}`);
+      return type;
+    },
+    run([given = NOTHING, key = NOTHING, preset], type) {
+      if (!isKnown(given) || !isKnown(key)) return unknown(type);
+      const found = entriesOf(given).find(([name]) => name === textOf(key));
+      if (found !== undefined) return found[1];
+      if (preset === undefined) throw new CallError(`lookup failed to find key ${JSON.stringify(textOf(key))}`);
+      return convert(preset, type);
+    },
+  },
+
+  merge: {
+    parameters: [],
+    rest: { ...mapping("maps"), secret: "parts", untyped: true, nullable: true },
+    result(args) {
+      const attributes = new Map<string, Type>();
+      const types: Type[] = [];
+      let complete = true;
+      for (const arg of args) {
+        if (arg.type === "any") return "any";
+        const shape = shapeOf(arg.type);
+        if (shape !== "map" && shape !== "object")
+          throw new CallError(`arguments must be maps or objects, got "${typeName(arg.type)}"`);
+        types.push(shape === "object" && arg.content === null ? { object: {} } : arg.type);
+        if (shape === "map" && !isKnown(arg)) complete = false;
+        else if (shape === "map") for (const [key, { type }] of entriesOf(arg)) attributes.set(key, type);
+        else if (arg.content !== null) for (const [key, type] of attributesOf(arg.type)) attributes.set(key, type);
+      }
+      const [first] = types;
+      if (first === undefined) return { object: {} };
+      if (types.every((type) => sameType(type, first))) return first;
+      return complete ? { object: Object.fromEntries(attributes) } : "any";
+    },
+    run(args, type) {
+      const entries = args.flatMap(entriesOf);
+      return secretIf(
+        shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries),
+        args.some(({ secret, content }) => secret === true && content !== null),
+      );
+    },
+  },
+
+  setintersection: ofSets(SETS, (some, others) => some.filter((item) => has(others, item))),
+
+  setproduct: {
+    parameters: [],
+    rest: { name: "sets", type: "any", secret: "own", unknown: true },
+    result(args) {
+      if (args.length < 2) throw new CallError("at least two arguments are required");
+      const types = args.map(({ type }, i): Type => {
+        const shape = shapeOf(type);
+        if (shape === "set" || shape === "list") return elementType(type);
+        if (shape !== "tuple") throw new ArgumentError(i, "a set or a list is required");
+        if (tupleTypes(type).length === 0) return "any";
+        const common = unify(tupleTypes(type));
+        if (common === undefined) throw new ArgumentError(i, "all elements must be of the same type");
+        return common;
+      });
+      return args.every(({ type }) => shapeOf(type) !== "set") ? { list: { tuple: types } } : { set: { tuple: types } };
+    },
+    run(args, type) {
+      const unsure = ({ type: of }: Typed) => shapeOf(of) === "set" || shapeOf(type) === "set";
+      if (args.some((arg) => !isKnown(arg) || (unsure(arg) && !isWhollyKnown(arg)))) return unknown(type);
+      const element = elementType(type);
+      const types = tupleTypes(element);
+      const sizes = args.map((arg) => elementsOf(arg).length);
+      if (sizes.reduce((all, size) => all * size, 1) > LARGEST_PRODUCT)
+        throw new Refusal(`setproduct() of more than ${LARGEST_PRODUCT} combinations is not supported`);
+      const rows = args.reduce<readonly (readonly Typed[])[]>(
+        (found, arg, i) =>
+          found.flatMap((row) => elementsOf(arg).map((item) => [...row, convert(item, types[i] ?? "any")])),
+        [[]],
+      );
+      if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
+        throw new Refusal("setproduct() of values whose types differ is not supported");
+      const made = rows.map((row) => ({ ...tuple(row), type: element }));
+      return shapeOf(type) === "list" ? list(element, made) : set(element, made);
+    },
+  },
+
+  setsubtract: ofSets({ parameters: [anySet("a"), anySet("b")] }, (some, others) =>
     some.filter((item) => !has(others, item)),
   ),
-  setunion: ofSets([anySet("first_set")], anySet("other_sets"), (some, others) => [...some, ...others], false),
-  transpose,
-  values,
-  zipmap,
+  setunion: ofSets(SETS, (some, others) => [...some, ...others], false),
+
+  transpose: {
+    parameters: [{ name: "values", type: NAMED_TEXTS }],
+    result: NAMED_TEXTS,
+    run([given = NOTHING]) {
+      if (!isWhollyKnown(given)) return unknown(NAMED_TEXTS);
+      const pairs = entriesOf(given).flatMap(([key, items]) => {
+        if (items.content === null) throw new CallError("input must not contain null list");
+        return elementsOf(items).map((item) => {
+          if (item.content === null) throw new CallError("input list must not contain null string");
+          return [textOf(item), key] as const;
+        });
+      });
+      const groups = Map.groupBy(pairs, ([name]) => name);
+      return map(
+        { list: "string" },
+        [...groups].map(([name, found]) => [name, texts(found.map(([, key]) => key).sort(compareText))] as const),
+      );
+    },
+  },
+
+  values: {
+    parameters: [mapping("mapping")],
+    result([given = NOTHING]) {
+      const shape = shapeOf(given.type);
+      if (shape === "map") return { list: elementType(given.type) };
+      if (shape !== "object") throw new CallError("values() requires a map as the first argument");
+      const types = [...attributesOf(given.type)].sort(([a], [b]) => compareText(a, b));
+      return { tuple: types.map(([, type]) => type) };
+    },
+    run([given = NOTHING], type) {
+      const items = elementsOf(given);
+      return shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
+    },
+  },
+
+  zipmap: {
+    parameters: [{ name: "keys", type: { list: "string" } }, mapping("values")],
+    result([names = NOTHING, items = NOTHING]) {
+      const shape = shapeOf(items.type);
+      if (shape === "list") return { map: elementType(items.type) };
+      if (shape !== "tuple") throw new CallError("values argument must be a list or tuple value");
+      if (!isWhollyKnown(names)) return "any";
+      const types = tupleTypes(items.type);
+      const keysGiven = paired(names, types);
+      return { object: Object.fromEntries(keysGiven.map((key, i) => [key, types[i] ?? "any"])) };
+    },
+    run([names = NOTHING, items = NOTHING], type) {
+      if (!isWhollyKnown(names)) return unknown(type);
+      const found = elementsOf(items);
+      const entries = paired(names, found).map((key, i) => [key, found[i] ?? NOTHING] as const);
+      return shapeOf(type) === "map" ? map(elementType(type), entries) : object(entries);
+    },
+  },
 };

@@ -1,7 +1,7 @@
-import { canConvert, convert, unify } from "../conversion.ts";
+import { canConvert, convert, convertOr, unify } from "../conversion.ts";
 import { JsonError, type JsonMaker, readJson } from "../json.ts";
 import { formatNumber, parseNumber, ZERO } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import { sameType, shapeOf, typeName } from "../types.ts";
 import {
   bare,
@@ -61,7 +61,7 @@ function conversion(wanted: Type): Definition {
         const what = hint === undefined ? typeName(type) : JSON.stringify(content);
         return new ArgumentError(0, `cannot convert ${what} to ${typeName(wanted)}${hint ?? `: ${message}`}`);
       };
-      return replacingErrors(() => convert(given, wanted), failure);
+      return convertOr(given, wanted, failure);
     },
   };
 }
@@ -70,25 +70,6 @@ function conversion(wanted: Type): Definition {
 const HINTS: Readonly<Record<string, string>> = {
   bool: '; only the strings "true" or "false" are allowed',
   number: "; given string must be a decimal representation of a number",
-};
-
-/** The first argument that is neither null nor an empty string. */
-const coalesce: Definition = {
-  parameters: [],
-  rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
-  result(args) {
-    const type = unify(args.map((arg) => arg.type));
-    if (type === undefined) throw new CallError("all arguments must have the same type");
-    return type;
-  },
-  run(args, type) {
-    for (const arg of args) {
-      const value = convert(arg, type);
-      if (!isKnown(value)) return unknown(type);
-      if (value.content !== null && !(type === "string" && value.content === "")) return value;
-    }
-    throw new CallError("no non-null, non-empty-string arguments");
-  },
 };
 
 /** Characters with a meaning in HTML, and JavaScript's line separators, are escaped. */
@@ -121,40 +102,59 @@ export function writtenJson(typed: Typed): string {
   }
 }
 
-const jsonencode: Definition = {
-  parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
-  result: "string",
-  run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
-};
-
-const jsondecode: Definition = {
-  parameters: [textArg("str")],
-  result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
-  run: ([given = NOTHING]) => decoded(textOf(given)),
-};
-
 const sameAsFirst: Definition["result"] = ([given = NOTHING]) => given.type;
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
-  coalesce,
+  /** The first argument that is neither null nor an empty string. */
+  coalesce: {
+    parameters: [],
+    rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
+    result(args) {
+      const type = unify(args.map((arg) => arg.type));
+      if (type === undefined) throw new CallError("all arguments must have the same type");
+      return type;
+    },
+    run(args, type) {
+      for (const arg of args) {
+        const value = convert(arg, type);
+        if (!isKnown(value)) return unknown(type);
+        if (value.content !== null && !(type === "string" && value.content === "")) return value;
+      }
+      throw new CallError("no non-null, non-empty-string arguments");
+    },
+  },
+
   issensitive: {
     parameters: [anything],
     result: "bool",
     // Of an unknown value it is known only after apply.
     run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
-  jsondecode,
-  jsonencode,
+
+  jsondecode: {
+    parameters: [textArg("str")],
+    result: ([given = NOTHING]) => (isKnown(given) ? decoded(textOf(given)).type : "any"),
+    run: ([given = NOTHING]) => decoded(textOf(given)),
+  },
+
+  jsonencode: {
+    parameters: [{ name: "val", type: "any", nullable: true, unknown: true, untyped: true }],
+    result: "string",
+    run: ([given = NOTHING]) => (isWhollyKnown(given) ? text(writtenJson(given)) : unknown("string")),
+  },
+
   nonsensitive: {
     parameters: [anything],
     result: sameAsFirst,
     run: ([given = NOTHING]) => bare(given),
   },
+
   sensitive: {
     parameters: [anything],
     result: sameAsFirst,
     run: ([given = NOTHING]) => secretIf(given, true),
   },
+
   tobool: conversion("bool"),
   tolist: conversion({ list: "any" }),
   tomap: conversion({ map: "any" }),
@@ -177,7 +177,7 @@ function decoded(document: string): Typed {
     const { offset, trailing } = error;
     // Some versions of Terraform ignore an extra closing bracket.
     if (trailing && /[\]}]/.test(document[offset] ?? ""))
-      throw new Refusal("JSON with an extra closing bracket is not supported", 0);
+      throw new Refusal("JSON with an extra closing bracket is not supported");
     if (trailing) throw new CallError("extraneous data after JSON object");
     throw new CallError(`the text is not valid JSON: error at character ${offset + 1}`);
   }
@@ -185,7 +185,7 @@ function decoded(document: string): Typed {
 
 const TYPED: JsonMaker<Typed> = {
   enter(depth) {
-    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`, 0);
+    if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`);
   },
   number: (digits) => number(parseNumber(digits) ?? ZERO),
   leaf: (value) => (value === null ? nullOf("any") : typeof value === "string" ? text(value) : bool(value)),
@@ -197,7 +197,6 @@ const TYPED: JsonMaker<Typed> = {
       if (before !== undefined && !sameType(before, value.type))
         throw new Refusal(
           `duplicate property ${JSON.stringify(normal(key))} in a JSON object, with values of different types`,
-          0,
         );
       types.set(normal(key), value.type);
     }

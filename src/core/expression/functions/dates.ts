@@ -45,7 +45,7 @@ function offsetText({ offset }: Moment, between: string): string {
 function timestamp(at: Moment): string {
   const clock = clockOf(at);
   if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999)
-    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported", 0);
+    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported");
   return clock.toISOString().slice(0, 19) + (at.offset === 0 ? "Z" : offsetText(at, ":"));
 }
 
@@ -65,22 +65,21 @@ const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 function duration(written: string): bigint {
   const unsigned = written.replace(/^[+-]/, "");
   if (unsigned === "0") return 0n;
+  const invalid = () => new CallError(`time: invalid duration ${JSON.stringify(written)}`);
   let total = 0n;
   PART.lastIndex = 0;
   let end = 0;
   while (end < unsigned.length) {
     const match = PART.exec(unsigned);
     const [all = "", whole = "", fraction = "", unit = ""] = match ?? [];
-    if (match === null || whole + fraction === "")
-      throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
-    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`, 0);
+    if (match === null || whole + fraction === "") throw invalid();
+    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`);
     const size = UNITS[unit] ?? 0;
     // As in Terraform, fractions are computed in floating point.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
     end += all.length;
   }
-  if (end === 0) throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
-  if (total >= 2n ** 63n) throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
+  if (end === 0 || total >= 2n ** 63n) throw invalid();
   return written.startsWith("-") ? -total : total;
 }
 

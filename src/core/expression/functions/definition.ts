@@ -1,7 +1,7 @@
 import { ExpressionError } from "../../model/index.ts";
-import { convert } from "../conversion.ts";
+import { convertOr } from "../conversion.ts";
 import type { Decimal } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import {
   isKnown,
   isSecret,
@@ -79,12 +79,12 @@ export function call(name: string, definition: Definition, given: readonly Typed
 function described(error: unknown, name: string, parameterName: (i: number) => string, hidden: boolean): unknown {
   if (error instanceof ArgumentError) {
     const what = hidden ? "the error is not shown, because an argument is secret" : error.message;
-    return new ExpressionError(`Invalid value for "${parameterName(error.index)}" parameter: ${what}`, 0);
+    return new ExpressionError(`Invalid value for "${parameterName(error.index)}" parameter: ${what}`);
   }
   const what = hidden ? "the reason is not shown, because an argument is secret" : "";
-  if (error instanceof Refusal) return hidden ? new Refusal(`${name}() of this is not supported: ${what}`, 0) : error;
+  if (error instanceof Refusal) return hidden ? new Refusal(`${name}() of this is not supported: ${what}`) : error;
   if (error instanceof CallError || error instanceof ExpressionError)
-    return new ExpressionError(`Call to function "${name}" failed: ${hidden ? what : error.message}`, 0);
+    return new ExpressionError(`Call to function "${name}" failed: ${hidden ? what : error.message}`);
   return error;
 }
 
@@ -93,19 +93,15 @@ function countedParameters(name: string, { parameters, rest }: Definition, count
   if (missing !== undefined)
     throw new ExpressionError(
       `Function "${name}" expects ${rest ? "at least " : ""}${parameters.length} argument(s). Missing value for "${missing.name}"`,
-      0,
     );
   if (rest === undefined && count > parameters.length)
-    throw new ExpressionError(`Function "${name}" expects only ${parameters.length} argument(s); got ${count}`, 0);
+    throw new ExpressionError(`Function "${name}" expects only ${parameters.length} argument(s); got ${count}`);
   return (i) => parameters[i] ?? rest ?? { name: "argument", type: "any" };
 }
 
 function converted(arg: Typed, index: number, type: Type): Typed {
   if (type === "any") return arg;
-  return replacingErrors(
-    () => convert(arg, type),
-    ({ message }) => new ArgumentError(index, message),
-  );
+  return convertOr(arg, type, ({ message }) => new ArgumentError(index, message));
 }
 
 function prepared(definition: Definition, parameterOf: (i: number) => Parameter, given: readonly Typed[]): Typed {
@@ -123,7 +119,7 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
     if (arg.type !== "any" || untyped === true) continue;
     if (arg.content !== null) return open("any");
     // For Terraform the result stays unknown, even after apply.
-    throw new Refusal("an argument that is null without a type is not supported", 0);
+    throw new Refusal("an argument that is null without a type is not supported");
   }
   const type = typeof definition.result === "function" ? definition.result(args) : definition.result;
   if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return open(type);

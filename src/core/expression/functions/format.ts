@@ -1,6 +1,6 @@
-import { convert } from "../conversion.ts";
+import { convertOr } from "../conversion.ts";
 import { type Decimal, generalText, isNegative, sizeText } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import { isSequence, shapeOf } from "../types.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, type Type, type Typed, text, unknown } from "../value.ts";
 import { quotedJson, writtenJson } from "./conversions.ts";
@@ -93,7 +93,10 @@ function formatted(template: string, args: readonly Typed[]): string {
     if (until < 0) break;
     PART.lastIndex = until;
     const match = PART.exec(template);
-    if (match === null) throw unreadable(template, until);
+    if (match === null) {
+      const start = JSON.stringify(template.slice(until, until + 10));
+      throw new CallError(`invalid format string: ${start} at offset ${until}`);
+    }
     at = PART.lastIndex;
     const [raw, percent, flags = "", width, precision, index, mode = ""] = match;
     if (percent !== undefined) {
@@ -125,12 +128,8 @@ function formatted(template: string, args: readonly Typed[]): string {
 function sized(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   if (Number(digits) > LARGEST)
-    throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`, 0);
+    throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`);
   return Number(digits);
-}
-
-function unreadable(template: string, at: number): CallError {
-  return new CallError(`invalid format string: ${JSON.stringify(template.slice(at, at + 10))} at offset ${at}`);
 }
 
 function written(verb: Verb, arg: Typed): string {
@@ -151,10 +150,9 @@ function written(verb: Verb, arg: Typed): string {
 }
 
 function as(type: Type, { raw, at }: Verb, arg: Typed): Typed {
-  return replacingErrors(
-    () => convert(arg, type),
-    ({ message }) => new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${message}`),
-  );
+  const failure = ({ message }: Error) =>
+    new CallError(`unsupported value for ${JSON.stringify(raw)} at ${at}: ${message}`);
+  return convertOr(arg, type, failure);
 }
 
 function asIs(verb: Verb, arg: Typed): string {
@@ -213,7 +211,7 @@ function formattedFloat(verb: Verb, value: Decimal): string {
 
 function checkFlags({ flags, raw }: Verb): void {
   if (flags.includes("#") || (flags.includes("-") && flags.includes("0")))
-    throw new Refusal(`the format ${JSON.stringify(raw)} of a number is not supported`, 0);
+    throw new Refusal(`the format ${JSON.stringify(raw)} of a number is not supported`);
 }
 
 function signOf({ flags }: Verb, negative: boolean): string {

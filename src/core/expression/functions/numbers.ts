@@ -1,6 +1,6 @@
-import { convert } from "../conversion.ts";
+import { convertOr } from "../conversion.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
-import { Refusal, replacingErrors } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
 import { shapeOf } from "../types.ts";
 import { elementsOf, isWhollyKnown, list, number, type Typed, unknown, whole } from "../value.ts";
 import {
@@ -52,118 +52,111 @@ function rounded(up: boolean): (value: Decimal) => Decimal {
 
 const LONGEST_RANGE = 1024;
 
-const range: Definition = {
-  parameters: [],
-  rest: numeric("params"),
-  result: { list: "number" },
-  run(args) {
-    const [first, second, third] = args.map(decimalIn);
-    if (first === undefined || args.length > 3) throw new CallError("must have one, two, or three arguments");
-    const start = second === undefined ? ZERO : first;
-    const end = second ?? first;
-    const step = third ?? (compare(end, start) < 0 ? negate(ONE) : ONE);
-    const direction = compare(step, ZERO);
-    if (direction === 0) throw new ArgumentError(2, "step must not be zero");
-    if (compare(end, start) * direction < 0)
-      throw new ArgumentError(
-        1,
-        direction < 0
-          ? "end must be less than start when step is negative"
-          : "end must be greater than start when step is positive",
-      );
-    const found: Typed[] = [];
-    for (let at = start; compare(at, end) * direction < 0; at = add(at, step)) {
-      if (found.length >= LONGEST_RANGE)
-        throw new CallError(
-          `more than ${LONGEST_RANGE} values were generated; either decrease the difference between start and end or use a smaller step`,
-        );
-      found.push(number(at));
-    }
-    return list("number", found);
-  },
-};
-
 const SUMMABLE = "argument must be list, set, or tuple of number values";
-
-const sum: Definition = {
-  parameters: [{ name: "list", type: "any" }],
-  result: "number",
-  run([given = NOTHING]) {
-    const items = elementsOf(given);
-    const shape = shapeOf(given.type);
-    if (typeof given.type === "string") throw new ArgumentError(0, "cannot sum noniterable");
-    if (items.length === 0) throw new ArgumentError(0, "cannot sum an empty list");
-    if (shape === "map" || shape === "object")
-      throw new ArgumentError(0, `argument must be list, set, or tuple. Received ${shape}`);
-    if (!items.every(isWhollyKnown)) return unknown("number");
-    return number(items.map(summand).reduce(add));
-  },
-};
 
 function summand(item: Typed): Decimal {
   if (item.content === null) throw new ArgumentError(0, SUMMABLE);
-  return decimalIn(
-    replacingErrors(
-      () => convert(item, "number"),
-      () => new ArgumentError(0, SUMMABLE),
-    ),
-  );
+  return decimalIn(convertOr(item, "number", () => new ArgumentError(0, SUMMABLE)));
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const LONGEST_INTEGER = 10_000;
-
-const parseint: Definition = {
-  parameters: [{ name: "number", type: "any" }, numeric("base")],
-  result([given = NOTHING]) {
-    if (given.type !== "string")
-      throw new ArgumentError(0, `first argument must be a string, not ${shapeOf(given.type)}`);
-    return "number";
-  },
-  run([given = NOTHING, base = NOTHING]) {
-    const radix = integerIn(base, 1);
-    if (radix < 2 || radix > 62) throw new ArgumentError(1, "base must be a whole number between 2 and 62 inclusive");
-    const written = textOf(given);
-    const digits = written.replace(/^[+-]/, "");
-    const values = [...(radix <= 36 ? digits.toLowerCase() : digits)].map((digit) => DIGITS.indexOf(digit));
-    const wrong = values.length === 0 || values.length > LONGEST_INTEGER;
-    if (wrong || values.some((value) => value < 0 || value >= radix))
-      throw new ArgumentError(0, `cannot parse ${JSON.stringify(written)} as a base ${radix} integer`);
-    const size = values.reduce((total, value) => total * BigInt(radix) + BigInt(value), 0n);
-    return whole(written.startsWith("-") ? -size : size);
-  },
-};
-
-/** Terraform computes powers with binary floating point; exact results of whole numbers are the same here. */
-const pow: Definition = {
-  parameters: [numeric("num"), numeric("power")],
-  result: "number",
-  run(args) {
-    const [base, power] = args.map((arg) => wholeOf(decimalIn(arg)));
-    if (base !== undefined && power !== undefined && power >= 0n && power <= 1024n) {
-      const result = base ** power;
-      if (BigInt.asIntN(54, result) === result) return whole(result);
-    }
-    throw new Refusal("pow() is supported only for whole numbers, up to a result of 9007199254740991", 0);
-  },
-};
 
 export const NUMBERS: Readonly<Record<string, Definition>> = {
   abs: {
     ...ofNumber((value) => (value.digits < 0n ? negate(value) : value)),
     parameters: [{ ...numeric("num"), untyped: true }],
   },
+
   ceil: ofNumber(rounded(true)),
   floor: ofNumber(rounded(false)),
   max: extreme(1),
   min: extreme(-1),
-  parseint,
-  pow,
-  range,
+
+  parseint: {
+    parameters: [{ name: "number", type: "any" }, numeric("base")],
+    result([given = NOTHING]) {
+      if (given.type !== "string")
+        throw new ArgumentError(0, `first argument must be a string, not ${shapeOf(given.type)}`);
+      return "number";
+    },
+    run([given = NOTHING, base = NOTHING]) {
+      const radix = integerIn(base, 1);
+      if (radix < 2 || radix > 62) throw new ArgumentError(1, "base must be a whole number between 2 and 62 inclusive");
+      const written = textOf(given);
+      const digits = written.replace(/^[+-]/, "");
+      const values = [...(radix <= 36 ? digits.toLowerCase() : digits)].map((digit) => DIGITS.indexOf(digit));
+      const wrong = values.length === 0 || values.length > LONGEST_INTEGER;
+      if (wrong || values.some((value) => value < 0 || value >= radix))
+        throw new ArgumentError(0, `cannot parse ${JSON.stringify(written)} as a base ${radix} integer`);
+      const size = values.reduce((total, value) => total * BigInt(radix) + BigInt(value), 0n);
+      return whole(written.startsWith("-") ? -size : size);
+    },
+  },
+
+  /** Terraform computes powers with binary floating point; exact results of whole numbers are the same here. */
+  pow: {
+    parameters: [numeric("num"), numeric("power")],
+    result: "number",
+    run(args) {
+      const [base, power] = args.map((arg) => wholeOf(decimalIn(arg)));
+      if (base !== undefined && power !== undefined && power >= 0n && power <= 1024n) {
+        const result = base ** power;
+        if (BigInt.asIntN(54, result) === result) return whole(result);
+      }
+      throw new Refusal("pow() is supported only for whole numbers, up to a result of 9007199254740991");
+    },
+  },
+
+  range: {
+    parameters: [],
+    rest: numeric("params"),
+    result: { list: "number" },
+    run(args) {
+      const [first, second, third] = args.map(decimalIn);
+      if (first === undefined || args.length > 3) throw new CallError("must have one, two, or three arguments");
+      const start = second === undefined ? ZERO : first;
+      const end = second ?? first;
+      const step = third ?? (compare(end, start) < 0 ? negate(ONE) : ONE);
+      const direction = compare(step, ZERO);
+      if (direction === 0) throw new ArgumentError(2, "step must not be zero");
+      if (compare(end, start) * direction < 0)
+        throw new ArgumentError(
+          1,
+          direction < 0
+            ? "end must be less than start when step is negative"
+            : "end must be greater than start when step is positive",
+        );
+      const found: Typed[] = [];
+      for (let at = start; compare(at, end) * direction < 0; at = add(at, step)) {
+        if (found.length >= LONGEST_RANGE)
+          throw new CallError(
+            `more than ${LONGEST_RANGE} values were generated; either decrease the difference between start and end or use a smaller step`,
+          );
+        found.push(number(at));
+      }
+      return list("number", found);
+    },
+  },
+
   signum: {
     parameters: [numeric("num")],
     result: "number",
     run: ([given = NOTHING]) => whole(Math.sign(integerIn(given))),
   },
-  sum,
+
+  sum: {
+    parameters: [{ name: "list", type: "any" }],
+    result: "number",
+    run([given = NOTHING]) {
+      const items = elementsOf(given);
+      const shape = shapeOf(given.type);
+      if (typeof given.type === "string") throw new ArgumentError(0, "cannot sum noniterable");
+      if (items.length === 0) throw new ArgumentError(0, "cannot sum an empty list");
+      if (shape === "map" || shape === "object")
+        throw new ArgumentError(0, `argument must be list, set, or tuple. Received ${shape}`);
+      if (!items.every(isWhollyKnown)) return unknown("number");
+      return number(items.map(summand).reduce(add));
+    },
+  },
 };

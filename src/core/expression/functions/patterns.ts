@@ -16,7 +16,7 @@ const LONGEST = 20_000;
  * @param wrong makes the error for an invalid pattern, from the reason and the invalid part.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
-  const tooLarge = new Refusal("a pattern of this size is not supported", 0);
+  const tooLarge = new Refusal("a pattern of this size is not supported");
   if (pattern.length > LONGEST) throw tooLarge;
   try {
     const found = RE2JS.compile(pattern);
@@ -26,7 +26,7 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const what = error.getDescription();
     // Terraform's version of Go allows duplicate group names.
-    if (what.startsWith("duplicate")) throw new Refusal("groups of the same name in a pattern are not supported", 0);
+    if (what.startsWith("duplicate")) throw new Refusal("groups of the same name in a pattern are not supported");
     throw wrong(what, error.getPattern() ?? "");
   }
 }

@@ -35,95 +35,7 @@ function question(names: readonly string[], ask: (subject: string, part: string)
 
 const loose = (name: string): Parameter => ({ ...textArg(name), untyped: true });
 
-const join: Definition = {
-  parameters: [textArg("separator")],
-  rest: { name: "lists", type: { list: "string" } },
-  result: "string",
-  run([separator = NOTHING, ...lists]) {
-    if (lists.length === 0) throw new CallError("at least one list is required");
-    if (!lists.every(isWhollyKnown)) return unknown("string");
-    const parts = lists.flatMap((one, i) =>
-      elementsOf(one).map((item, k) => {
-        if (item.content !== null) return textOf(item);
-        const where = lists.length > 1 ? `element ${k} of list ${i + 1}` : `element ${k}`;
-        throw new ArgumentError(i + 1, `${where} is null; cannot concatenate null values`);
-      }),
-    );
-    return text(parts.join(textOf(separator)));
-  },
-};
-
-const split: Definition = {
-  parameters: [textArg("separator"), textArg("str")],
-  result: { list: "string" },
-  run: (args) => {
-    const [separator = "", subject = ""] = args.map(textOf);
-    return texts(separator === "" ? [...subject] : subject.split(separator));
-  },
-};
-
-const sort: Definition = {
-  parameters: [{ name: "list", type: { list: "string" }, unknown: true }],
-  result: { list: "string" },
-  run([given = NOTHING]) {
-    if (!isKnown(given)) return unknown({ list: "string" });
-    // The length is known even if the order is not.
-    if (!isWhollyKnown(given))
-      return list(
-        "string",
-        elementsOf(given).map(() => unknown("string")),
-      );
-    const items = elementsOf(given);
-    const missing = items.findIndex(({ content }) => content === null);
-    if (missing >= 0) throw new CallError(`given list element ${missing} is null; a null string cannot be sorted`);
-    return list(
-      "string",
-      [...items].sort((a, b) => compareText(textOf(a), textOf(b))),
-    );
-  },
-};
-
-const substr: Definition = {
-  parameters: [
-    loose("str"),
-    { name: "offset", type: "number", untyped: true },
-    { name: "length", type: "number", untyped: true },
-  ],
-  result: "string",
-  run([subject = NOTHING, from = NOTHING, count = NOTHING]) {
-    const offset = integerIn(from);
-    const length = integerIn(count);
-    const characters = charactersOf(textOf(subject));
-    // A quirk of Terraform: with a negative offset, a length of zero means all characters.
-    if (offset >= 0 && length === 0) return text("");
-    const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
-    return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));
-  },
-};
-
 const LARGEST_INDENT = 10_000;
-
-const indent: Definition = {
-  parameters: [{ name: "spaces", type: "number" }, textArg("str")],
-  result: "string",
-  run([spaces = NOTHING, subject = NOTHING]) {
-    const count = integerIn(spaces);
-    if (count < 0) throw new CallError("the count of spaces must not be negative");
-    if (count > LARGEST_INDENT) throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`, 0);
-    return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
-  },
-};
-
-/** Even an unknown string begins with the empty prefix. */
-const startswith: Definition = {
-  parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
-  result: "bool",
-  run([subject = NOTHING, prefix = NOTHING]) {
-    const start = textOf(prefix);
-    if (!isKnown(subject) && start !== "") return unknown("bool");
-    return bool(textOf(subject).startsWith(start));
-  },
-};
 
 function trim(subject: string, cutset: string): string {
   const cut = new Set(cutset);
@@ -228,30 +140,14 @@ const ASCII = /^[ -~]*$/;
 const CONJUNCT = /(?<=\p{M}|\u200d|\uff9e|\uff9f)(?!\u0e33|\u0eb3|\uff9e|\uff9f)(?=\p{L})/u;
 
 /** Marks of Unicode 16 and 17: whether they join depends on the version of Terraform. */
-const NEWER_MARKS: readonly (readonly [first: number, last: number])[] = [
-  [0x897, 0x897],
-  [0x1acf, 0x1add],
-  [0x1ae0, 0x1aeb],
-  [0x10d69, 0x10d6d],
-  [0x10efa, 0x10efc],
-  [0x113b8, 0x113e2],
-  [0x11b60, 0x11b67],
-  [0x11f5a, 0x11f5a],
-  [0x1611e, 0x1612f],
-  [0x1e5ee, 0x1e5ef],
-  [0x1e6e3, 0x1e6f5],
-];
-
-function isNewerMark(character: string): boolean {
-  const point = character.codePointAt(0) ?? 0;
-  return NEWER_MARKS.some(([first, last]) => first <= point && point <= last);
-}
+const NEWER_MARKS =
+  /[\u1acf-\u1add\u1ae0-\u1aeb\u0897\u{10d69}-\u{10d6d}\u{10efa}-\u{10efc}\u{113b8}-\u{113e2}\u{11b60}-\u{11b67}\u{11f5a}\u{1611e}-\u{1612f}\u{1e5ee}-\u{1e5ef}\u{1e6e3}-\u{1e6f5}]/u;
 
 /** The characters of a string (extended grapheme clusters). @throws Refusal for marks that are too new. */
 export function charactersOf(text: string): readonly string[] {
   if (ASCII.test(text)) return text.split("");
-  if (Array.from(text).some(isNewerMark))
-    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported", 0);
+  if (NEWER_MARKS.test(text))
+    throw new Refusal("counting the characters of a text with marks of Unicode 16 is not supported");
   return Array.from(segmenter.segment(text), ({ segment }) => segment).flatMap((segment) =>
     segment.length > 1 ? segment.split(CONJUNCT) : [segment],
   );
@@ -269,22 +165,101 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
   base64sha512: hash("sha512", "base64"),
   chomp: ofTexts(["str"], (subject) => subject.replace(/(?:\r\n?|\n)+$/, "")),
   endswith: question(["str", "suffix"], (subject, suffix) => subject.endsWith(suffix)),
-  indent,
-  join,
+
+  indent: {
+    parameters: [{ name: "spaces", type: "number" }, textArg("str")],
+    result: "string",
+    run([spaces = NOTHING, subject = NOTHING]) {
+      const count = integerIn(spaces);
+      if (count < 0) throw new CallError("the count of spaces must not be negative");
+      if (count > LARGEST_INDENT) throw new Refusal(`indent() by more than ${LARGEST_INDENT} spaces is not supported`);
+      return text(textOf(subject).replaceAll("\n", `\n${" ".repeat(count)}`));
+    },
+  },
+
+  join: {
+    parameters: [textArg("separator")],
+    rest: { name: "lists", type: { list: "string" } },
+    result: "string",
+    run([separator = NOTHING, ...lists]) {
+      if (lists.length === 0) throw new CallError("at least one list is required");
+      if (!lists.every(isWhollyKnown)) return unknown("string");
+      const parts = lists.flatMap((one, i) =>
+        elementsOf(one).map((item, k) => {
+          if (item.content !== null) return textOf(item);
+          const where = lists.length > 1 ? `element ${k} of list ${i + 1}` : `element ${k}`;
+          throw new ArgumentError(i + 1, `${where} is null; cannot concatenate null values`);
+        }),
+      );
+      return text(parts.join(textOf(separator)));
+    },
+  },
+
   lower: { ...ofTexts(["str"], (subject) => Array.from(subject, lowerOf).join("")), parameters: [loose("str")] },
   md5: hash("md5", "hex"),
   sha1: hash("sha1", "hex"),
   sha256: hash("sha256", "hex"),
   sha512: hash("sha512", "hex"),
-  sort,
-  split,
-  startswith,
+
+  sort: {
+    parameters: [{ name: "list", type: { list: "string" }, unknown: true }],
+    result: { list: "string" },
+    run([given = NOTHING]) {
+      if (!isKnown(given)) return unknown({ list: "string" });
+      const items = elementsOf(given);
+      // The length is known even if the order is not.
+      if (!isWhollyKnown(given)) return list("string", Array(items.length).fill(unknown("string")));
+      const missing = items.findIndex(({ content }) => content === null);
+      if (missing >= 0) throw new CallError(`given list element ${missing} is null; a null string cannot be sorted`);
+      return texts(items.map(textOf).sort(compareText));
+    },
+  },
+
+  split: {
+    parameters: [textArg("separator"), textArg("str")],
+    result: { list: "string" },
+    run: (args) => {
+      const [separator = "", subject = ""] = args.map(textOf);
+      return texts(separator === "" ? [...subject] : subject.split(separator));
+    },
+  },
+
+  /** Even an unknown string begins with the empty prefix. */
+  startswith: {
+    parameters: [{ ...textArg("str"), unknown: true }, textArg("prefix")],
+    result: "bool",
+    run([subject = NOTHING, prefix = NOTHING]) {
+      const start = textOf(prefix);
+      if (!isKnown(subject) && start !== "") return unknown("bool");
+      return bool(textOf(subject).startsWith(start));
+    },
+  },
+
   strcontains: question(["str", "substr"], (subject, part) => subject.includes(part)),
+
   strrev: {
     ...ofTexts(["str"], (subject) => [...charactersOf(subject)].reverse().join("")),
     parameters: [loose("str")],
   },
-  substr,
+
+  substr: {
+    parameters: [
+      loose("str"),
+      { name: "offset", type: "number", untyped: true },
+      { name: "length", type: "number", untyped: true },
+    ],
+    result: "string",
+    run([subject = NOTHING, from = NOTHING, count = NOTHING]) {
+      const offset = integerIn(from);
+      const length = integerIn(count);
+      const characters = charactersOf(textOf(subject));
+      // A quirk of Terraform: with a negative offset, a length of zero means all characters.
+      if (offset >= 0 && length === 0) return text("");
+      const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
+      return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));
+    },
+  },
+
   title: ofTexts(["str"], titleCase),
   trim: ofTexts(["str", "cutset"], trim),
   trimprefix: ofTexts(["str", "prefix"], (subject, prefix) =>

@@ -6,7 +6,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, fail, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../codec/dynamic.ts";
 import { dataSources, ephemeralResources, functions } from "../data/index.ts";
-import { type DataSource, type EphemeralResource, FunctionError } from "../index.ts";
+import { type DataSource, FunctionError } from "../index.ts";
 import { terraformRemedies } from "../remedies.ts";
 import { failureOf, refersToPending } from "../resource/notices.ts";
 import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin6.gen.ts";
@@ -70,25 +70,18 @@ async function readKnown(source: () => DataSource, config: DynamicValue | undefi
   return { value, diagnostics };
 }
 
-const sources = new Map(dataSources.map((source) => [source.name, source]));
+const sourceOf = (name: string): DataSource =>
+  dataSources.find((one) => one.name === name) ?? fail("internal", `This provider has no data source ${name}`);
 
-function sourceOf(name: string): DataSource {
-  return sources.get(name) ?? fail("internal", `This provider has no data source ${name}`);
-}
-
-const ephemerals = new Map(ephemeralResources.map((resource) => [resource.name, resource]));
-
-function ephemeralOf(name: string): EphemeralResource {
-  return ephemerals.get(name) ?? fail("internal", `This provider has no ephemeral resource ${name}`);
-}
+const ephemeralOf = (name: string): DataSource =>
+  ephemeralResources.find((one) => one.name === name) ??
+  fail("internal", `This provider has no ephemeral resource ${name}`);
 
 type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;
 
-const functionsByName = new Map(functions.map((one) => [one.name, one]));
-
 /** Calls a function by its name. Terraform sends no null and no unknown arguments. */
 function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResponse {
-  const called = functionsByName.get(name);
+  const called = functions.find((one) => one.name === name);
   if (called === undefined) return functionFailure(`This provider has no function ${name}`);
   const { parameters, returns } = called;
   if (packed.length !== parameters.length) {

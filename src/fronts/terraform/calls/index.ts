@@ -1,8 +1,7 @@
 /** The provider of one connection: the table of all calls, and the calls about schema and configuration. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Wait } from "../../../core/api/index.ts";
-import type { Diagnostic } from "../../../core/model/index.ts";
-import type { Schema } from "../../../core/model/schema.ts";
+import type { Diagnostic, Schema } from "../../../core/model/index.ts";
 import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../index.ts";

@@ -1,6 +1,5 @@
 import type { Kind } from "../../../core/kinds/index.ts";
-import { type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
-import type { Attributes } from "../../../core/model/schema.ts";
+import { type Attributes, type Diagnostic, fail, isError, type JsonObject } from "../../../core/model/index.ts";
 import { decodeDynamic, encodeDynamic, fromStateJson } from "../codec/dynamic.ts";
 import { applyResource } from "../resource/apply.ts";
 import {

@@ -1,16 +1,19 @@
 import { create } from "@bufbuild/protobuf";
+import { decode, ExtData, ExtensionCodec, encode } from "@msgpack/msgpack";
 import {
   type AttributePath,
+  canonicalDecimal,
   fail,
   formatPath,
+  hasUnknown,
+  isObject,
   type JsonObject,
+  UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../core/model/schema.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
-import { pack, parseJson, unpack } from "./notation.ts";
-import { Mismatch, readObject, readValue, writeObject, writeValue } from "./values.ts";
 
 /**
  * A resource, a configuration or a state as Terraform sends it: with every attribute of the schema (null where there is no
@@ -31,24 +34,43 @@ export function decodeDynamic(value: DynamicValue | undefined, attributes: Attri
  * @throws HostformError `internal` for what does not fit the schema.
  */
 export function encodeDynamic(value: ValueObject | null, attributes: Attributes): DynamicValue {
-  return create(DynamicValueSchema, { msgpack: pack(value === null ? null : writeObject(value, attributes)) });
+  return create(DynamicValueSchema, { msgpack: writing(() => value && object(value, attributes, [], WRITING)) });
 }
 
 /** One value of a type, from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
 export function decodeValue(bytes: Uint8Array, type: SchemaType): Value {
-  return reading(() => readValue(unpack(bytes), type));
+  return reading(() => walk(unpack(bytes), type, [], READING) as Value);
 }
 
 /** The inverse of {@link decodeValue}: what a function returns. @throws HostformError `internal`. */
 export function encodeValue(value: Value, type: SchemaType): Uint8Array {
-  return pack(writeValue(value, type));
+  return writing(() => walk(value, type, [], WRITING));
+}
+
+function writing(tree: () => unknown): Uint8Array {
+  try {
+    return pack(tree());
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    return fail("internal", `The provider made a value that does not fit its schema: ${formatPath(error.path)}`, {
+      detail: `Expected ${error.expected}.`,
+      remedies: ["Report it with the command and its output."],
+    });
+  }
 }
 
 function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Mismatch) return unusable(error);
+    if (error instanceof Mismatch) {
+      const { path, expected, found } = error;
+      const name = path.length === 0 ? "The value" : formatPath(path);
+      return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
+        remedies: [`Set it to ${expected}.`],
+        attribute: path.length > 0 ? path : undefined,
+      });
+    }
     const words = error instanceof Error ? error.message : "";
     if (words.includes("__proto__")) {
       return fail("config.invalid_value", "A map has the key __proto__, which the provider cannot send", {
@@ -62,14 +84,6 @@ function reading<T>(read: () => T): T {
       ],
     });
   }
-}
-
-function unusable({ path, expected, found }: Mismatch): never {
-  const name = path.length === 0 ? "The value" : formatPath(path);
-  return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
-    remedies: [`Set it to ${expected}.`],
-    ...(path.length > 0 && { attribute: path }),
-  });
 }
 
 /**
@@ -107,6 +121,192 @@ function unreadable(what: string, path: AttributePath): never {
     remedies: [
       "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
     ],
-    ...(path.length > 0 && { attribute: path }),
+    attribute: path.length > 0 ? path : undefined,
   });
+}
+
+/** A tree of msgpack or JSON (an object, or UNKNOWN) as the values of a schema. @throws Mismatch */
+const readObject = (raw: unknown, attributes: Attributes) =>
+  object(raw, attributes, [], READING) as Record<string, Value>;
+
+/** A value does not fit the schema. Each caller words it itself, and never repeats the value, which may be secret. */
+class Mismatch extends Error {
+  readonly path: AttributePath;
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(path: AttributePath, expected: string, raw: unknown, found = formOf(raw)) {
+    super(`expected ${expected}, found ${found}`);
+    this.path = path;
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+function formOf(raw: unknown): string {
+  if (raw === null) return "null";
+  if (Array.isArray(raw)) return "a list";
+  const forms: Readonly<Record<string, string>> = {
+    string: "a text",
+    number: "a number",
+    bigint: "a number",
+    boolean: "a boolean",
+  };
+  return forms[typeof raw] ?? "an object";
+}
+
+/** What becomes of single values and of sets; reading and writing agree on the rest. */
+interface Direction {
+  readonly string: (raw: unknown, path: AttributePath) => string;
+  readonly number: (raw: unknown, path: AttributePath) => number | string;
+  readonly bool: (raw: unknown, path: AttributePath) => boolean;
+  readonly set: (items: readonly unknown[]) => readonly unknown[];
+  /** What the schema does not have is refused; else it is left out. */
+  readonly isStrict: boolean;
+}
+
+/** Converts texts, numbers and booleans as Terraform does. Two equal sets are the same. */
+const READING: Direction = {
+  string(raw, path) {
+    if (typeof raw === "string") return raw;
+    if (typeof raw === "number" || typeof raw === "bigint" || typeof raw === "boolean") return String(raw);
+    throw new Mismatch(path, "a text", raw);
+  },
+  number(raw, path) {
+    if (typeof raw !== "number" && typeof raw !== "bigint" && typeof raw !== "string")
+      throw new Mismatch(path, "a number", raw);
+    const found = Number.isNaN(Number(raw)) ? undefined : "a longer one";
+    const value = numberOf(raw);
+    if (value === undefined) throw new Mismatch(path, "a number of at most 15 digits", raw, found);
+    return value;
+  },
+  bool(raw, path) {
+    if (raw === true || raw === "true") return true;
+    if (raw === false || raw === "false") return false;
+    throw new Mismatch(path, "true or false", raw);
+  },
+  /** Each known element once, in the order of their JSON; then the unknown ones, of which any two may differ. */
+  set(items) {
+    const known = new Map<string, Value>();
+    for (const item of items as readonly Value[]) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
+    const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
+    return [...sorted.map(([, item]) => item), ...(items as readonly Value[]).filter(hasUnknown)];
+  },
+  isStrict: false,
+};
+
+/** A value that does not fit the schema is a defect of the provider. */
+const WRITING: Direction = {
+  string(value, path) {
+    // A lone surrogate has no UTF-8: it becomes U+FFFD, as everywhere in Terraform.
+    if (typeof value === "string") return value.toWellFormed();
+    throw new Mismatch(path, "a text", value);
+  },
+  number(value, path) {
+    if (typeof value === "number" && Number.isFinite(value)) return wireNumber(value);
+    throw new Mismatch(path, "a finite number", value);
+  },
+  bool(value, path) {
+    if (typeof value === "boolean") return value;
+    throw new Mismatch(path, "a boolean", value);
+  },
+  set: (items) => items,
+  isStrict: true,
+};
+
+/** With every attribute of the schema: null where the object has none; of UNKNOWN each attribute is unknown. @throws Mismatch */
+function object(raw: unknown, attributes: Attributes, path: AttributePath, direction: Direction) {
+  if (raw !== UNKNOWN && !isObject(raw)) throw new Mismatch(path, "an object", raw);
+  const stray = direction.isStrict ? Object.keys(raw).find((name) => !Object.hasOwn(attributes, name)) : undefined;
+  if (stray !== undefined) throw new Mismatch([...path, stray], "an attribute of the schema", undefined);
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, { type }]): [string, unknown] => {
+      const part = raw === UNKNOWN ? UNKNOWN : Object.hasOwn(raw, name) ? raw[name] : null;
+      return [name, part === undefined ? null : walk(part, type, [...path, name], direction)];
+    }),
+  );
+}
+
+function walk(raw: unknown, type: Attribute["type"], path: AttributePath, direction: Direction): unknown {
+  if (raw === null || raw === UNKNOWN) return raw;
+  if (typeof type === "string") return direction[type](raw, path);
+  if (isNested(type) && type.nesting === "single") return object(raw, type.attributes, path, direction);
+  if ("map" in type) {
+    if (!isObject(raw)) throw new Mismatch(path, "a map", raw);
+    const entries = Object.entries(raw).map(([key, item]) => {
+      const place = [...path, key];
+      return [direction.string(key, place), walk(item, type.map, place, direction)] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+  if (!Array.isArray(raw)) throw new Mismatch(path, "set" in type ? "a set" : "a list", raw);
+  const element = isNested(type) ? ({ ...type, nesting: "single" } as const) : "list" in type ? type.list : type.set;
+  const items = raw.map((item, i) => walk(item, element, [...path, i], direction));
+  return "set" in type ? direction.set(items) : items;
+}
+
+// The encodings on the wire: MessagePack, JSON, and numbers with all their digits.
+
+/** Any extension is an unknown value: a newer Terraform may send its bounds, which the provider does not use. */
+class UnknownCodec extends ExtensionCodec {
+  override tryToEncode(value: unknown): ExtData | null {
+    return value === UNKNOWN ? new ExtData(0, new Uint8Array(1)) : null;
+  }
+
+  override decode(): unknown {
+    return UNKNOWN;
+  }
+}
+
+const extensionCodec = new UnknownCodec();
+
+/**
+ * MessagePack as Terraform writes it. 64-bit integers become bigint, unknown values `UNKNOWN`.
+ * @throws Error when the bytes are not one whole value, or a map has the key `__proto__`.
+ */
+function unpack(bytes: Uint8Array): unknown {
+  return decode(bytes, { extensionCodec, useBigInt64: true });
+}
+
+/** The inverse of {@link unpack}: `UNKNOWN` becomes `d4 00 00`. @param tree has no bigint and no undefined. */
+function pack(tree: unknown): Uint8Array {
+  return encode(tree, { extensionCodec });
+}
+
+/**
+ * JSON whose numbers keep their digits: an integer that is not exact as a double becomes a bigint, any other number its text.
+ * @throws SyntaxError
+ */
+function parseJson(text: string): unknown {
+  return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
+}
+
+/** The types lack the third parameter. */
+function exact(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  if (typeof value !== "number" || context.source === undefined || Number.isSafeInteger(value)) return value;
+  return /^-?\d+$/.test(context.source) ? BigInt(context.source) : context.source;
+}
+
+/**
+ * A number from the wire. Terraform's are decimals of any length, ours are doubles, and a plan fails when a number changes on the
+ * way. So a number is accepted only if JavaScript would write the same digits.
+ * @param raw as msgpack or JSON returned it: 64-bit integers as bigint, numbers that are not exact as a double as text.
+ * @returns undefined for text that is no number, and for a number that a double cannot represent digit by digit.
+ */
+export function numberOf(raw: number | bigint | string): number | undefined {
+  const value = Number(raw);
+  if (Number.isSafeInteger(value) && typeof raw === "number") return value + 0; // no -0
+  // A double has more digits than JavaScript writes: 100 of them show whether it is exactly the written number.
+  const given = canonicalDecimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
+  return given !== undefined && given === canonicalDecimal(String(value)) ? value + 0 : undefined;
+}
+
+/**
+ * A number for the wire: integers as they are, others as decimal text. Terraform reads a float as its binary value, and 9.99 in a
+ * configuration is not the double 9.99.
+ * @throws RangeError for what is not finite.
+ */
+export function wireNumber(value: number): number | string {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number in Terraform`);
+  return Number.isSafeInteger(value) ? value : String(value);
 }

@@ -3,8 +3,7 @@
  */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { reportedInvoice } from "../../../core/kinds/invoice.ts";
-import type { JsonObject } from "../../../core/model/index.ts";
-import type { Attributes } from "../../../core/model/schema.ts";
+import type { Attributes, JsonObject } from "../../../core/model/index.ts";
 import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,

@@ -2,6 +2,7 @@ import { foldedDomain, type Kind, kinds, type Remote } from "../../../core/kinds
 import { type Account, isNotFound } from "../../../core/lifecycle/index.ts";
 import {
   type Diagnostic,
+  errorOf,
   fail,
   formatAmount,
   type Json,
@@ -82,8 +83,8 @@ const listed = new WeakMap<Account, Set<string>>();
 /** The objects of a type (of one parent), by ascending id. */
 export async function allOf(type: string, session: DataSession, parent?: string): Promise<Remote[]> {
   const kind = kindOf(type);
-  const { account } = session;
-  (session.collections ?? collectionsOf(session)).upToDate(kind, parent);
+  const { account, collections = collectionsOf(session) } = session;
+  collections.upToDate(kind, parent);
   listed.set(account, (listed.get(account) ?? new Set()).add(type));
   return sorted((await account.list(kind, parent)).values(), ({ id }) => id);
 }
@@ -118,16 +119,13 @@ export const fitsDomain = (wanted: Given, found: Given) =>
 /** Requires exactly one of two attributes. An unknown value counts as given. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
   const given = names.filter((name) => (config[name] ?? null) !== null);
-  const last = given.at(-1);
   const words = names.map((name) => `\`${name}\``).join(" or ");
-  if (last === undefined) {
-    const summary = `${words} is required`;
-    return [{ severity: "error", code: "config.missing_attribute", summary, remedies: [`Set ${words}.`] }];
-  }
-  if (given.length === 1) return [];
-  const summary = `Only one of ${words} can be set`;
-  const remedies = ["Remove one of the two."];
-  return [{ severity: "error", code: "config.invalid_value", summary, remedies, attribute: [last] }];
+  const [first, second] = given;
+  if (first === undefined)
+    return [errorOf("config.missing_attribute", `${words} is required`, { remedies: [`Set ${words}.`] })];
+  if (second === undefined) return [];
+  const place = { remedies: ["Remove one of the two."], attribute: [second] };
+  return [errorOf("config.invalid_value", `Only one of ${words} can be set`, place)];
 }
 
 /** What a lookup is for, and what to do when it does not find exactly one. */

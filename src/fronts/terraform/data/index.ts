@@ -1,6 +1,6 @@
 /** What Terraform reads through the provider: data sources, ephemeral resources, functions. */
 import { signatureOf } from "../../../webhooks/index.ts";
-import { type DataSource, type EphemeralResource, FunctionError, type ProviderFunction } from "../index.ts";
+import { type DataSource, FunctionError, type ProviderFunction } from "../index.ts";
 import { hostingClientAccounts, hostingInvoice, hostingInvoices, hostingWebhooks } from "./account.ts";
 import { hostingDomainAvailability, hostingPlan, hostingPlans } from "./offers.ts";
 import {
@@ -58,7 +58,7 @@ export const webhookSignature: ProviderFunction = {
 };
 
 /** `ephemeral "hosting_…"`. */
-export const ephemeralResources: readonly EphemeralResource[] = [panelSso];
+export const ephemeralResources: readonly DataSource[] = [panelSso];
 
 /** `provider::hosting::…`, by name. */
 export const functions: readonly ProviderFunction[] = [webhookSignature];

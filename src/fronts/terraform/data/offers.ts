@@ -8,6 +8,7 @@ import { listPrice } from "../../../core/kinds/service/quote.ts";
 import {
   type Diagnostic,
   didYouMean,
+  errorOf,
   type Json,
   type JsonObject,
   some,
@@ -188,13 +189,8 @@ function isDomain(name: Value): boolean {
 }
 
 function notADomain(name: Value, at: number): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.invalid_value",
-    summary: `${JSON.stringify(name)} is not a domain name`,
-    remedies: ["Give names such as acme.example."],
-    attribute: ["domains", at],
-  };
+  const place = { remedies: ["Give names such as acme.example."], attribute: ["domains", at] };
+  return errorOf("config.invalid_value", `${JSON.stringify(name)} is not a domain name`, place);
 }
 
 /** The answer for a name: the client asks for each in lower case, once. */

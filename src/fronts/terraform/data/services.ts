@@ -3,9 +3,8 @@
  */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { isNotFound, signOnRefused } from "../../../core/lifecycle/index.ts";
-import { fail, type JsonObject } from "../../../core/model/index.ts";
-import type { Attributes } from "../../../core/model/schema.ts";
-import type { DataSession, DataSource, EphemeralResource } from "../index.ts";
+import { type Attributes, type Diagnostic, errorOf, fail, type JsonObject } from "../../../core/model/index.ts";
+import type { DataSession, DataSource } from "../index.ts";
 import {
   allOf,
   amountText,
@@ -97,20 +96,7 @@ export const hostingServices: DataSource = {
       services: listOf(service, "services"),
     },
   ),
-  check: ({ phase }) =>
-    typeof phase !== "string" || PHASES.includes(phase)
-      ? []
-      : [
-          {
-            severity: "error",
-            code: "config.invalid_value",
-            summary: `There is no phase ${JSON.stringify(phase)}`,
-            remedies: [
-              `Set one of ${PHASES.map((name) => `\`${name}\``).join(", ")}. \`status\` has the API's own word.`,
-            ],
-            attribute: ["phase"],
-          },
-        ],
+  check: ({ phase }) => (typeof phase !== "string" || PHASES.includes(phase) ? [] : [noPhase(phase)]),
   async read(config, session) {
     const all = await allOf("hosting_service", session);
     const fitting = all.filter(
@@ -125,6 +111,15 @@ export const hostingServices: DataSource = {
 };
 
 const PHASES: readonly string[] = ["pending", "live", "suspended", "gone", "unknown"];
+
+function noPhase(phase: string): Diagnostic {
+  const words = PHASES.map((name) => `\`${name}\``).join(", ");
+  const remedies = [`Set one of ${words}. \`status\` has the API's own word.`];
+  return errorOf("config.invalid_value", `There is no phase ${JSON.stringify(phase)}`, {
+    remedies,
+    attribute: ["phase"],
+  });
+}
 
 const grant: Attributes = {
   id: computed("string", "Identifier of the grant."),
@@ -193,7 +188,7 @@ export const hostingMigrationRequests: DataSource = {
  * A one-time sign-on URL (§4 panel-sso). The API has it as a GET, which is repeated when its answer is lost: the
  * lost URL is never used.
  */
-export const panelSso: EphemeralResource = {
+export const panelSso: DataSource = {
   name: "hosting_panel_sso",
   schema: readOnly(
     `A one-time single sign-on URL into a service's control panel. It is in no plan and no state: only providers, provisioners and write-only attributes can take it.

@@ -8,6 +8,7 @@ import {
   type Desired,
   type DesiredOutput,
   type Diagnostic,
+  errorOf,
   fail,
   type Guards,
   isObject,
@@ -16,6 +17,7 @@ import {
   type RemovedBlock,
   resourceOf,
   type State,
+  warningOf,
 } from "../../../core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../package.ts";
 import type { TfAttribute, TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
@@ -109,14 +111,10 @@ function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string 
 function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
   const address = (name: string, value: string): TfAttribute => ({ name, value: { refer: addressCode(value) } });
   return [
-    ...moved.map(({ from, to }) => ({
-      block: "moved",
-      labels: [],
-      body: [[address("from", from), address("to", to)]],
-    })),
+    ...moved.map(({ from, to }) => ({ block: "moved", body: [[address("from", from), address("to", to)]] })),
     ...removed.filter(namesAll).map(({ from, destroy }) => {
-      const lifecycle = { block: "lifecycle", labels: [], body: [[{ name: "destroy", value: destroy }]] };
-      return { block: "removed", labels: [], body: [[address("from", from)], [lifecycle]] };
+      const lifecycle = { block: "lifecycle", body: [[{ name: "destroy", value: destroy }]] };
+      return { block: "removed", body: [[address("from", from)], [lifecycle]] };
     }),
   ];
 }
@@ -127,35 +125,31 @@ const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
 function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
   return removed
     .filter((block) => !namesAll(block) && !block.destroy)
-    .map(({ from, range }) => ({
-      severity: "warning",
-      code: "config.unsupported",
-      summary: `Terraform cannot forget one instance of a resource: its plan destroys ${from}`,
-      remedies: [{ do: "forget", address: from }],
-      ...(range && { range }),
-    }));
+    .map(({ from, range }) =>
+      warningOf("config.unsupported", `Terraform cannot forget one instance of a resource: its plan destroys ${from}`, {
+        remedies: [{ do: "forget", address: from }],
+        range,
+      }),
+    );
 }
 
 function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   if (guards === undefined) return undefined;
   const { ranges = {}, maxOrders, maxSpend, maxRemovals, maxRemovalsPercent } = guards;
   const spend = Object.entries(maxSpend ?? {}).map(([currency, amount]) => `${currency} ${amount}`);
-  const limits = [
-    ...(maxOrders === undefined ? [] : [`max_orders: ${maxOrders}`]),
-    ...(spend.length === 0 ? [] : [`max_spend: ${spend.join(", ")}`]),
-    ...(maxRemovals === undefined ? [] : [`max_removals: ${maxRemovals}`]),
-    ...(maxRemovalsPercent === undefined ? [] : [`max_removals_percent: ${maxRemovalsPercent}`]),
-  ];
+  const limits = Object.entries({
+    max_orders: maxOrders,
+    max_spend: spend.length === 0 ? undefined : spend.join(", "),
+    max_removals: maxRemovals,
+    max_removals_percent: maxRemovalsPercent,
+  }).flatMap(([name, limit]) => (limit === undefined ? [] : [`${name}: ${limit}`]));
   const [range] = Object.values(ranges);
   if (limits.length === 0) return undefined;
-  return {
-    severity: "warning",
-    code: "terraform.export",
-    summary: "The guards have no counterpart in Terraform and are left out",
+  return warningOf("terraform.export", "The guards have no counterpart in Terraform and are left out", {
     detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
     remedies: ["Check the plans in another way, for example with a policy on `terraform show -json`."],
-    ...(range && { range }),
-  };
+    range,
+  });
 }
 
 /** Circles between resources where their instances have none. */
@@ -164,16 +158,12 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   return circles(graph).map(({ nodes }): Diagnostic => {
     const [first = ""] = nodes;
     const last = nodes.at(-1) ?? first;
-    const range = written.get(last)?.needs.get(first);
-    return {
-      severity: "error",
-      code: "terraform.export",
-      summary: `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`,
+    return errorOf("terraform.export", `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`, {
       detail: "There the instances of one name are one block with `for_each`, and blocks cannot refer to each other.",
       remedies: ["Write the value itself in place of one of the references."],
       address: last,
-      ...(range && { range }),
-    };
+      range: written.get(last)?.needs.get(first),
+    });
   });
 }
 
@@ -194,26 +184,11 @@ export function terraformBlock(
   least: string | undefined,
 ): { block: TfBlock; diagnostics: Diagnostic[] } {
   const version = VERSION.replace(/-.*$/, "");
-  const required: TfItem = {
-    block: "required_providers",
-    labels: [],
-    body: [
-      [
-        {
-          name: "hosting",
-          value: {
-            map: [
-              ["source", PROVIDER_ADDRESS],
-              ["version", `~> ${version}`],
-            ],
-          },
-        },
-      ],
-    ],
-  };
+  const hosting = Object.entries({ source: PROVIDER_ADDRESS, version: `~> ${version}` });
+  const required: TfItem = { block: "required_providers", body: [[{ name: "hosting", value: { map: hosting } }]] };
   const { block, diagnostics } = backendBlock(backend, places);
   const oldest: TfItem[] = least === undefined ? [] : [{ name: "required_version", value: `>= ${least}` }];
-  return { block: { block: "terraform", labels: [], body: [oldest, [required], [block]] }, diagnostics };
+  return { block: { block: "terraform", body: [oldest, [required], [block]] }, diagnostics };
 }
 
 /** The backend: those of a declaration are Terraform's own, and a file is its backend `local`. */
@@ -230,13 +205,7 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
   const { workspace = "default", without_lock, ...own } = settings;
   const warn = (summary: string, fix: string) => {
     comments.push(`${summary}. ${fix}`);
-    diagnostics.push({
-      severity: "warning",
-      code: "terraform.export",
-      summary,
-      remedies: [fix],
-      ...(range && { range }),
-    });
+    diagnostics.push(warningOf("terraform.export", summary, { remedies: [fix], range }));
   };
   if (workspace !== "default") {
     warn(
@@ -287,7 +256,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
     fail("provider.token", `Provider ${alias} has no token`, {
       detail: "Terraform would use HOSTING_TOKEN, which is the token of another account.",
       remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
-      ...(provider.range && { range: provider.range }),
+      range: provider.range,
     });
   }
   const file = tokenFile === undefined ? undefined : path.resolve(places.base, tokenFile);
@@ -302,8 +271,8 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
     ["token_file", file && relativePath(file, places.folder, tokenFile)],
     ["requests_per_minute", requestsPerMinute],
     ["status_words", statusWords && { map: Object.entries(statusWords) }],
-    ["idempotency_key_retention", keyLifetimeMs === undefined ? undefined : timeText(keyLifetimeMs)],
-    ["list_lag", listLagMs === undefined ? undefined : timeText(listLagMs)],
+    ["idempotency_key_retention", timeText(keyLifetimeMs)],
+    ["list_lag", timeText(listLagMs)],
     ["money_scale", moneyScale],
   ];
   return settings.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
@@ -318,7 +287,8 @@ function relativePath(file: string, from: string, given?: string): string {
 }
 
 /** Milliseconds in the largest unit that holds them whole: `24h`. */
-function timeText(ms: number): string {
+function timeText(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined;
   const units = [
     ["d", 86_400_000],
     ["h", 3_600_000],
@@ -339,16 +309,13 @@ function outputBlocks(
   const diagnostics: Diagnostic[] = [];
   const blocks = outputs.flatMap((output) => {
     const { name, description, sensitive, config, range } = output;
-    const at = range === undefined ? {} : { range };
     if (config === undefined) {
       const summary = `The output ${name} is not declared in YAML and cannot be exported`;
       const fix = "Terraform reads the file that declares it.";
-      diagnostics.push({ severity: "error", code: "terraform.export", summary, remedies: [fix], ...at });
+      diagnostics.push(errorOf("terraform.export", summary, { remedies: [fix], range }));
       return [];
     }
-    const onUse = (use: Use) => {
-      for (const warning of setItemWarning(`The output ${name}`, use, writing)) diagnostics.push({ ...warning, ...at });
-    };
+    const onUse = (use: Use) => diagnostics.push(...setItemWarning(`The output ${name}`, use, writing, { range }));
     const items: TfItem[] = [
       ...(description === undefined ? [] : [{ name: "description", value: description }]),
       { name: "value", value: written(config, { ...writing, onUse }) },

@@ -13,7 +13,7 @@ export interface TfDocument {
 /** `resource "hosting_service" "acme" { … }`. */
 export interface TfBlock {
   readonly block: string;
-  readonly labels: readonly string[];
+  readonly labels?: readonly string[];
   /** Lines for people: before the block in HCL, in its `//` in JSON. */
   readonly comments?: readonly string[];
   /** Groups of items, set apart by an empty line. */
@@ -135,60 +135,36 @@ function commentLines(comments: readonly string[] = []): string[] {
   return comments.map((line) => `# ${escapeLine(line)}`.trimEnd());
 }
 
-function blockLines({ block, labels, comments, body }: TfBlock): string[] {
+function blockLines({ block, labels = [], comments, body }: TfBlock): string[] {
   const head = [block, ...labels.map(quotedLiteral)].join(" ");
   const groups = body.filter((group) => group.length > 0);
-  const lines = groups.flatMap((group, index) => [...(index > 0 ? [""] : []), ...groupLines(group)]);
+  const lines = groups.flatMap((group, index) => [...(index > 0 ? [""] : []), ...itemLines(group)]);
   const inner = lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...indented(lines), "}"];
   return [...commentLines(comments), ...inner];
 }
 
-function groupLines(group: readonly TfItem[]): string[] {
+/** Blocks, and `key = value` lines. The `=` of consecutive lines are aligned; anything of several lines ends the alignment. */
+function itemLines(items: readonly TfItem[]): string[] {
   const lines: string[] = [];
-  let run: TfAttribute[] = [];
-  const flush = () => {
-    lines.push(...assignments(run.map(({ name, value, comments }) => ({ key: name, value, comments }))));
-    run = [];
-  };
-  for (const item of group) {
-    if (!isBlock(item)) run.push(item);
-    else {
-      flush();
-      lines.push(...blockLines(item));
-    }
-  }
-  flush();
-  return lines;
-}
-
-interface Assignment {
-  readonly key: string;
-  readonly value: TfValue;
-  readonly comments?: readonly string[] | undefined;
-}
-
-/** `key = value` lines. The `=` of consecutive lines are aligned; a value of several lines ends the alignment. */
-function assignments(entries: readonly Assignment[]): string[] {
-  const lines: string[] = [];
-  let column: { key: string; value: string }[] = [];
-  const flush = () => {
-    const width = Math.max(0, ...column.map(({ key }) => columnsOf(key)));
-    for (const { key, value } of column) lines.push(`${key}${" ".repeat(width - columnsOf(key))} = ${value}`);
+  let column: { name: string; value: string }[] = [];
+  const write = (...next: readonly string[]) => {
+    const width = Math.max(0, ...column.map(({ name }) => columnsOf(name)));
+    for (const { name, value } of column) lines.push(`${name}${" ".repeat(width - columnsOf(name))} = ${value}`);
     column = [];
+    lines.push(...next);
   };
-  for (const { key, value, comments } of entries) {
+  for (const item of items) {
+    if (isBlock(item)) {
+      write(...blockLines(item));
+      continue;
+    }
+    const { name, value, comments = [] } = item;
     const [first = "", ...more] = valueLines(value);
-    if (comments !== undefined && comments.length > 0) {
-      flush();
-      lines.push(...commentLines(comments));
-    }
-    if (more.length === 0) column.push({ key, value: first });
-    else {
-      flush();
-      lines.push(`${key} = ${first}`, ...more);
-    }
+    if (comments.length > 0) write(...commentLines(comments));
+    if (more.length === 0) column.push({ name, value: first });
+    else write(`${name} = ${first}`, ...more);
   }
-  flush();
+  write();
   return lines;
 }
 
@@ -212,7 +188,7 @@ function listLines(items: readonly TfValue[]): string[] {
 
 function mapLines({ map }: TfMap): string[] {
   if (map.length === 0) return ["{}"];
-  return ["{", ...indented(assignments(map.map(([key, value]) => ({ key: keyText(key), value })))), "}"];
+  return ["{", ...indented(itemLines(map.map(([key, value]) => ({ name: keyText(key), value })))), "}"];
 }
 
 /** A key of a map: bare where it is a name, else quoted. */
@@ -249,7 +225,7 @@ export function renderTfJson({ comments, blocks }: TfDocument): string {
   return `${jsonText(root, 2)}\n`;
 }
 
-function place(parent: Body, { block, labels, comments, body }: TfBlock): void {
+function place(parent: Body, { block, labels = [], comments, body }: TfBlock): void {
   const path = [block, ...labels];
   const last = path.pop() ?? block;
   let at = parent;

@@ -4,12 +4,13 @@ import {
   type AttributePath,
   type DesiredResource,
   type Diagnostic,
+  type DiagnosticParts,
+  errorOf,
   formatPath,
-  type JsonObject,
-  located,
   parseAddress,
   resourceOf,
   type State,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { TfAttribute, TfBlock, TfItem, TfValue } from "./document.ts";
 import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type Variables } from "./value.ts";
@@ -68,11 +69,7 @@ export function writeResource(
 }
 
 /** hostform creates the new object first without being asked. */
-const CREATE_FIRST: TfItem = {
-  block: "lifecycle",
-  labels: [],
-  body: [[{ name: "create_before_destroy", value: true }]],
-};
+const CREATE_FIRST: TfItem = { block: "lifecycle", body: [[{ name: "create_before_destroy", value: true }]] };
 
 function valuesOf(
   kind: Kind,
@@ -123,50 +120,37 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
   const [attribute] = reference.path;
   const target = context.attributesOf(parseAddress(reference.address)?.type ?? "")?.[String(attribute)];
   const own = context.attributesOf(resource.type)?.[String(path[0])];
-  const at = remarkAt(resource, path);
+  const place = placeOf(resource, path);
+  const what = formatPath(path);
   const found: Diagnostic[] = [];
   if (resourceOf(reference.address) === name) {
-    found.push(
-      at("error", `${formatPath(path)} refers to another instance of the same resource, which Terraform cannot`, {
-        detail: `There ${name} is one block with \`for_each\`: \${${reference.text}} would make it refer to itself.`,
-        remedies: ["Write the value itself in its place."],
-      }),
-    );
+    const summary = `${what} refers to another instance of the same resource, which Terraform cannot`;
+    const detail = `There ${name} is one block with \`for_each\`: \${${reference.text}} would make it refer to itself.`;
+    const remedies = ["Write the value itself in its place."];
+    found.push(errorOf("terraform.export", summary, { detail, remedies, ...place }));
   }
   if (target?.sensitive && !own?.sensitive && !own?.writeOnly) {
-    found.push(
-      at("warning", `${formatPath(path)} contains a secret, so Terraform hides the whole value`, {
-        detail: "Its first plan shows an update in-place that marks the value as sensitive and sends no request.",
-        remedies: ["Nothing to do."],
-      }),
-    );
+    const summary = `${what} contains a secret, so Terraform hides the whole value`;
+    const detail = "Its first plan shows an update in-place that marks the value as sensitive and sends no request.";
+    found.push(warningOf("terraform.export", summary, { detail, remedies: ["Nothing to do."], ...place }));
   }
-  for (const warning of setItemWarning(formatPath(path), { reference, path }, context)) {
-    found.push(located({ ...warning, address: resource.address, attribute: path }, resource.locate(path)));
-  }
-  return found;
+  return [...found, ...setItemWarning(what, { reference, path }, context, place)];
 }
 
-const remarkAt =
-  (resource: DesiredResource, attribute: AttributePath) =>
-  (severity: Diagnostic["severity"], summary: string, more: Pick<Diagnostic, "detail" | "remedies">): Diagnostic =>
-    located(
-      { severity, code: "terraform.export", summary, ...more, address: resource.address, attribute },
-      resource.locate(attribute),
-    );
+const placeOf = (resource: DesiredResource, attribute: AttributePath): DiagnosticParts => ({
+  address: resource.address,
+  attribute,
+  range: resource.locate(attribute),
+});
 
 function dependsOnItself(name: string, instances: readonly DesiredResource[]): Diagnostic {
   const resource = instances.find(({ dependsOn }) => dependsOn.some((address) => resourceOf(address) === name));
-  const summary = `\`depends_on\` between instances of ${name} is left out`;
-  const diagnostic: Diagnostic = {
-    severity: "warning",
-    code: "terraform.export",
-    summary,
+  return warningOf("terraform.export", `\`depends_on\` between instances of ${name} is left out`, {
     detail: "They are one block with `for_each` in Terraform, which cannot depend on itself.",
     remedies: ["Nothing to do, unless their order matters."],
-    ...(resource && { address: resource.address }),
-  };
-  return located(diagnostic, resource?.locate([]));
+    address: resource?.address,
+    range: resource?.locate([]),
+  });
 }
 
 /** The places of secrets that differ when Terraform runs in another folder. */
@@ -174,20 +158,14 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
   return written.flatMap(({ resource }) => {
     const output = resource.config.secret_output;
     if (typeof output !== "object" || output === null) return [];
-    return [
-      remarkAt(resource, ["secret_output"])(
-        "warning",
-        "secret_output is relative to the folder that Terraform runs in",
-        {
-          detail: `It is exported unchanged (${outputNames(output as JsonObject)}): another path would be a change.`,
-          remedies: ["Run Terraform in the project's folder (`--out .`), or use an absolute path."],
-        },
-      ),
-    ];
+    const names = Object.keys(output).join(", ");
+    return warningOf("terraform.export", "secret_output is relative to the folder that Terraform runs in", {
+      detail: `It is exported unchanged (${names}): another path would be a change.`,
+      remedies: ["Run Terraform in the project's folder (`--out .`), or use an absolute path."],
+      ...placeOf(resource, ["secret_output"]),
+    });
   });
 }
-
-const outputNames = (output: JsonObject) => Object.keys(output).join(", ");
 
 /**
  * Instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has the
@@ -240,9 +218,7 @@ function importBlocks(
     const { address, importId } = resource;
     if (importId === undefined) return [];
     const to = { name: "to", value: { refer: addressCode(address) } };
-    return [
-      { block: "import", labels: [], body: [[to, { name: "id", value: idOf(kind, importId, resource, context) }]] },
-    ];
+    return { block: "import", body: [[to, { name: "id", value: idOf(kind, importId, resource, context) }]] };
   });
 }
 

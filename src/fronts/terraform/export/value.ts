@@ -2,6 +2,7 @@ import { hasReferences, parseReferences } from "../../../core/expression/referen
 import {
   type AttributePath,
   type Diagnostic,
+  type DiagnosticParts,
   isObject,
   type Json,
   parseAddress,
@@ -9,6 +10,7 @@ import {
   type SecretSource,
   shellWord,
   sourcePlace,
+  warningOf,
 } from "../../../core/model/index.ts";
 import {
   quotedLiteral,
@@ -35,7 +37,7 @@ export interface Writing {
   /** The attributes of a resource type; undefined for a type that this provider does not have. */
   attributesOf(type: string): Attributes | undefined;
   /** Called with each reference to another resource. */
-  onUse(use: Use): void;
+  onUse(use: Use): unknown;
 }
 
 interface Place {
@@ -131,17 +133,13 @@ export function setItemWarning(
   what: string,
   { reference }: Use,
   writing: Pick<Writing, "attributesOf">,
-): Pick<Diagnostic, "severity" | "code" | "summary" | "detail" | "remedies">[] {
+  place: DiagnosticParts,
+): Diagnostic[] {
   if (!isSetItem(reference, writing)) return [];
-  return [
-    {
-      severity: "warning",
-      code: "terraform.export",
-      summary: `${what} refers to an item of a set by its position, and sets have no order in Terraform`,
-      detail: `In Terraform \${${reference.text}} is the item at that position when all are sorted.`,
-      remedies: ["Write the value itself in its place."],
-    },
-  ];
+  const summary = `${what} refers to an item of a set by its position, and sets have no order in Terraform`;
+  const detail = `In Terraform \${${reference.text}} is the item at that position when all are sorted.`;
+  const remedies = ["Write the value itself in its place."];
+  return [warningOf("terraform.export", summary, { detail, remedies, ...place })];
 }
 
 /** `hosting_grant.acme["dev@acme.example"].id`; an item of a set by way of a list, which has positions. */

@@ -4,17 +4,18 @@ import { readToken, type TokenSource, validToken } from "../../../core/api/token
 import { configOf, providerSettings } from "../../../core/kinds/provider-settings.ts";
 import {
   type AttributePath,
-  type Code,
   type Diagnostic,
+  errorOf,
   fail,
   HostformError,
   hasUnknown,
+  holdsToken,
   isObject,
   isProjectName,
-  looksLikeToken,
   type ProviderConfig,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 
 /** The settings that give a token, the strongest first. */
@@ -43,18 +44,11 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
 
 const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
 
-const PROJECT_NAME: Diagnostic = {
-  severity: "error",
-  code: "config.invalid_value",
-  summary: "project: expected the name of a project",
+const PROJECT_NAME: Diagnostic = errorOf("config.invalid_value", "project: expected the name of a project", {
   detail: "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
   remedies: [PROJECT_FORM],
   attribute: ["project"],
-};
-
-function error(attribute: AttributePath, code: Code, summary: string, fix: string, detail?: string): Diagnostic {
-  return { severity: "error", code, summary, ...(detail !== undefined && { detail }), remedies: [fix], attribute };
-}
+});
 
 const WITHOUT_TOKEN =
   "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.";
@@ -68,30 +62,27 @@ function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
       : value;
   if (known === undefined || known === null || hasUnknown(known as Value)) return [];
   if (typeof known === "string" && holdsToken(name, known)) {
-    return [error([name], "config.secret", `"${name}" holds an API token`, WITHOUT_TOKEN)];
+    const remedies = [WITHOUT_TOKEN];
+    return [errorOf("config.secret", `"${name}" holds an API token`, { remedies, attribute: [name] })];
   }
   const parsed = providerSettings.safeParse({ [name]: known });
   if (parsed.success) return [];
   return parsed.error.issues.map(({ path, message }) => {
-    const place = path.map((step) => (typeof step === "symbol" ? String(step) : step));
-    const fix = "Correct the value; the provider's page describes the setting.";
-    return error(place, "config.invalid_value", `${place.join(".")}: ${message}`, fix);
+    const attribute = path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    const remedies = ["Correct the value; the provider's page describes the setting."];
+    return errorOf("config.invalid_value", `${attribute.join(".")}: ${message}`, { remedies, attribute });
   });
-}
-
-/** A token in place of its variable's name, or inside the address. */
-function holdsToken(name: string, text: string): boolean {
-  return name === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, name === "token_env");
 }
 
 function tokenErrors(config: ValueObject): Diagnostic[] {
   const [first, second] = TOKENS.filter((name) => given(config, name) !== undefined);
-  const doubled =
-    first === undefined || second === undefined
-      ? []
-      : [error([second], "config.duplicate", `${first} and ${second} both set the API token`, "Set only one of them.")];
+  const found: Diagnostic[] = [];
+  if (second !== undefined) {
+    const summary = `${first} and ${second} both set the API token`;
+    found.push(errorOf("config.duplicate", summary, { remedies: ["Set only one of them."], attribute: [second] }));
+  }
   const token = given(config, "token");
-  return [...doubled, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
+  return [...found, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
 }
 
 /** The client's checks of an address: plain http, credentials in it, other versions of the API. */
@@ -168,13 +159,10 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
   const reading = { env, of: "the provider", otherwise, relativeTo, place };
   const { token, readableByOthers } = await readToken(source, reading);
   if (!readableByOthers || "env" in source) return { token, attribute };
-  const warning: Diagnostic = {
-    severity: "warning",
-    code: "provider.token",
-    summary: "Other users can read the token file",
+  const warning: Diagnostic = warningOf("provider.token", "Other users can read the token file", {
     detail: source.file,
     remedies: [`\`chmod 600 ${source.file}\`.`],
     ...place,
-  };
+  });
   return { token, attribute, warning };
 }

@@ -1,4 +1,6 @@
-import type { Schema } from "../../../core/model/schema.ts";
+import type { Attribute, Schema } from "../../../core/model/schema.ts";
+
+const optional = (type: Attribute["type"], description: string): Attribute => ({ type, optional: true, description });
 
 /** `provider "hosting" { … }`. Everything is optional: defaults come from the environment. */
 export const providerSchema: Schema = {
@@ -6,71 +8,52 @@ export const providerSchema: Schema = {
   description:
     "Manages a web-hosting account through the Hosting Automation API: services, grants, webhooks, client accounts, migration requests and domains. It orders nothing twice, even when Terraform is killed in the middle of an order. All processes on a machine share the 60 requests a minute that the API allows a token.",
   attributes: {
-    base_url: {
-      type: "string",
-      optional: true,
-      description:
-        "Address of the API, such as `https://api.example`. Default: the environment variable `HOSTING_BASE_URL`.",
-    },
+    base_url: optional(
+      "string",
+      "Address of the API, such as `https://api.example`. Default: the environment variable `HOSTING_BASE_URL`.",
+    ),
     token: {
-      type: "string",
-      optional: true,
-      sensitive: true,
-      description:
+      ...optional(
+        "string",
         "The API token. Set it from a sensitive variable, never as a literal. Default: the one that `token_file` or `token_env` names, else the environment variable `HOSTING_TOKEN`.",
+      ),
+      sensitive: true,
     },
-    token_env: {
-      type: "string",
-      optional: true,
-      description: "Environment variable that holds the API token, for a second account. Default: `HOSTING_TOKEN`.",
-    },
-    token_file: {
-      type: "string",
-      optional: true,
-      description:
-        "File that holds only the API token, mode 0600. A relative path is relative to the directory in which Terraform runs.",
-    },
-    project: {
-      type: "string",
-      optional: true,
-      description:
-        "Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is derived from it and the resource's `reference`. Ordering services requires it. Use different names for the projects of one account, and do not change the name after the first order. Default: the environment variable `HOSTFORM_PROJECT`.",
-    },
-    requests_per_minute: {
-      type: "number",
-      optional: true,
-      description:
-        "Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.",
-    },
-    status_words: {
-      type: { map: "string" },
-      optional: true,
-      description:
-        "What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.",
-    },
-    idempotency_key_retention: {
-      type: "string",
-      optional: true,
-      description:
-        "How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.",
-    },
-    list_lag: {
-      type: "string",
-      optional: true,
-      description:
-        "How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.",
-    },
-    money_scale: {
-      type: "number",
-      optional: true,
-      description:
-        'Digits after the decimal point of money amounts, 0 to 4. With it, data sources also return amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API\'s own unit.',
-    },
-    insecure_http: {
-      type: "bool",
-      optional: true,
-      description:
-        "Accept plain http to addresses other than this machine. Anyone on the network path can then read the token. Default: `false`.",
-    },
+    token_env: optional(
+      "string",
+      "Environment variable that holds the API token, for a second account. Default: `HOSTING_TOKEN`.",
+    ),
+    token_file: optional(
+      "string",
+      "File that holds only the API token, mode 0600. A relative path is relative to the directory in which Terraform runs.",
+    ),
+    project: optional(
+      "string",
+      "Name of the project: 1 to 64 letters, digits, `.`, `_` and `-`. The Idempotency-Key of every order is derived from it and the resource's `reference`. Ordering services requires it. Use different names for the projects of one account, and do not change the name after the first order. Default: the environment variable `HOSTFORM_PROJECT`.",
+    ),
+    requests_per_minute: optional(
+      "number",
+      "Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.",
+    ),
+    status_words: optional(
+      { map: "string" },
+      "What status words of this host mean, for words that the provider does not know: `pending`, `live`, `suspended` or `gone`. The provider never changes a service whose status word it does not know.",
+    ),
+    idempotency_key_retention: optional(
+      "string",
+      "How long this host remembers an Idempotency-Key, such as `24h`, if the host documents it. For that long an apply repeats an order whose answer was lost; after that, and in every later apply, it looks for the order first. Default: `5s`.",
+    ),
+    list_lag: optional(
+      "string",
+      "How long a new object may be missing from the lists of this host, such as `60s`. For that long a created object counts as existing although no list shows it, and no request whose answer was lost is sent again. Default: `60s`.",
+    ),
+    money_scale: optional(
+      "number",
+      'Digits after the decimal point of money amounts, 0 to 4. With it, data sources also return amounts as text (`price_text = "9.99 USD"`). Numbers always stay in the API\'s own unit.',
+    ),
+    insecure_http: optional(
+      "bool",
+      "Accept plain http to addresses other than this machine. Anyone on the network path can then read the token. Default: `false`.",
+    ),
   },
 };

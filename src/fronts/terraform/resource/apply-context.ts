@@ -4,8 +4,7 @@
  */
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
-import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds } from "../../../core/kinds/index.ts";
 import { type ApplyContext, refuseStopped } from "../../../core/lifecycle/index.ts";
 import {
   ApiError,
@@ -109,7 +108,6 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
   return typeof text === "string" ? durationMs(text) : undefined;
 }
 
-/** The limit that `timeouts` sets for an operation. */
 interface Limit {
   /** No request leaves after it, in milliseconds since the epoch. */
   readonly until: number;

@@ -23,7 +23,15 @@ import {
   type ValueObject,
 } from "../../../core/model/index.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
-import { declaredIn, labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import {
+  type Answer,
+  declaredIn,
+  labelOf,
+  type Mark,
+  nameOf,
+  recordedAs,
+  withProviderAttributes,
+} from "./attribute-mapping.ts";
 import { activeEntry, adoptEntry, settledByNow } from "./journal-lookup.ts";
 import {
   different,
@@ -39,13 +47,6 @@ import {
 } from "./notices.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, generationOf } from "./replacement.ts";
-
-export interface ApplyAnswer {
-  /** Null: nothing was created. */
-  readonly state: JsonObject | null;
-  readonly mark: Mark;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** What Terraform applies. Only what the API sets is unknown. */
 interface ApplyQuestion {
@@ -63,11 +64,11 @@ interface ApplyQuestion {
  * would be a second order. So once an object was or may have been created, each failure is a warning, and the state gets what
  * is known of the object, with a mark for the rest. Only a webhook whose secret is lost is tainted.
  */
-export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<ApplyAnswer> {
+export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
   const { replacing: _, ...mark } = asked.mark;
   const question: ApplyQuestion = { ...asked, mark };
   const { prior, planned, config } = question;
-  const refuse = (...diagnostics: readonly Diagnostic[]): ApplyAnswer => ({ state: prior, mark, diagnostics });
+  const refuse = (...diagnostics: readonly Diagnostic[]): Answer => ({ state: prior, mark, diagnostics });
   const declared = declaredIn(kind, config);
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
   const existing = isPendingCreate(recorded) ? undefined : recorded;
@@ -102,16 +103,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   }
   const before = isPendingCreate(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
-  const { context, latest } = applyContext(kind, {
-    name,
-    config,
-    prior,
-    operation,
-    owner,
-    scope,
-    cancelled: question.cancelled,
-    isFirst: before === undefined,
-  });
+  const isFirst = before === undefined;
+  const options = { name, config, prior, operation, owner, scope, cancelled: question.cancelled, isFirst } as const;
+  const { context, latest } = applyContext(kind, options);
   const known = before?.private ?? generationOf(kind, name, scope.session.journal);
   const change = changeOf(kind, { ...question, mark: known }, before, scope.session.settings);
   try {
@@ -129,7 +123,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const reported = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
     return settled(kind, question, attributes, kept, reported);
   } catch (error) {
-    return failed(kind, question, { error, latest, existing, name }, scope);
+    return failed(kind, question, error, { latest, existing, name }, scope);
   }
 }
 
@@ -139,7 +133,6 @@ const origin = (made: string | undefined, { session }: ProviderScope): Mark => (
   ...(made !== undefined && { made }),
 });
 
-/** The change for the lifecycle. */
 function changeOf(
   kind: Kind,
   { planned, mark }: ApplyQuestion,
@@ -186,7 +179,7 @@ function settled(
   attributes: JsonObject,
   mark: Mark,
   diagnostics: readonly Diagnostic[],
-): ApplyAnswer {
+): Answer {
   const values: Record<string, Value> = { ...attributes };
   const odd: string[] = [];
   for (const [name, , meta] of attributesOf(kind)) {
@@ -225,23 +218,19 @@ function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mar
   return waiting.length > 0 ? { ...rest, waiting } : rest;
 }
 
-interface Failure {
-  readonly error: unknown;
-  readonly latest: Latest;
-  /** What was there before the change. */
-  readonly existing: ResourceState | undefined;
-  readonly name: string | undefined;
-}
-
 const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && severity === "error";
 
-/** The answer to a failure. If an object was or may have been created, it has only warnings: no paid object is tainted. */
+/**
+ * The answer to a failure. If an object was or may have been created, it has only warnings: no paid object is tainted.
+ * @param existing the object before the change.
+ */
 function failed(
   kind: Kind,
   question: ApplyQuestion,
-  { error, latest, existing, name }: Failure,
+  error: unknown,
+  { latest, existing, name }: { latest: Latest; existing: ResourceState | undefined; name: string | undefined },
   scope: ProviderScope,
-): ApplyAnswer {
+): Answer {
   if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
   const reported =
     error instanceof HostformError

@@ -4,6 +4,7 @@
 import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
 import {
+  type Diagnostic,
   equal,
   fail,
   hasUnknown,
@@ -134,6 +135,14 @@ export interface Mark extends PrivateMark {
   readonly lost?: true;
   /** In a plan only: the object that a create replaces, if this becomes a replacement. */
   readonly replacing?: Replaced;
+}
+
+/** What Terraform gets for an object. */
+export interface Answer {
+  /** Null: there is no object, and Terraform may create it. */
+  readonly state: JsonObject | null;
+  readonly mark: Mark;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Attributes for the core: a pending create has no id. */

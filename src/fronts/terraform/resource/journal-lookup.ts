@@ -16,7 +16,8 @@ import {
 import {
   type Diagnostic,
   equal,
-  HostformError,
+  errorOf,
+  fail,
   hasUnknown,
   type Json,
   type JsonObject,
@@ -24,23 +25,22 @@ import {
   type ResourceState,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { Note, ProviderSession } from "../index.ts";
 import { type Mark, shownValue } from "./attribute-mapping.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
-/** What the journal has under a name. */
-interface ActiveEntry {
-  readonly note?: Note;
-  /** It was created, or begun, for another state (folder, workspace, backend). */
-  readonly elsewhere?: Diagnostic;
-}
-
 /**
  * What the journal has under a name. An entry of another state whose object has ended is removed.
+ * @returns `elsewhere` where it was created, or begun, for another state (folder, workspace, backend).
  * @throws ApiError when the account cannot be read.
  */
-export async function activeEntry(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<ActiveEntry> {
+export async function activeEntry(
+  kind: Kind,
+  name: string | undefined,
+  scope: ProviderScope,
+): Promise<{ note?: Note; elsewhere?: Diagnostic }> {
   if (name === undefined) return {};
   const { journal } = scope.session;
   const note = journal.get(kind.type, name);
@@ -77,14 +77,11 @@ async function findEntryObject(
 
 /** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
 export function busy({ address }: Note): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `Another process is creating ${address} now`,
+  return errorOf("config.duplicate", `Another process is creating ${address} now`, {
     detail: "Another apply of this configuration is running, or another of its provider blocks is the same account.",
     remedies: ["Wait until the other apply has ended. Use one provider block for each account."],
     address,
-  };
+  });
 }
 
 const OTHERWISE =
@@ -93,27 +90,24 @@ const OTHERWISE =
 const ONE_MANAGER = "Only one resource may manage an object: two would undo each other's changes.";
 
 function foreign(kind: Kind, note: Note): Diagnostic {
-  const common = { severity: "error" as const, address: note.address };
+  const { address } = note;
   if (isPendingCreate(note)) {
-    return {
-      ...common,
-      code: "plan.pending",
-      summary: `A create of ${note.address} is pending for another state, or this state has lost it`,
+    const summary = `A create of ${address} is pending for another state, or this state has lost it`;
+    return errorOf("plan.pending", summary, {
       detail: "The project and the natural key are the same there and here.",
       remedies: [
         `Apply there first. If that state is lost: import what was created; if nothing was, \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. ${OTHERWISE}`,
       ],
-    };
+      address,
+    });
   }
   const id = String(note.attributes.id);
-  return {
-    ...common,
-    code: "plan.exists",
-    summary: `${note.address} already exists as ${kind.noun} ${id}, which Terraform created`,
+  return errorOf("plan.exists", `${address} already exists as ${kind.noun} ${id}, which Terraform created`, {
     detail: `It belongs to another state (another folder, workspace or backend), or this state has lost it. ${ONE_MANAGER}`,
     object: importIdOf(kind, id, note.attributes),
     remedies: [`If it belongs to this state: import it. ${OTHERWISE}`],
-  };
+    address,
+  });
 }
 
 /** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
@@ -165,22 +159,31 @@ export async function adoptEntry(
   const { found, hasEnded } = await findEntryObject(kind, noted, scope);
   if (hasEnded) {
     if (kind.creation === "listable") return undefined;
-    throw new HostformError([goneSince(kind, id)]);
+    fail("plan.gone", `${kind.noun} ${id}, which an interrupted run created, no longer exists`, {
+      detail: "The provider does not order it again automatically: that would raise another invoice.",
+      remedies: ["Set another `reference` to order another one."],
+      attribute: ["reference"],
+    });
   }
   const edited = attributesOf(kind).find(([name, , meta]) => {
     const isFixed = meta.change === "immutable" || meta.change === "replace";
     const becomes: Value = planned[name] ?? null;
     return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
   });
-  if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
+  if (edited !== undefined) refuseEdited(kind, noted, edited[0]);
   const owner = scope.claimObject(resource, kind, noted.attributes);
-  if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
+  if (owner !== undefined) {
+    fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {
+      detail: ONE_MANAGER,
+      remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
+    });
+  }
   const summary = `Adopted ${kind.noun} ${id}, which an interrupted run created; nothing new was created`;
   return {
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
     // A job of the interrupted run may have ended since.
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
-    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+    diagnostics: [warningOf("apply.replayed", summary)],
   };
 }
 
@@ -197,7 +200,7 @@ export async function settledByNow(
 
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;
 
-function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
+function refuseEdited(kind: Kind, noted: ResourceState, name: string): never {
   const { attributes } = noted;
   const id = String(attributes.id);
   const was = notedValue(noted, name);
@@ -205,33 +208,9 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
     was === null
       ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
       : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `An interrupted run created ${kind.noun} ${id} with another ${name}`,
+  fail("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
     detail: `${has} Terraform could not record it, and the provider creates no second one.`,
     remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
     attribute: [name],
-  };
-}
-
-function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `${kind.noun} ${id}, which an interrupted run created, is ${owner}`,
-    detail: ONE_MANAGER,
-    remedies: ["Remove one of the two from the configuration. If you want two objects, set other attributes here."],
-  };
-}
-
-function goneSince(kind: Kind, id: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.gone",
-    summary: `${kind.noun} ${id}, which an interrupted run created, no longer exists`,
-    detail: "The provider does not order it again automatically: that would raise another invoice.",
-    remedies: ["Set another `reference` to order another one."],
-    attribute: ["reference"],
-  };
+  });
 }

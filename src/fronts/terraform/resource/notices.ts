@@ -5,12 +5,14 @@ import {
   type Change,
   type Diagnostic,
   effectOf,
+  errorOf,
   HostformError,
   type JsonObject,
   PENDING_CREATE,
   type ResourceState,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { Note } from "../index.ts";
 import { describeDefect, logError } from "../wire/log.ts";
@@ -29,22 +31,15 @@ export function notices(
   const reported = [...diagnostics];
   if (unclear !== undefined) reported.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
   if (awaiting === "job") {
-    reported.push({
-      severity: "warning",
-      code: "apply.waiting",
-      summary: `A job of the ${kind.noun} is queued and not done yet`,
-      remedies: ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."],
-    });
+    const remedies = ["The next plan shows whether it is done. `timeouts` sets how long the apply waits."];
+    reported.push(warningOf("apply.waiting", `A job of the ${kind.noun} is queued and not done yet`, { remedies }));
   }
   if (awaiting === "payment") {
     const { number, id, total, currency } = invoice ?? {};
-    const of = `Invoice ${number ?? id ?? "(unknown)"}${total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`}`;
-    reported.push({
-      severity: "warning",
-      code: "apply.waiting",
-      summary: `The ${kind.noun} is ordered and waits for the payment of its invoice`,
-      detail: `${of} was raised.`,
-    });
+    const amount = total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`;
+    const detail = `Invoice ${number ?? id ?? "(unknown)"}${amount} was raised.`;
+    const summary = `The ${kind.noun} is ordered and waits for the payment of its invoice`;
+    reported.push(warningOf("apply.waiting", summary, { detail }));
   }
   return reported;
 }
@@ -53,22 +48,13 @@ export function notices(
 export function failureOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
   logError("a call failed", error);
-  return [
-    {
-      severity: "error",
-      code: "internal",
-      summary: "The provider has a defect",
-      detail: describeDefect(error).summary,
-      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
-    },
-  ];
+  const detail = describeDefect(error).summary;
+  const remedies = ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."];
+  return [errorOf("internal", "The provider has a defect", { detail, remedies })];
 }
 
 export function notKnown(kind: Kind): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.pending",
-    summary: `It is not known whether the ${kind.noun} was created`,
+  return warningOf("plan.pending", `It is not known whether the ${kind.noun} was created`, {
     detail:
       "The provider sent a create request and its answer was lost. The state has the resource without an id, and the request.",
     remedies: [
@@ -76,7 +62,7 @@ export function notKnown(kind: Kind): Diagnostic {
         ? { do: "resolve" }
         : "Apply again: the provider adopts what was created, or creates it. It orders nothing twice.",
     ],
-  };
+  });
 }
 
 /** A one-time secret is lost. @param isTainted whether Terraform marks the object, as it does when a create fails. */
@@ -92,26 +78,20 @@ export function secretLost(said: Diagnostic, isTainted: boolean): Diagnostic {
 }
 
 export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnostic {
-  return {
-    severity: "warning",
-    code: "apply.skipped",
-    summary: `${kind.noun} ${String(attributes.id)} was created, but a step after it failed`,
+  return warningOf("apply.skipped", `${kind.noun} ${String(attributes.id)} was created, but a step after it failed`, {
     detail:
       "The state has what was done. This is a warning because Terraform would recreate the object after an error.",
     remedies: ["Apply again: the next plan shows what is missing."],
-  };
+  });
 }
 
 /** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
 export function different(kind: Kind, name: string, attributes: JsonObject): Diagnostic {
-  return {
-    severity: "warning",
-    code: "apply.drifted",
-    summary: `The API returned another ${name} for the ${kind.noun} than was sent`,
+  return warningOf("apply.drifted", `The API returned another ${name} for the ${kind.noun} than was sent`, {
     detail: `It returned ${shownValue(kind, name, attributes[name] ?? null)}.`,
     remedies: ["The next plan shows the difference."],
     attribute: [name],
-  };
+  });
 }
 
 /** What messages call a resource beside its own label: Terraform sends no address, and adds it to the message. */
@@ -134,15 +114,10 @@ export function notUnderstood(
 export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
   const names = waiting.filter((name) => job === undefined || name !== "suspended");
   if (names.length === 0) return [];
-  return [
-    {
-      severity: "warning",
-      code: "apply.waiting",
-      summary: isLive ? `Not done yet: ${names.join(", ")} of the ${kind.noun}` : deferredUntilLive(kind, names),
-      detail: "The state has the declared value, as Terraform requires, with a mark that it is not done.",
-      remedies: [isLive ? "Apply again: the next plan shows it." : `Apply again when the ${kind.noun} is live.`],
-    },
-  ];
+  const summary = isLive ? `Not done yet: ${names.join(", ")} of the ${kind.noun}` : deferredUntilLive(kind, names);
+  const detail = "The state has the declared value, as Terraform requires, with a mark that it is not done.";
+  const remedies = [isLive ? "Apply again: the next plan shows it." : `Apply again when the ${kind.noun} is live.`];
+  return [warningOf("apply.waiting", summary, { detail, remedies })];
 }
 
 const deferredUntilLive = (kind: Kind, names: readonly string[]) =>
@@ -150,49 +125,41 @@ const deferredUntilLive = (kind: Kind, names: readonly string[]) =>
 
 /** A host may list nothing that belongs to a service before that is live. */
 export function shownLater(kind: Kind, waitsFor: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "apply.waiting",
-    summary: `The API lists no ${kind.noun}s of ${waitsFor} until it is live`,
+  return warningOf("apply.waiting", `The API lists no ${kind.noun}s of ${waitsFor} until it is live`, {
     detail: "The provider keeps what the state has of them, and creates new ones when it is live.",
     remedies: ["Apply again when it is live. It is provisioned when its invoice is paid."],
-  };
+  });
 }
 
 /** Ids mean nothing at another host. A refresh shows whether it is the same object. */
 export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refreshed" | "removed"): Diagnostic {
   if (prior.id === null) return sentElsewhere(kind, prior);
-  return {
-    severity: "error",
-    code: "state.stranger",
-    summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
+  return errorOf("state.stranger", `${kind.noun} ${String(prior.id)} was recorded at another address of the API`, {
     detail: `It is not ${what}: at another host the same id is another object.`,
     remedies: [
       what === "refreshed"
         ? "Correct `base_url`. If it is the same host at a new address: `terraform state rm` it and import it."
         : "Correct `base_url`. If the host has moved: apply once with a refresh, which compares the objects.",
     ],
-  };
+  });
 }
 
 /** Only the host that a create was sent to can show its outcome. */
-const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic => ({
-  severity: "error",
-  code: "state.stranger",
-  summary: `The create request of ${labelOf(kind, prior)} was sent to another address of the API`,
-  detail:
-    "Its answer was lost, and only that host shows what it created. No request was sent here, because it could create a second one.",
-  remedies: [
-    "Correct `base_url`. If the host has moved: look in the dashboard, `terraform state rm` it, and import it if it was created.",
-  ],
-});
+const sentElsewhere = (kind: Kind, prior: JsonObject): Diagnostic =>
+  errorOf("state.stranger", `The create request of ${labelOf(kind, prior)} was sent to another address of the API`, {
+    detail:
+      "Its answer was lost, and only that host shows what it created. No request was sent here, because it could create a second one.",
+    remedies: [
+      "Correct `base_url`. If the host has moved: look in the dashboard, `terraform state rm` it, and import it if it was created.",
+    ],
+  });
 
 /** Terraform shows a create for what an earlier run began. */
 export function willSettle(kind: Kind, note: Note): Diagnostic {
   const what = isPendingCreate(note)
     ? `was begun by an interrupted run: the apply finishes it, and creates nothing twice`
     : `was created by an interrupted run as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and creates nothing`;
-  return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
+  return warningOf("apply.replayed", `${note.address} ${what}`);
 }
 
 /** One name is one order: a second resource with it would get the service of the first. */
@@ -205,18 +172,15 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope
   // A domain cannot be registered again in its own place.
   if (id === undefined || (!blind && (id === replacing?.id || scope.isReleased(kind, { id })))) return [];
   return [
-    {
-      severity: "error",
-      code: "config.duplicate",
-      summary: `The order "${name}" is ${kind.noun} ${id}, which the state already has`,
+    errorOf("config.duplicate", `The order "${name}" is ${kind.noun} ${id}, which the state already has`, {
       detail: blind
         ? "A registered domain cannot be registered again."
         : "The Idempotency-Key is derived from the name: the API would answer a second order with the service of the first.",
       remedies: [
         `If the resource was renamed, add a \`moved\` block. If Terraform has marked it as tainted, \`terraform untaint\` it.${blind ? "" : " If you want two, set another `reference` on the second."}`,
       ],
-      ...(!blind && { attribute: ["reference"] }),
-    },
+      attribute: blind ? undefined : ["reference"],
+    }),
   ];
 }
 
@@ -226,15 +190,8 @@ const sameName = (name: string, replacing: Mark["replacing"]) => (replacing?.nam
 export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
   const [first] = names;
   if (first === undefined) return [];
-  return [
-    {
-      severity: "warning",
-      code: "apply.waiting",
-      summary: deferredUntilLive(kind, names),
-      remedies: ["Apply again when it is live."],
-      attribute: [first],
-    },
-  ];
+  const remedies = ["Apply again when it is live."];
+  return [warningOf("apply.waiting", deferredUntilLive(kind, names), { remedies, attribute: [first] })];
 }
 
 /** `service 1019 (www.acme.example)`. */
@@ -248,80 +205,64 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
   const leaves = change.actions[0] === "forget";
   if (effect === "suspend") {
     return [
-      {
-        severity: "warning",
-        code: "plan.offline",
-        summary: `${what} is suspended: it goes offline`,
+      warningOf("plan.offline", `${what} is suspended: it goes offline`, {
         detail: leaves
           ? `Terraform calls it "destroy". The API cannot delete a ${kind.noun}. Its deletion_policy suspends it; it stays in the account, and Terraform stops managing it.`
           : 'Terraform calls it "update in-place".',
         remedies: [
           leaves ? "To end it for good, cancel it in the dashboard." : "Remove `suspended` if you do not want that.",
         ],
-      },
+      }),
     ];
   }
   if (effect !== "forget" || change.reasons.some(({ why }) => why === "gone")) return [];
   const billed = kind.quote === undefined ? "" : " and goes on being billed";
   return [
-    {
-      severity: "warning",
-      code: "plan.stays",
-      summary: `${what} stays in the account${billed}`,
+    warningOf("plan.stays", `${what} stays in the account${billed}`, {
       detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}, so Terraform only stops managing it.`,
       remedies: ["To end it, cancel it in the dashboard."],
-    },
+    }),
   ];
 }
 
 /** Two addresses must not manage one object. */
 export function twoAddresses(kind: Kind, id: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `Another address of this state already has ${kind.noun} ${id}`,
+  return errorOf("plan.exists", `Another address of this state already has ${kind.noun} ${id}`, {
     detail: "An object can be managed under one address only.",
     remedies: [
       "To manage it under another address, use a `moved` block or `terraform state mv` instead of the import.",
     ],
-  };
+  });
 }
 
 /** A pending create is finished before anything of it changes. */
 export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
   const was: Value = prior[name] ?? null;
-  return {
-    severity: "error",
-    code: "plan.pending",
-    summary: `${name} cannot change yet: the create of the ${kind.noun} has no known outcome`,
+  return errorOf("plan.pending", `${name} cannot change yet: the create of the ${kind.noun} has no known outcome`, {
     detail: "The provider sent the request and its answer was lost. It finishes that request first, unchanged.",
     remedies: [`Set \`${name}\` back to ${shownValue(kind, name, was)}, apply, then change it.`],
     attribute: [name],
-  };
+  });
 }
 
 /** Whatever refers to a pending create waits until that is finished. @param kind of the planned resource; absent: none is planned. */
 export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] {
   const names = Object.entries(config).filter(([, value]) => JSON.stringify(value)?.includes(PENDING_CREATE));
-  return names.map(([name]) => ({
-    severity: "error",
-    code: "plan.pending",
-    summary: `${name} refers to a resource whose create has no known outcome`,
-    ...(kind && { detail: `The ${kind.noun} is not created or changed until that create is finished.` }),
-    remedies: ["Apply the resource that it refers to again: that finishes its create."],
-    attribute: [name],
-  }));
+  return names.map(([name]) =>
+    errorOf("plan.pending", `${name} refers to a resource whose create has no known outcome`, {
+      detail: kind && `The ${kind.noun} is not created or changed until that create is finished.`,
+      remedies: ["Apply the resource that it refers to again: that finishes its create."],
+      attribute: [name],
+    }),
+  );
 }
 
 /** Terraform would recreate it, and the provider would not know the outcome of the first request. */
 export function settleFirst(what: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.pending",
-    summary: `${what} cannot be replaced: its create has no known outcome`,
+  return errorOf("plan.pending", `${what} cannot be replaced: its create has no known outcome`, {
     detail: "The provider sent the request and its answer was lost. A replacement could create it, and bill it, twice.",
     remedies: ["Apply without `-replace` first; if it is marked as tainted, `terraform untaint ADDRESS` before."],
-  };
+  });
 }
 
 /** Servers may look like the declared one although they are others. Only where the state has none it may have been lost. */
@@ -353,12 +294,11 @@ export function unreadableOnes(
 
 /** The apply refuses the order, unless this state has the object and replaces it. */
 export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnostic[] {
-  return inTheWay.map(({ id }) => ({
-    severity: "warning",
-    code: "plan.exists",
-    summary: `${kind.noun} ${id} already exists, and may not be the one that this replaces`,
-    detail: "If this state does not have it, the apply orders nothing.",
-    object: id,
-    remedies: ["If the state was lost, import it."],
-  }));
+  return inTheWay.map(({ id }) =>
+    warningOf("plan.exists", `${kind.noun} ${id} already exists, and may not be the one that this replaces`, {
+      detail: "If this state does not have it, the apply orders nothing.",
+      object: id,
+      remedies: ["If the state was lost, import it."],
+    }),
+  );
 }

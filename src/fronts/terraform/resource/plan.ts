@@ -1,5 +1,4 @@
-import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   duplicate,
@@ -22,6 +21,7 @@ import {
   type JsonObject,
   UNKNOWN,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { ProviderSession } from "../index.ts";
 import {
@@ -234,10 +234,7 @@ async function planRecorded(
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {
     planned: values,
-    mark: {
-      ...(pending ? mark : settledMark(mark)),
-      ...(replacing && { replacing }),
-    },
+    mark: { ...(pending ? mark : settledMark(mark)), ...(replacing && { replacing }) },
     requiresReplace: [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
     diagnostics: [...replacement.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
   };
@@ -268,10 +265,9 @@ async function secretPlaceNotices(
     const { real, inside, linked } = await secretDestination(output, { address, attribute });
     if (!isNew || (inside && !linked)) return [];
     const summary = `The ${attribute} of ${address} will be written to ${real}`;
-    const detail = inside
-      ? "A symbolic link leads there."
-      : "It is outside of the project, as `outside_project` allows.";
-    return [{ severity: "warning", code: "secret.output", summary, detail, address, attribute: ["secret_output"] }];
+    const outside = "It is outside of the project, as `outside_project` allows.";
+    const detail = inside ? "A symbolic link leads there." : outside;
+    return [warningOf("secret.output", summary, { detail, address, attribute: ["secret_output"] })];
   } catch (error) {
     if (error instanceof HostformError) return error.diagnostics;
     throw error;

@@ -30,7 +30,6 @@ const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, obj
 const nameKey = (kind: Kind, name: string | undefined) =>
   name === undefined ? undefined : JSON.stringify(["name", kind.type, name]);
 
-/** What the resources of one provider configuration share while the process lives. */
 export class ProviderScope {
   readonly session: ProviderSession;
   readonly collections: Collections;
@@ -138,7 +137,6 @@ export class ProviderScope {
     return this.#lost.get(nameKey(kind, name));
   }
 
-  /** An object was imported in this process. */
   noteImported(kind: Kind, object: JsonObject): void {
     this.#imported.add(keyOf(kind, object));
   }
@@ -166,7 +164,6 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const scopes = new WeakMap<ProviderSession, ProviderScope>();
 
-/** The scope of a session. */
 export function scopeOf(session: ProviderSession, env: Env): ProviderScope {
   const scope = scopes.get(session) ?? new ProviderScope(session, env);
   scopes.set(session, scope);

@@ -1,5 +1,4 @@
-import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
+import { type Kind, kinds, type ReadSettings, type Remote } from "../../../core/kinds/index.ts";
 import {
   attributesOf,
   billedTwice,
@@ -22,19 +21,13 @@ import {
   HostformError,
   type JsonObject,
   type ResourceState,
+  warningOf,
 } from "../../../core/model/index.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import { type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
+import { type Answer, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { isRecorded, mergeEntry } from "./journal-lookup.ts";
 import { otherHost, shownLater } from "./notices.ts";
 import type { ProviderScope } from "./provider-scope.ts";
-
-interface ReadAnswer {
-  /** Null: the object is gone, and Terraform may recreate it. */
-  readonly state: JsonObject | null;
-  readonly mark: Mark;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** The status that is recorded of a paid object which the API no longer knows. */
 export const GONE = "gone";
@@ -52,12 +45,7 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
  * order it again. A pending create is adopted where the account certainly shows what it created.
  * @throws ApiError when the account cannot be read.
  */
-export async function readResource(
-  kind: Kind,
-  state: JsonObject,
-  mark: Mark,
-  scope: ProviderScope,
-): Promise<ReadAnswer> {
+export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
   const { journal, host } = scope.session;
   const name = nameOf(kind, state);
   const noted = name === undefined ? undefined : journal.get(kind.type, name);
@@ -118,24 +106,16 @@ async function notAgain(
 ): Promise<Diagnostic | undefined> {
   const expired = kind.expired?.(recorded, account.hostNow());
   if (expired !== undefined) {
-    return {
-      severity: "warning",
-      code: "plan.expired",
-      summary: `${what} is gone and is not created again: ${expired}`,
-      remedies: ["Remove it, or set a later `expires_at`."],
-    };
+    const remedies = ["Remove it, or set a later `expires_at`."];
+    return warningOf("plan.expired", `${what} is gone and is not created again: ${expired}`, { remedies });
   }
   const parent = parentOf(kind, recorded);
   const holder = kinds.get(kind.nested?.in ?? "");
   if (parent === undefined || holder === undefined) return undefined;
   const found = await account.find(holder, parent);
   if (found !== undefined && found.phase !== "gone") return undefined;
-  return {
-    severity: "warning",
-    code: "apply.skipped",
-    summary: `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`,
-    remedies: [`Remove both, or restore the ${holder.noun} first.`],
-  };
+  const remedies = [`Remove both, or restore the ${holder.noun} first.`];
+  return warningOf("apply.skipped", `Skipped ${what}: its ${holder.noun} ${parent} no longer exists`, { remedies });
 }
 
 /** What lists have twice. */
@@ -167,24 +147,18 @@ function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean
 
 /** A replacement by hostform created the new object and could not delete the old one. */
 function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.prevented",
-    summary: `${kind.noun} ${String(id)}, which this one replaced, still exists`,
+  return warningOf("plan.prevented", `${kind.noun} ${String(id)}, which this one replaced, still exists`, {
     detail: "A run of hostform created the new one and could not delete the old one.",
     remedies: [`The next change of this ${kind.noun} deletes it; or delete it in the dashboard.`],
-  };
+  });
 }
 
 /** Terraform shows warnings that have the same summary as one: many objects make one warning. */
 function notListed(kind: Kind, what: string, created: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "account.unlisted",
-    summary: `No list shows a new ${kind.noun} yet`,
+  return warningOf("account.unlisted", `No list shows a new ${kind.noun} yet`, {
     detail: `${what} was created at ${created}. The provider keeps what the state has.`,
     remedies: ["Nothing to do. When `list_lag` is over, a plan shows what the account has."],
-  };
+  });
 }
 
 /**
@@ -207,13 +181,8 @@ function withoutWaiting(
 }
 
 /** A pending create: adopts what the account certainly shows; anything else is left to the plan. */
-async function readPending(
-  kind: Kind,
-  state: JsonObject,
-  prior: PendingCreate,
-  scope: ProviderScope,
-): Promise<ReadAnswer> {
-  const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
+async function readPending(kind: Kind, state: JsonObject, prior: PendingCreate, scope: ProviderScope): Promise<Answer> {
+  const left: Answer = { state, mark: prior.private, diagnostics: [] };
   if (kind.creation === "blind" || returnsSecretOnce(kind, prior.attributes)) return left;
   const { account, session } = scope;
   const settled = await settledByAccount(account, kind, prior);
@@ -223,7 +192,7 @@ async function readPending(
   return {
     state: withProviderAttributes(kind, attributes, state) as JsonObject,
     mark: { ...settled.private, host: session.host },
-    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+    diagnostics: [warningOf("apply.replayed", summary)],
   };
 }
 

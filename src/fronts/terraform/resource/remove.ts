@@ -10,7 +10,7 @@ import {
   read,
   settledMark,
 } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import { type Diagnostic, errorOf, fail, HostformError, type JsonObject } from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "./attribute-mapping.ts";
 import { effectNotices, otherHost, settleFirst } from "./notices.ts";
@@ -31,7 +31,17 @@ export async function planDestroy(
   const recorded = recordedAs(kind, prior, mark);
   // Terraform sends no mark with the removal of a replacement: without it the provider does not know the request.
   if (prior.id === null && !isPendingCreate(recorded)) throw new HostformError([settleFirst(recorded.address)]);
-  if (prior.status === GONE && policyOf(prior) === "prevent") throw new HostformError([notFound(kind, recorded)]);
+  // A 404 is also the answer of another account: only a status shows that an object has ended.
+  if (prior.status === GONE && policyOf(prior) === "prevent") {
+    const object = `${kind.noun} ${String(recorded.attributes.id)}`;
+    fail("plan.prevented", `${recorded.address} may not be removed: this account does not have ${object}`, {
+      detail:
+        'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
+      remedies: [
+        "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+      ],
+    });
+  }
   const { account, session } = scope;
   const { settings } = session;
   const observed: Observation = isPendingCreate(recorded)
@@ -45,14 +55,9 @@ export async function planDestroy(
   return { change, diagnostics: effectNotices(kind, prior, change) };
 }
 
-interface Destroyed {
-  readonly diagnostics: readonly Diagnostic[];
-  /** What stays in the state, with an error: the removal has begun and not ended. Absent: nothing. */
-  readonly left?: { readonly state: JsonObject; readonly mark: Mark };
-}
-
 /**
  * Removes a recorded object.
+ * @returns with `left`, what stays in the state, with an error: the removal has begun and not ended.
  * @throws HostformError: it stays in the state as it is.
  */
 export async function destroyResource(
@@ -61,7 +66,7 @@ export async function destroyResource(
   mark: Mark,
   scope: ProviderScope,
   cancelled?: AbortSignal,
-): Promise<Destroyed> {
+): Promise<{ diagnostics: readonly Diagnostic[]; left?: { state: JsonObject; mark: Mark } }> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, scope);
   if (mark.host !== undefined && mark.host !== scope.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
@@ -72,35 +77,16 @@ export async function destroyResource(
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
-    return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
+    // It leaves the state only when it is suspended: until then the policy is not carried out.
+    const summary = `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`;
+    const suspending = errorOf("apply.waiting", summary, {
+      detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
+      remedies: ['Run the command again later, or allow more time: `timeouts = { delete = "20m" }`.'],
+    });
+    return { diagnostics: [...applied.diagnostics, applied.unclear ?? suspending], left };
   }
   markReleased(kind, recordedAs(kind, prior, {}), scope);
   scope.release(kind, name, prior);
   scope.collections.changed(kind, parentOf(kind, prior));
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };
-}
-
-/** A 404 is also the answer of another account: only a status shows that an object has ended. */
-function notFound(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `${address} may not be removed: this account does not have ${kind.noun} ${String(attributes.id)}`,
-    detail:
-      'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
-    remedies: [
-      "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
-    ],
-  };
-}
-
-/** It leaves the state only when it is suspended: until then the policy is not carried out. */
-function stillSuspending(kind: Kind, prior: JsonObject): Diagnostic {
-  return {
-    severity: "error",
-    code: "apply.waiting",
-    summary: `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`,
-    detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
-    remedies: ['Run the command again later, or allow more time: `timeouts = { delete = "20m" }`.'],
-  };
 }

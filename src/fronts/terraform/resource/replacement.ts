@@ -7,6 +7,7 @@ import { attributesOf, orderNameErrors, policyOf } from "../../../core/lifecycle
 import {
   type AttributePath,
   type Diagnostic,
+  errorOf,
   hasUnknown,
   type JsonObject,
   type PrivateMark,
@@ -14,6 +15,7 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../../../core/model/index.ts";
 import type { Journal, ProviderSession } from "../index.ts";
 import { declaredIn, labelOf, type Mark, nameOf, type Replaced, recordedAs, shownValue } from "./attribute-mapping.ts";
@@ -82,27 +84,21 @@ export function replacedObject(
 }
 
 export function prevented(kind: Kind, id: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `${kind.noun} ${id} cannot be replaced: its deletion_policy is "prevent"`,
+  return errorOf("plan.prevented", `${kind.noun} ${id} cannot be replaced: its deletion_policy is "prevent"`, {
     detail: `The API cannot delete a ${kind.noun}: the old one would stay in the account, and Terraform would stop managing it.`,
     remedies: [
       `Set \`deletion_policy = "forget"\`${kind.suspendSteps === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
     ],
     attribute: ["deletion_policy"],
-  };
+  });
 }
 
 /** Terraform destroys first: no host sells the same name twice. */
 function suspendedFirst(kind: Kind): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.prevented",
-    summary: `The old ${kind.noun} is suspended before the new one is ordered`,
+  return warningOf("plan.prevented", `The old ${kind.noun} is suspended before the new one is ordered`, {
     detail: `If the API refuses the order (an invalid coupon, a plan that is not sold), the old one stays suspended and nothing replaces it until an order succeeds.`,
     remedies: ['With `deletion_policy = "forget"` the old one runs until you cancel it in the dashboard.'],
-  };
+  });
 }
 
 /**
@@ -181,11 +177,8 @@ export function immutableSinceCreate(
   });
   return [
     ...(isRenamed(kind, made, prior, declared) ? [renamed(what, made)] : []),
-    ...late.map(
-      ([name]): Diagnostic => ({
-        severity: "error",
-        code: "plan.immutable",
-        summary: `${name} of ${what} cannot be changed`,
+    ...late.map(([name]) =>
+      errorOf("plan.immutable", `${name} of ${what} cannot be changed`, {
         detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
         remedies: ["Remove it from the configuration."],
         attribute: [name],
@@ -202,14 +195,11 @@ function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueO
 }
 
 function renamed(what: string, made: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.immutable",
-    summary: `reference of ${what} cannot be changed`,
+  return errorOf("plan.immutable", `reference of ${what} cannot be changed`, {
     detail: `It was ordered under the name ${JSON.stringify(made)}, by which the API knows the order.`,
     remedies: ["Set the old one again in the configuration."],
     attribute: ["reference"],
-  };
+  });
 }
 
 /** What an order needs beside its attributes: a project and a unique name; a replacement, another name than the old one. */
@@ -224,24 +214,16 @@ export function checkOrder(
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
   const name = nameOf(kind, declared);
   if (replacing !== undefined && name === undefined && open) {
-    found.push({
-      severity: "error",
-      code: "terraform.reference",
-      summary: "The `reference` of a replacement must be known at plan time",
-      detail: `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`,
-      remedies: ["Set a value that is known at plan time."],
-      attribute: ["reference"],
-    });
+    const summary = "The `reference` of a replacement must be known at plan time";
+    const detail = `Otherwise ${kind.noun} ${replacing.id} would be released before the provider knows whether the new order has another name. Without a \`reference\` the name is the domain.`;
+    const remedies = ["Set a value that is known at plan time."];
+    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
   }
   if (replacing?.name !== undefined && replacing.name === name) {
-    found.push({
-      severity: "error",
-      code: "terraform.reference",
-      summary: "A replacement needs a new `reference`",
-      detail: `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`,
-      remedies: [`Set \`reference\` to another name, for example "${name}-2".`],
-      attribute: ["reference"],
-    });
+    const summary = "A replacement needs a new `reference`";
+    const detail = `${kind.noun} ${replacing.id} was ordered under the name "${name}". The API would take the new order for a repetition, and order nothing.`;
+    const remedies = [`Set \`reference\` to another name, for example "${name}-2".`];
+    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
   }
   return found;
 }

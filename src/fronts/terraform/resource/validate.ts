@@ -1,6 +1,6 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf, validate } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, isObject, type ValueObject } from "../../../core/model/index.ts";
+import { type Diagnostic, errorOf, isObject, type ValueObject } from "../../../core/model/index.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
 
 /**
@@ -13,11 +13,8 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   const exposed = writeOnlyAllowed
     ? []
     : attributesOf(kind).filter(([name, , meta]) => meta.writeOnly && name in declared);
-  const tooOld = exposed.map(
-    ([name]): Diagnostic => ({
-      severity: "error",
-      code: "terraform.too_old",
-      summary: `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
+  const tooOld = exposed.map(([name]) =>
+    errorOf("terraform.too_old", `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`, {
       detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
       remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
       attribute: [name],
@@ -44,19 +41,13 @@ export function durationMs(text: string): number | undefined {
   return [...parts].reduce((sum, [, number = "0", unit = "s"]) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
 }
 
-/** Checks the `timeouts` of a configuration. */
 export function checkTimeouts({ timeouts }: ValueObject): Diagnostic[] {
   if (!isObject(timeouts)) return [];
-  return Object.entries(timeouts).flatMap(([name, value]): Diagnostic[] => {
+  return Object.entries(timeouts).flatMap(([name, value]) => {
     if (typeof value !== "string" || durationMs(value) !== undefined) return [];
-    return [
-      {
-        severity: "error",
-        code: "config.invalid_value",
-        summary: `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`,
-        detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
-        attribute: ["timeouts", name],
-      },
-    ];
+    return errorOf("config.invalid_value", `timeouts.${name}: expected a duration such as "90s", "20m" or "1h30m"`, {
+      detail: `The value is ${JSON.stringify(value.slice(0, 80))}.`,
+      attribute: ["timeouts", name],
+    });
   });
 }

@@ -21,7 +21,6 @@ export function typeBytes(type: SchemaType): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(typeJson(type)));
 }
 
-/** A schema as a message. */
 export function toProtoSchema({ version, description, attributes }: Schema): ProtoSchema {
   return create(SchemaSchema, {
     version: BigInt(version),

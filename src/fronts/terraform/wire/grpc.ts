@@ -121,13 +121,11 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
     const call = carryOut(stream, handlerOf(path, peer, options.service)).then((failure) => {
       const took = Math.round(performance.now() - begun);
       if (failure === undefined) log("debug", "answered", { method: path, milliseconds: took });
-      // Terraform calls services that are optional; any other refusal is a defect.
-      else
-        log(failure.status === STATUS.unimplemented ? "trace" : "error", "refused", {
-          method: path,
-          status: failure.status,
-          reason: failure.message,
-        });
+      else {
+        const { status, message: reason } = failure;
+        // Terraform calls services that are optional; any other refusal is a defect.
+        log(status === STATUS.unimplemented ? "trace" : "error", "refused", { method: path, status, reason });
+      }
       calls.delete(call);
     });
     calls.add(call);

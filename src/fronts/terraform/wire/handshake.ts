@@ -64,13 +64,6 @@ export function reattachment(provider: string, { network, address }: Address, pi
 /** The longest socket path that all systems accept (macOS: 104 bytes with the terminating zero). */
 const LONGEST_PATH = 103;
 
-/** Where a server may listen. */
-interface ListenOptions {
-  readonly platform: NodeJS.Platform;
-  /** The folder for temporary files. */
-  readonly folder: string;
-}
-
 export interface Endpoint extends Address {
   /** Removes the socket. Synchronous: it runs when the process ends. */
   remove(): void;
@@ -80,9 +73,13 @@ export interface Endpoint extends Address {
  * Lets the server listen where only this user can connect: on a socket in a new folder of mode 0700. On Windows, and where the
  * path is too long for a socket, on a port of the loopback address (Terraform's certificate keeps others out).
  *
+ * @param place `folder` is for temporary files.
  * @throws Node's error when neither is possible.
  */
-export async function listen(server: Server, { platform, folder }: ListenOptions): Promise<Endpoint> {
+export async function listen(
+  server: Server,
+  { platform, folder }: { platform: NodeJS.Platform; folder: string },
+): Promise<Endpoint> {
   const prefix = path.join(folder, "hostform-plugin-");
   if (platform === "win32" || Buffer.byteLength(`${prefix}XXXXXX/s`) > LONGEST_PATH) {
     await listening(server, { host: "127.0.0.1", port: 0 });

@@ -7,13 +7,6 @@ type Level = "trace" | "debug" | "info" | "warn" | "error";
 /** Writes to Terraform's log, which is shown with TF_LOG. Nothing secret may be given to it. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number | boolean>>) => void;
 
-/** The output of a log, and its clock. */
-interface LogOutput {
-  readonly write: (line: string) => void;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 /** Whether Terraform shows the log; it filters by level itself. */
 export function isLogged(env: ProcessEnvironment): boolean {
   return [env.TF_LOG, env.TF_LOG_PROVIDER].some((level) => level !== undefined && !/^(?:|off)$/i.test(level));
@@ -22,8 +15,9 @@ export function isLogged(env: ProcessEnvironment): boolean {
 /**
  * A log of JSON lines as Terraform parses them: `@message` must be a string (otherwise Terraform panics), and `@timestamp` must
  * have six fractional digits.
+ * @param output `now` in milliseconds since 1970.
  */
-export function jsonLog({ write, now }: LogOutput): Log {
+export function jsonLog({ write, now }: { write: (line: string) => void; now: () => number }): Log {
   return (level, message, fields = {}) => {
     const timestamp = new Date(now()).toISOString().replace("Z", "000Z");
     const at = { "@level": level, "@message": message, "@module": "hosting", "@timestamp": timestamp };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { numberOf, wireNumber } from "../../../../../src/fronts/terraform/codec/notation.ts";
+import { numberOf, wireNumber } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { fc } from "../../../../support/fc.ts";
 import { number } from "./arbitrary.ts";
 

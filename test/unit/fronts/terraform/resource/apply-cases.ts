@@ -2,8 +2,8 @@
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Note } from "../../../../../src/fronts/terraform/index.ts";
-import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
+import type { Answer, Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { START } from "../../../../support/clock.ts";
 import { complete, failure, liveService, liveWebhook, recorded } from "../../../../support/subjects.ts";
 import { asHeld, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
@@ -76,6 +76,6 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const planned = { ...asHeld(kind, { ...prior, ...config }), ...open, ...over } as ValueObject;
   const declared = asHeld(kind, config) as ValueObject;
   const question = { prior: held, planned, config: declared, mark, ...(cancelled && { cancelled }) };
-  const answer: ApplyAnswer = await applyResource(kind, question, front);
+  const answer: Answer = await applyResource(kind, question, front);
   return { ...place, answer, mutations: sent, sent: sent.map(({ endpoint }) => endpoint) };
 }

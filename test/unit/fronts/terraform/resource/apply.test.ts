@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
-import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
-import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
+import { applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
+import type { Answer, Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { fullText } from "../../../../support/full-text.ts";
@@ -13,7 +13,7 @@ import { liveService, liveWebhook, remote } from "../../../../support/subjects.t
 import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./apply-cases.ts";
 import { asHeld, codesOf, fakeScope, memoryJournal, type Options } from "./fake-scope.ts";
 
-const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
+const shown = ({ state, mark, diagnostics }: Answer) => ({
   id: state === null ? null : state.id,
   mark,
   said: codesOf(diagnostics),
