@@ -57,7 +57,8 @@ export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: P
   let observed: Observed | undefined;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
-    const costs = await costsOf(observed, observing.accounts, budgetOf);
+    // Where nothing was sent, nothing is known of a token that is worth opening its ledger.
+    const costs = requests() === 0 ? new Map() : await costsOf(observed, observing.accounts, budgetOf);
     const made = plan({ ...planning, observed, readRequests: requests(), lastRead, costs });
     let more = touched(made, observed, planning.desired, mode);
     if (more.length === 0 && spare > 0) {
