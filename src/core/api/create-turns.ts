@@ -251,18 +251,23 @@ export class SharedCreateTurns implements CreateTurns {
   }
 
   #others(since: number, own: string): OtherCreates {
-    const found = this.#change((statements) => {
-      // This process has the turn: what others began and did not end got no answer, or they died before it came.
-      for (const { serial, process, owner, thing, at } of statements.left.all(this.#who)) {
-        statements.remove.run(Number(serial));
-        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown");
-      }
+    // This process has the turn: what others began and did not end got no answer, or they died before it came.
+    if (this.#read(({ left }) => left.get(this.#who)) !== undefined)
+      this.#change((statements) => this.#markUnknown(statements));
+    const found = this.#read((statements) => {
       // A count smaller than before is that of another file.
       const changed = this.#lastOfOthers(statements) > since || countOf(statements) < since;
       const at = statements.unknownAt.get(this.#who, own)?.at;
       return { changed, unknownAt: typeof at === "number" ? at : undefined };
     });
     return found ?? { changed: false, unknownAt: undefined };
+  }
+
+  #markUnknown({ left, remove, add }: Statements): void {
+    for (const { serial, process, owner, thing, at } of left.all(this.#who)) {
+      remove.run(Number(serial));
+      add.run(String(process), String(owner), String(thing), Number(at), "unknown");
+    }
   }
 
   #lastOfOthers(of: Statements): number {

@@ -52,11 +52,11 @@ export function readRecord<T extends ApiRecord>(
     const what = isId ? "an id that is not empty" : "an id (a number or a text)";
     return { problem: `${decoder.noun} whose "id" is ${what}` };
   }
-  const fields = Object.entries<(value: unknown) => unknown>(decoder.fields).map(([name, read]) => [
-    name,
-    read(values[name]),
-  ]);
-  return { record: { id, ...Object.fromEntries(fields), raw: item as JsonObject } as T };
+  const record: Record<string, unknown> = { id };
+  for (const [name, read] of Object.entries<(value: unknown) => unknown>(decoder.fields))
+    record[name] = read(values[name]);
+  record.raw = item;
+  return { record: record as unknown as T };
 }
 
 /** What any record may be wrapped in, besides its name. */
@@ -75,26 +75,29 @@ export function hasId<T extends ApiRecord>(decoder: Decoder<T>, value: unknown):
 }
 
 /**
- * A copy in which fields that go by another name have their own. A value that is an object does not count as one. A
+ * The fields by their own names, also those that go by another. A value that is an object does not count as one. A
  * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
  */
-function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Record<string, unknown> {
-  const fields = ["attributes", "fields", "properties"].map((name) => said[name]).find(isObject) ?? {};
-  const value = snakeNames({ ...fields, ...said });
-  const copy: Record<string, unknown> = { ...value };
+function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
+  const fields = [said.attributes, said.fields, said.properties].find(isObject);
+  const value = snakeNames(fields === undefined ? said : { ...fields, ...said });
+  const others: Record<string, unknown> = {};
   for (const [field, aliases] of Object.entries(decoder.aliases)) {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
     const fits = (found: unknown) => word(momentOf(found)) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
-    copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]) ?? own;
+    const other = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]);
+    if (other !== undefined) others[field] = other;
   }
-  return copy;
+  for (const _ in others) return { ...value, ...others };
+  return value;
 }
 
 const SNAKE = /^[a-z\d][a-z\d_]*$/;
 
 /** The same with names in snake_case and without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
+  if (Object.keys(value).every((name) => SNAKE.test(name))) return value;
   const odd = Object.entries(value).filter(([name]) => !SNAKE.test(name));
   const other = odd.flatMap(([name, held]) => {
     const snake = name
@@ -108,7 +111,9 @@ export function snakeNames(value: Fields): Fields {
 }
 
 function at(value: unknown, path: string): unknown {
-  return path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
+  return !path.includes(".") && isObject(value)
+    ? value[path]
+    : path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
 }
 
 /** A host name with a dot, in whatever alphabet. */

@@ -72,8 +72,9 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
 /** By what a row of a list is recognized on whatever page. */
 function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
   const { rowKey = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
+  if (rowKey.length === 0) return record.id;
   const fields: Fields = { ...record };
-  return rowKey.length === 0 ? record.id : JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
+  return JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
 }
 
 /** Statuses by which a server says that there is no such page. */

@@ -174,13 +174,16 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
+/** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
+const CONNECTIONS = 10;
+
 /**
  * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
  * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
  * leave the machine. Throws provider.proxy.
  */
 export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
-  const pool = { allowH2: false, connections: 8, connect: { timeout: connectTimeoutMs } };
+  const pool = { allowH2: false, connections: CONNECTIONS, connect: { timeout: connectTimeoutMs } };
   const proxy = setting(env, baseUrl.protocol === "https:" ? "https_proxy" : "http_proxy");
   if (proxy === "" || isLoopback(baseUrl)) return new Agent(pool);
   // An address without a scheme is customary: `proxy.example:3128`.

@@ -11,6 +11,8 @@ import {
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 
+const NONE: readonly string[] = [];
+
 /**
  * Addresses that a declared resource refers to, in expressions or by `depends_on`, directly or by way of data sources; a
  * resource name means all its instances. @param addresses an {@link addressIndex}.
@@ -18,7 +20,8 @@ import { DataSources } from "./data.ts";
 export function dependenciesOf(
   resource: Pick<DesiredResource, "address" | "references" | "dependsOn">,
   addresses: ReadonlyMap<string, readonly string[]>,
-): string[] {
+): readonly string[] {
+  if (resource.references.length === 0 && resource.dependsOn.length === 0) return NONE;
   const referred = resource.references.flatMap(({ reference }) =>
     reference.to === "resource" ? [reference.address] : [],
   );

@@ -34,12 +34,25 @@ export function scopeOf(
   };
 }
 
+/** The declared attributes as values, and what is wrong with them. */
+interface ResolvedConfig {
+  readonly config: ValueObject;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What was resolved of resources without an expression: a run needs it for the check, for what it reads, and for the plan. */
+const constants = new WeakMap<DesiredResource, { readonly kind: Kind; readonly resolved: ResolvedConfig }>();
+
 /** The declared attributes with their templates evaluated and checked; every diagnostic knows its place. */
-export function resolveConfig(
-  kind: Kind,
-  resource: DesiredResource,
-  scope: EvalScope,
-): { config: ValueObject; diagnostics: Diagnostic[] } {
+export function resolveConfig(kind: Kind, resource: DesiredResource, scope: EvalScope): ResolvedConfig {
+  const known = constants.get(resource);
+  if (known?.kind === kind) return known.resolved;
+  const resolved = resolve(kind, resource, scope);
+  if (resource.isConstant) constants.set(resource, { kind, resolved });
+  return resolved;
+}
+
+function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): ResolvedConfig {
   const evaluated: Record<string, Value> = {};
   const diagnostics: Diagnostic[] = [];
   for (const name of Object.keys(resource.config)) {
@@ -84,7 +97,8 @@ export type SourceReader = (source: SecretSource) => Promise<string>;
 
 /** The attributes as a plan shows them: of one that is declared by its source, only that it is. */
 export function declaredAttributes({ config, sources }: DesiredResource): JsonObject {
-  return { ...config, ...Object.fromEntries([...(sources?.keys() ?? [])].map((name) => [name, true])) };
+  if (sources === undefined) return config;
+  return { ...config, ...Object.fromEntries([...sources.keys()].map((name) => [name, true])) };
 }
 
 /** What applying a change needs of the outside for its secrets. */

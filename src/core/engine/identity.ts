@@ -100,7 +100,8 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
 export function doubles(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const making = new Ownership<string>();
   const recorded = new Ownership<string>();
-  for (const resource of state.resources.values()) recorded.add(resource.address, thingIn(resource, kinds));
+  for (const resource of state.resources.values())
+    if (kindOf(resource.address, kinds)?.list === undefined) recorded.add(resource.address, thingIn(resource, kinds));
   const diagnostics: Diagnostic[] = [];
   for (const { address, type, provider, actions, after, after_unknown } of changes) {
     const kind = kinds.get(type);

@@ -67,14 +67,14 @@ export function plan(options: PlanOptions): Plan {
   };
   const sorted = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
-    .map(
-      (change): Change => ({
-        ...change,
+    .map((change): Change => {
+      const more = {
         ...previousAddressOf(change.address, options.moves ?? []),
         ...clientOf(change.address),
         ...unseenIn(observed.observations.get(change.address)),
-      }),
-    );
+      };
+      return Object.keys(more).length === 0 ? change : { ...change, ...more };
+    });
   const refused = preventDestroyErrors(sorted, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be said of what may not be destroyed at all.

@@ -116,8 +116,18 @@ export function referencesIn(value: Json, path: AttributePath = []): PlacedRefer
   return [];
 }
 
+/** Whether any string in a value has a reference or an escaped `${`. */
+function hasExpression(value: Json): boolean {
+  if (typeof value === "string") return hasReferences(value);
+  if (Array.isArray(value)) return value.some(hasExpression);
+  if (!isObject(value)) return false;
+  for (const name in value) if (hasExpression(value[name] as Json)) return true;
+  return false;
+}
+
 /** The declared attributes of a YAML block, to be evaluated. */
 export function expressionsOf(config: JsonObject): Expressions {
+  if (!hasExpression(config)) return { references: [], isConstant: true, evaluate: (name) => config[name] ?? null };
   return {
     references: referencesIn(config),
     evaluate: (attribute, scope) => resolveReferences(config[attribute] ?? null, scope),

@@ -113,10 +113,14 @@ export function instant(text: string): number {
 const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 
+/** Domains that have no other form. */
+const PLAIN_DOMAIN = /^(?:(?!xn--)[a-z\d-]+\.)+[a-z]{2,}$/;
+
 /** The form in which domains are compared: lower case, without the root's dot, international names in their ASCII form. */
 export function foldedDomain(value: unknown): string | undefined {
   const text = folded(value)?.replace(/\.$/, "");
-  return text === undefined ? undefined : domainToASCII(text) || text;
+  // Most are so already, and thousands are compared.
+  return text === undefined || PLAIN_DOMAIN.test(text) ? text : domainToASCII(text) || text;
 }
 
 export const sameDomain = sameBy(foldedDomain);

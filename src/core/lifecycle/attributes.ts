@@ -76,17 +76,31 @@ export function refreshed(
   { id, attributes: live }: Live,
   forms: JsonObject = {},
 ): JsonObject {
-  const values: Record<string, Json> = {};
-  for (const [name, type, meta] of attributesOf(kind)) {
+  const value = ([name, type, meta]: AttributeEntry): Json => {
+    if (name === "id") return id;
+    if (meta.writeOnly) return null;
     const old = recorded?.[name] ?? null;
     const shown = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
     const silent = remembered || isLeftOut(type, meta, shown);
-    const same = silent || sameValue(meta, old, shown) || equal(forms[name], shown);
-    values[name] = meta.writeOnly ? null : same ? old : shown;
-  }
-  values.id = id;
+    return silent || sameValue(meta, old, shown) || equal(forms[name], shown) ? old : shown;
+  };
+  const entries = attributesOf(kind);
+  // Of thousands of resources, most are as they were recorded: nothing is copied.
+  if (
+    recorded !== undefined &&
+    hasAll(recorded, entries) &&
+    entries.every((entry) => value(entry) === recorded[entry[0]])
+  )
+    return recorded;
+  const values: Record<string, Json> = {};
+  for (const entry of entries) values[entry[0]] = value(entry);
   return values;
+}
+
+/** Whether attributes are those of a kind: each of them, and nothing else. */
+export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry[]): boolean {
+  return Object.keys(attributes).length === entries.length && entries.every(([name]) => attributes[name] !== undefined);
 }
 
 /**

@@ -7,8 +7,9 @@ import { parentOf } from "./attributes.ts";
  * An owner is whatever a front knows its resources by; two are the same when they are equal (`===`).
  */
 export class Ownership<Owner> {
-  readonly #owners = new Map<string, Set<Owner>>();
-  readonly #keys = new Map<Owner, Set<string>>();
+  /** Lists: almost each has one entry, and a run may have a hundred thousand of them. */
+  readonly #owners = new Map<string, Owner[]>();
+  readonly #keys = new Map<Owner, string[]>();
 
   /**
    * Claims all of it for a resource, or nothing where something of it belongs to another one.
@@ -27,8 +28,8 @@ export class Ownership<Owner> {
   /** What is recorded belongs to its resource; a damaged state may record one object for two of them. */
   add(owner: Owner, key: string | undefined): void {
     if (key === undefined) return;
-    this.#owners.set(key, (this.#owners.get(key) ?? new Set()).add(owner));
-    this.#keys.set(owner, (this.#keys.get(owner) ?? new Set()).add(key));
+    insert(this.#owners, key, owner);
+    insert(this.#keys, owner, key);
   }
 
   /** The first resource that has it. @param but a resource that does not count. */
@@ -39,16 +40,28 @@ export class Ownership<Owner> {
 
   /** Whether a resource has it, be it with others. */
   has(owner: Owner, key: string | undefined): boolean {
-    return this.#owners.get(key ?? "")?.has(owner) === true;
+    return this.#owners.get(key ?? "")?.includes(owner) === true;
   }
 
   /** A resource no longer has this, or anything at all when no keys are given. */
   release(owner: Owner, ...keys: readonly (string | undefined)[]): void {
     for (const key of keys.length > 0 ? keys : [...(this.#keys.get(owner) ?? [])]) {
-      this.#owners.get(key ?? "")?.delete(owner);
-      this.#keys.get(owner)?.delete(key ?? "");
+      remove(this.#owners, key ?? "", owner);
+      remove(this.#keys, owner, key ?? "");
     }
   }
+}
+
+function insert<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else if (!list.includes(value)) list.push(value);
+}
+
+function remove<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const left = lists.get(key)?.filter((one) => one !== value) ?? [];
+  if (left.length > 0) lists.set(key, left);
+  else lists.delete(key);
 }
 
 /** What makes two resources the same object: its account, its kind, its parent and its id. Undefined while there is no id. */

@@ -1,5 +1,5 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
-import type { Kind, Remote } from "../kinds/kind.ts";
+import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
 import {
   type ChangeActions,
   type ChangeReason,
@@ -11,7 +11,7 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, refreshed, sameValue } from "./attributes.ts";
+import { attributesOf, hasAll, refreshed, sameValue } from "./attributes.ts";
 import {
   certainlyMade,
   isPendingCreate,
@@ -151,6 +151,7 @@ function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generati
 interface Difference {
   readonly name: string;
   readonly meta: AttributeMeta;
+  readonly wanted: Value;
   readonly reason: ChangeReason;
 }
 
@@ -161,14 +162,12 @@ function planPresent(
   expired: string | undefined,
 ): Planned {
   const { kind, prior } = input;
-  const after: Record<string, Value> = {};
+  const entries = attributesOf(kind);
   const differences: Difference[] = [];
-  for (const [name, , meta] of attributesOf(kind)) {
+  for (const [name, , meta] of entries) {
     const old = before[name] ?? null;
     const wanted = desiredValue(input, name, meta, old);
-    const isSame = sameValue(meta, wanted, old);
-    after[name] = isSame ? old : wanted;
-    if (!isSame) differences.push({ name, meta, reason: reasonOf(input, name, old) });
+    if (!sameValue(meta, wanted, old)) differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
   }
   if (expired !== undefined) return unchanged(input, before, []);
 
@@ -190,32 +189,31 @@ function planPresent(
     const subject = { kind, address, provider, attributes: before, job: mark.job };
     diagnostics.push(unknownPhase(subject, { left: untouchable.map(({ name }) => name), unseen }));
   }
-  const left = new Set([...deferred, ...untouchable].map(({ name }) => name));
-  for (const name of left) after[name] = before[name] ?? null;
-  const active = differences.filter(({ name }) => !left.has(name));
+  const active = differences.filter((one) => !deferred.includes(one) && !untouchable.includes(one));
 
   // What was never recorded is here because an id names it.
   const importing = prior === undefined;
   // What the API does not show and the state does not have (after an import) is believed as it is declared.
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
   const secrets = secretNames(input);
-  for (const { name } of refused) {
-    const [is, becomes]: Value[] = [before[name] ?? null, after[name] ?? null];
+  for (const { name, wanted } of refused) {
     diagnostics.push(
       (importing || input.adopting ? mismatch : immutable)(input, name, {
-        before: is ?? null,
-        after: becomes ?? null,
+        before: before[name] ?? null,
+        after: wanted,
         secret: secrets.includes(name),
       }),
     );
   }
 
   const replaced = active.some(({ meta }) => meta.change === "replace");
-  for (const { name } of active) for (const other of kind.invalidates?.(name, before) ?? []) after[other] = UNKNOWN;
-  if (replaced) for (const [name, , meta] of attributesOf(kind)) if (meta.change === undefined) after[name] = UNKNOWN;
-
-  const secret = planSecret(kind, input.address, before, after);
-  Object.assign(after, secret.after);
+  const changed: Record<string, Value> = {};
+  for (const { name, wanted } of active) changed[name] = wanted;
+  for (const { name } of active) for (const other of kind.invalidates?.(name, before) ?? []) changed[other] = UNKNOWN;
+  if (replaced) for (const [name, , meta] of entries) if (meta.change === undefined) changed[name] = UNKNOWN;
+  const values = planned(before, changed, entries);
+  const secret = planSecret(kind, input.address, before, values);
+  const after = Object.keys(secret.after).length === 0 ? values : { ...values, ...secret.after };
   diagnostics.push(...secret.diagnostics);
   const reasons = [...active.map(({ reason }) => reason), ...secret.reasons];
   if (prior?.private.deposed !== undefined) {
@@ -230,9 +228,9 @@ function planPresent(
         : kind.replacement === "create-first"
           ? ["create", "delete"]
           : ["delete", "create"];
-  const known = split(after).known as JsonObject;
-  const steps = actions[0] === "update" ? (kind.update?.(before, known, known) ?? []).length : 0;
-  const requests = (replaced ? 2 : steps) + (prior?.private.deposed === undefined ? 0 : 1);
+  const requests =
+    (replaced ? 2 : actions[0] === "update" ? stepsOf(kind, before, after) : 0) +
+    (prior?.private.deposed === undefined ? 0 : 1);
   return finish(input, {
     actions,
     before,
@@ -245,6 +243,20 @@ function planPresent(
     diagnostics,
     importing: importing && refused.length === 0,
   });
+}
+
+/** The attributes as they will be; null for what an object of the kind does not have. The same ones where nothing changes. */
+function planned(before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject {
+  if (Object.keys(changed).length === 0 && hasAll(before, entries)) return before;
+  const after: Record<string, Value> = {};
+  for (const [name] of entries) after[name] = (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null;
+  return after;
+}
+
+/** How many requests an update takes. */
+function stepsOf(kind: Kind, before: JsonObject, after: ValueObject): number {
+  const known = split(after).known as JsonObject;
+  return kind.update?.(before, known, known).length ?? 0;
 }
 
 /** The value that an attribute is to have: declared, by default, or left as it is. */

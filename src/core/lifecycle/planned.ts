@@ -70,13 +70,15 @@ export function secretNames({
   kind,
   prior,
   secretByReference = [],
-}: Pick<PlanInput, "kind" | "prior" | "secretByReference">): string[] {
-  return [...new Set([...sensitiveNames(kind), ...secretByReference, ...(prior?.sensitive ?? [])])];
+}: Pick<PlanInput, "kind" | "prior" | "secretByReference">): readonly string[] {
+  const own = sensitiveNames(kind);
+  const more = [...secretByReference, ...(prior?.sensitive ?? [])].filter((name) => !own.includes(name));
+  return more.length === 0 ? own : [...own, ...new Set(more)];
 }
 
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
-  const { known, unknown } = split(end.after);
+  const { known, unknown } = end.after === end.before ? { known: end.before, unknown: false } : split(end.after);
   const change: Change = {
     address: input.address,
     type: input.kind.type,
@@ -120,8 +122,6 @@ export function unchanged(
 
 /** A plan is shown, stored and handed on: a write-only value never stands in it, even when the declaration spells it out. */
 function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
-  const secret = new Set(attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : [])));
-  return Object.fromEntries(
-    Object.entries(declared).map(([name, value]) => [name, secret.has(name) && value !== null ? true : value]),
-  );
+  const secret = attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly && declared[name] != null ? name : []));
+  return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }

@@ -168,6 +168,8 @@ export interface PlacedReference {
 export interface Expressions {
   /** Everything that the values refer to. A reference without a key may mean all instances, one without a path the whole. */
   readonly references: readonly PlacedReference[];
+  /** No value has an expression: each is what is declared, in every scope. */
+  readonly isConstant?: boolean;
   /** The value of one declared attribute. @throws ExpressionError */
   evaluate(attribute: string, scope: EvalScope): Value;
   /** Whether a secret goes into a declared attribute; absent: one does where a reference names a secret attribute. */

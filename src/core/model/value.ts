@@ -31,9 +31,9 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
 
 /** True when any part of the value is unknown. */
 export function hasUnknown(value: Value): boolean {
-  if (value === UNKNOWN) return true;
+  if (typeof value !== "object" || value === null) return value === UNKNOWN;
   if (Array.isArray(value)) return value.some(hasUnknown);
-  if (isObject(value)) return Object.values(value as ValueObject).some(hasUnknown);
+  for (const name in value) if (hasUnknown((value as ValueObject)[name] as Value)) return true;
   return false;
 }
 

@@ -24,11 +24,22 @@ const FIELDS = [
   "create_before_destroy",
 ];
 
-/** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
-export function parseProvider(text: string): { registry: string; alias: string } | undefined {
-  const match = PROVIDER.exec(text);
-  return match?.[1] === undefined ? undefined : { registry: match[1], alias: match[2] ?? "default" };
+interface ProviderName {
+  readonly registry: string;
+  readonly alias: string;
 }
+
+/** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
+export function parseProvider(text: string): ProviderName | undefined {
+  if (text === latest?.text) return latest.name;
+  const match = PROVIDER.exec(text);
+  const name = match?.[1] === undefined ? undefined : { registry: match[1], alias: match[2] ?? "default" };
+  latest = { text, name };
+  return name;
+}
+
+/** Mostly, one provider has all resources of a state. */
+let latest: { readonly text: string; readonly name: ProviderName | undefined } | undefined;
 
 /** The inverse of {@link parseProvider}. */
 export function formatProvider(registry: string, alias: string): string {
@@ -62,19 +73,16 @@ export function addressOf(resource: ResourceJson, instance: InstanceJson): strin
 /** Decodes one manageable instance. @throws HostformError `state.unreadable` when its private mark is damaged. */
 export function decodeInstance(resource: ResourceJson, instance: InstanceJson, source: string): ResourceState {
   const address = addressOf(resource, instance);
-  const { waiting: notYet = [], ...mark } = decodePrivate(instance, address, source);
-  const waiting = [...notYet];
+  const { waiting = [], ...mark } = decodePrivate(instance, address, source);
   // Sorted below, with everything else.
   const attributes = instance.attributes as ResourceState["attributes"];
-  if (attributes.id === PENDING_CREATE) waiting.push("id");
-  const notDone = Object.fromEntries(
-    waiting.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null]),
-  );
+  const missing = attributes.id === PENDING_CREATE ? [...waiting, "id"] : waiting;
+  const notDone = missing.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null] as const);
   return normalized({
     address,
     provider: parseProvider(resource.provider)?.alias ?? "default",
     schemaVersion: instance.schema_version,
-    attributes: { ...attributes, ...notDone },
+    attributes: notDone.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(notDone) },
     sensitive: sensitiveNames(instance),
     private: mark,
     dependencies: instance.dependencies ?? [],
@@ -113,15 +121,20 @@ export function isTainted(instance: InstanceJson | undefined): boolean {
 /** The one form that a resource has on disk: lists sorted, dependencies without instance keys, as Terraform has them. */
 export function normalized(resource: ResourceState): ResourceState {
   const dependencies = resource.dependencies.map((text) =>
-    parseAddress(text) === undefined ? text : resourceOf(text),
+    text.includes("[") && parseAddress(text) !== undefined ? resourceOf(text) : text,
   );
   return {
     ...resource,
     attributes: canonical(resource.attributes) as ResourceState["attributes"],
-    sensitive: [...new Set(resource.sensitive)].sort(order),
+    sensitive: inOrder(resource.sensitive),
     private: canonical(resource.private) as PrivateMark,
-    dependencies: [...new Set(dependencies)].sort(order),
+    dependencies: inOrder(dependencies),
   };
+}
+
+/** Each text once, sorted. */
+function inOrder(texts: readonly string[]): readonly string[] {
+  return texts.length < 2 ? texts : [...new Set(texts)].sort(order);
 }
 
 /** The attributes that a sensitive path starts at: a secret anywhere inside an attribute makes all of it secret. */

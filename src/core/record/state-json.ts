@@ -51,8 +51,8 @@ export type InstanceJson = z.infer<typeof instance>;
 export function parseStateFile(text: string, source: string): StateFileJson {
   const json = parseText(text.replace(/^\uFEFF/, ""), source);
   checkVersion(json, source);
-  const checked = file.safeParse(json);
-  if (!checked.success) {
+  const checked = isStateFile(json) ? undefined : file.safeParse(json);
+  if (checked?.success === false) {
     fail("state.unreadable", `The state in ${source} is malformed`, {
       detail: checked.error.issues
         .slice(0, 5)
@@ -64,6 +64,42 @@ export function parseStateFile(text: string, source: string): StateFileJson {
   // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
   return json as StateFileJson;
 }
+
+/**
+ * Whether a value has the form of a state file, by the same rules in plain code: a state has thousands of instances. What
+ * it does not accept the schema decides, and says why.
+ */
+function isStateFile(json: unknown): boolean {
+  if (!isObject(json) || !isCount(json.serial) || typeof json.lineage !== "string" || json.lineage === "") return false;
+  if (json.version !== FORMAT_VERSION || !isText(json.terraform_version)) return false;
+  return json.resources == null || isListOf(json.resources, isResource);
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown) => value === undefined || typeof value === "string";
+
+function isResource(value: unknown): boolean {
+  if (!isObject(value) || !isText(value.module)) return false;
+  const isNamed = isListOf([value.mode, value.type, value.name, value.provider], (one) => typeof one === "string");
+  return isNamed && isListOf(value.instances, isInstance);
+}
+
+function isInstance(value: unknown): boolean {
+  if (!isObject(value) || !isCount(value.schema_version) || !isText(value.status) || !isText(value.deposed))
+    return false;
+  const { index_key: key, attributes, private: mark, dependencies } = value;
+  return (
+    (isText(key) || isCount(key)) &&
+    (attributes == null || isObject(attributes)) &&
+    (mark == null || typeof mark === "string") &&
+    (value.sensitive_attributes == null || isListOf(value.sensitive_attributes, isPath)) &&
+    (dependencies == null || isListOf(dependencies, (one) => typeof one === "string"))
+  );
+}
+
+const isListOf = (value: unknown, fits: (item: unknown) => boolean) => Array.isArray(value) && value.every(fits);
+const isPath = (value: unknown) => isListOf(value, isStep);
+const isStep = (value: unknown) => isObject(value) && typeof value.type === "string" && typeof value.value === "string";
 
 function parseText(text: string, source: string): unknown {
   if (text.trim() === "") {
@@ -164,15 +200,14 @@ const PLAIN_PROPERTY = { configurable: true, enumerable: true, writable: true };
 
 /**
  * A plain value with sorted keys at every depth, numbers as JavaScript has them, nothing undefined: what a value will be
- * once it was written and read again.
+ * once it was written and read again. The value itself where it is so already, as almost all of a state is.
  */
 export function canonical(value: unknown): Json {
+  if (isCanonical(value)) return value;
   if (json.isRawJSON(value)) return Number(value.rawJSON);
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value as Json;
-  const keys = Object.keys(value);
-  // Almost always they are: a state has thousands of objects, and each was written like this.
-  if (keys.some((key, i) => i > 0 && key < (keys[i - 1] as string))) keys.sort(order);
+  const keys = Object.keys(value).sort(order);
   const sorted: Record<string, Json> = {};
   for (const key of keys) {
     const item = canonical((value as Record<string, unknown>)[key]);
@@ -181,6 +216,18 @@ export function canonical(value: unknown): Json {
     else sorted[key] = item;
   }
   return sorted;
+}
+
+function isCanonical(value: unknown): value is Json {
+  if (typeof value !== "object" || value === null) return value !== undefined;
+  if (Array.isArray(value)) return value.every(isCanonical);
+  if (json.isRawJSON(value)) return false;
+  let last = "";
+  for (const key in value) {
+    if (key < last || !isCanonical((value as Record<string, unknown>)[key])) return false;
+    last = key;
+  }
+  return true;
 }
 
 /** The same value with numbers as Terraform writes them: all their digits, never an exponent. */

@@ -4,6 +4,7 @@ import {
   type Desired,
   type DesiredResource,
   type Guards,
+  type Json,
   type ProviderConfig,
   resourceOf,
   type SecretSource,
@@ -184,8 +185,10 @@ function desiredResource(
     const source = readSecretSource(entry, address, context);
     if (source !== undefined) sources.set(name, source);
   }
-  const config = Object.fromEntries([...attributes].map(([name, entry]) => [name, toJson(entry.value)]));
-  const tree: MapTree = { form: "map", entries: new Map([...attributes, ...places]), span: keySpan };
+  const config: Record<string, Json> = {};
+  for (const [name, entry] of attributes) config[name] = toJson(entry.value);
+  const entries = places.size === 0 ? attributes : new Map([...attributes, ...places]);
+  const tree: MapTree = { form: "map", entries, span: keySpan };
   return {
     address,
     type: kind.type,

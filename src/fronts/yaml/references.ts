@@ -25,12 +25,13 @@ export interface ReferenceContext extends ReadContext {
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
   const { drafts, diags } = context;
+  /** Of those that refer to others: a declaration of thousands of resources has few references. */
   const needs = new Map<string, Map<string, Span>>();
   const dependsOn = new Map<string, readonly string[]>();
   for (const [address, draft] of drafts) {
     const own = new Map<string, Span>();
-    needs.set(address, own);
     for (const entry of draft.attributes.values()) {
+      if (isWithout(entry.value)) continue;
       for (const { leaf, path } of strings(entry.value, [entry.key])) {
         const remark = { address, attribute: path };
         for (const { reference, span } of templateReferences(leaf, context, remark) ?? []) {
@@ -39,16 +40,25 @@ export function checkReferences(context: ReferenceContext): ReadonlyMap<string, 
         }
       }
     }
+    if (draft.dependsOn.length === 0) {
+      if (own.size > 0) needs.set(address, own);
+      continue;
+    }
     const named = draft.dependsOn.flatMap((name) =>
       resolveDependsOn(name, address, context).map((to) => ({ to, span: name.span })),
     );
     for (const { to, span } of named) if (!own.has(to)) own.set(to, span);
+    needs.set(address, own);
     dependsOn.set(address, [...new Set(named.map(({ to }) => to))]);
   }
   const { circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
   reportCircles(circles, needs, diags);
   return dependsOn;
 }
+
+/** Whether a value is a scalar without a reference. */
+const isWithout = (tree: Tree) =>
+  tree.form === "leaf" && !(typeof tree.value === "string" && hasReferences(tree.value));
 
 /**
  * Checks the references of a value that belongs to no resource.

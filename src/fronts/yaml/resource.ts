@@ -113,7 +113,8 @@ function readBody(
   for (const [meant, entry] of misspelt) {
     if (!attributes.has(meant) && declarable().includes(meant)) attributes.set(meant, entry);
   }
-  const sources = new Map([...attributes].filter(([name, entry]) => isSecretSource(kind, name, entry.value)));
+  const sources = new Map<string, Entry>();
+  for (const [name, entry] of attributes) if (isSecretSource(kind, name, entry.value)) sources.set(name, entry);
   for (const name of sources.keys()) attributes.delete(name);
   const named = reserved.includes("provider") ? readProviderName(body.entries.get("provider"), diags) : undefined;
   return {

@@ -16,6 +16,7 @@ import {
 import { type DiagnosticCollector, isFirst } from "../source/diagnostics.ts";
 import { Source, type SourceFile, type Span } from "../source/source.ts";
 import { type Entry, isNull, type Tree } from "../source/tree.ts";
+import { readPlain } from "./plain.ts";
 
 /**
  * Parses YAML into trees with places. A file is parsed step by step within limits, then each document is converted: aliases and
@@ -77,6 +78,12 @@ export function readYaml(
   limits: DeclarationLimits = STRICT_LIMITS,
 ): Read {
   const source = new Source(file, index);
+  const plain = source.text.length <= limits.bytes ? readPlain(source, limits) : undefined;
+  return plain === undefined ? parseYaml(source, diags, limits) : { documents: [plain], complete: true };
+}
+
+/** Reads any YAML, with the YAML parser. */
+export function parseYaml(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits): Read {
   try {
     const composed = compose(source, limits);
     const documents: Tree[] = [];

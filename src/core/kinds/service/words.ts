@@ -1,6 +1,10 @@
 import type { JsonObject, Phase } from "../../model/index.ts";
 import type { ReadSettings } from "../kind.ts";
 
+/** The words of texts that were read before: a host describes thousands of services with a few texts. */
+const known = new Map<string, readonly string[]>();
+const MOST_KNOWN = 1000;
+
 /**
  * The words that services are described with are not specified (§2, gaps in field definitions). They are classified
  * here, case-insensitively and whatever joins them; a word that is not known stays unknown and is never acted upon.
@@ -28,7 +32,13 @@ const NOISE = new Set(
 );
 
 /** The words of a text without case, accents and what joins them. */
-function words(text: string): string[] {
+function words(text: string): readonly string[] {
+  const found = known.get(text) ?? split(text);
+  if (known.size < MOST_KNOWN) known.set(text, found);
+  return found;
+}
+
+function split(text: string): string[] {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()

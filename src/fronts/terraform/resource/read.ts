@@ -1,5 +1,5 @@
 import { kinds } from "../../../core/kinds/index.ts";
-import type { Kind, ReadSettings } from "../../../core/kinds/kind.ts";
+import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import {
   attributesOf,
   billedTwice,
@@ -138,14 +138,21 @@ async function notAgain(
   };
 }
 
+/** What lists have twice. */
+const known = new WeakMap<ReadonlyMap<string, Remote>, readonly Remote[][]>();
+
 /** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
 async function doublesOf(
   kind: Kind,
   { address, attributes }: ResourceState,
   scope: ProviderScope,
 ): Promise<Diagnostic[]> {
-  const listed = (await scope.account.listed(kind))?.values() ?? [];
-  return sameInUse(kind, listed).flatMap((same) => {
+  const listed = await scope.account.listed(kind);
+  if (listed === undefined) return [];
+  // Once for a list, not once for each resource that is in it.
+  const doubles = known.get(listed) ?? sameInUse(kind, listed.values());
+  known.set(listed, doubles);
+  return doubles.flatMap((same) => {
     const own = same.find(({ id }) => id === attributes.id);
     if (own === undefined || !scope.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
     return [billedTwice(kind, same, own, address)];

@@ -189,9 +189,14 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
   try {
     if (handler === undefined) throw new GrpcError(STATUS.unimplemented, "there is no such method");
     const cancelled = new AbortController();
-    stream.once("close", () => cancelled.abort());
+    const cancel = () => cancelled.abort();
+    stream.once("close", cancel);
     const request = await messageOf(stream);
-    if (request !== undefined) answer(stream, await handler(request, cancelled.signal));
+    if (request === undefined) return undefined;
+    const message = await handler(request, cancelled.signal);
+    // After the answer there is nothing left to cancel.
+    stream.off("close", cancel);
+    answer(stream, message);
     return undefined;
   } catch (error) {
     const failure =

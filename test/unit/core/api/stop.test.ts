@@ -133,21 +133,21 @@ describe("stop", () => {
     const [clock, stop] = [new ManualClock(), new AbortController()];
     const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
     await learnBudget(server, client);
-    const calls = Array.from({ length: 12 }, (_, at) =>
+    const calls = Array.from({ length: 14 }, (_, at) =>
       client.services.create(order, { idempotencyKey: `key-${at}` }).then(
         () => "made",
         (error: ApiError) => error.reached,
       ),
     );
-    // The pool has eight connections.
-    await server.got(1 + 8);
+    // The pool has ten connections.
+    await server.got(1 + 10);
     await turns();
     stop.abort();
-    expect(await Promise.all(calls.slice(8))).toEqual(["no", "no", "no", "no"]);
+    expect(await Promise.all(calls.slice(10))).toEqual(["no", "no", "no", "no"]);
     server.answer();
-    expect(await Promise.all(calls.slice(0, 8))).toEqual(Array.from({ length: 8 }, () => "made"));
+    expect(await Promise.all(calls.slice(0, 10))).toEqual(Array.from({ length: 10 }, () => "made"));
     await turns();
-    expect(server.seen()).toBe(1 + 8);
+    expect(server.seen()).toBe(1 + 10);
   });
 
   it("ends the making of a connection: what it was made for is not written to it", async () => {

@@ -1,5 +1,7 @@
+import { domainToASCII } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { foldedDomain } from "../../../../src/core/kinds/attribute.ts";
 import {
   folded,
   freeMap,
@@ -69,6 +71,17 @@ describe("sameDomain", () => {
     expect(sameDomain(a, b)).toBe(expected);
     expect(sameDomain(b, a)).toBe(expected);
   });
+});
+
+it("the form of a domain is the one that Node gives, also where it is taken without asking", () => {
+  const label = fc.string({ unit: fc.constantFrom(..."abz09-xn".split("")), maxLength: 70 });
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), (labels) => {
+      const domain = labels.join(".").replace(/\.+$/, "");
+      expect(foldedDomain(domain)).toBe(domainToASCII(domain) || domain);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 describe("sameUrl", () => {

@@ -1,0 +1,234 @@
+import type { Source, Span } from "../source/source.ts";
+import type { Entry, Leaf, Tree } from "../source/tree.ts";
+
+/**
+ * Reads plain YAML: maps, lists, and scalars of one line. A declaration of thousands of services is hardly anything else, and is read
+ * ten times as fast as by the YAML parser. It reports no error: it refuses whatever is outside its subset, and the YAML parser reads
+ * the whole text. A property test holds both to the same trees (decision 0043).
+ */
+
+/** Bounds of what is read; beyond them the YAML parser decides. */
+interface PlainLimits {
+  readonly tokens: number;
+  readonly depth: number;
+  readonly values: number;
+}
+
+/** More tokens of the YAML parser than an entry can have: key, colon, spaces, value, comma, brackets, a comment, a line feed. */
+const TOKENS_OF_A_VALUE = 14;
+
+/** Printable characters and line feeds; no tab, no other line end, no mark of the byte order. */
+const READABLE = /^[\n\x20-\x7E\u00A0-\u1FFF\u3000-\uD7FF]*$/;
+const BLANK_LINES = /(?:[ ]*(?:#[^\n]*)?\n)*/y;
+const SPACES = /[ ]*/y;
+/** What may follow a value on its line. */
+const END_OF_LINE = /[ ]*(?:[ ]#[^\n]*)?(?:\n|$)/y;
+const KEY = /(?:[A-Za-z0-9_][\w.@/+-]{0,999}|"[^"\\\n]{1,999}"|'[^'\n]{1,999}')(?=:[ \n])/y;
+const QUOTED = /"[^"\\\n]*"|'[^'\n]*'(?!')/y;
+const WORD = /[A-Za-z0-9_$./+](?:[^\s:#]|:(?=\S)|[ ]+(?=[^\s:#]))*/y;
+const WORD_IN_FLOW = /[A-Za-z0-9_./+](?:[^\s:#,[\]{}]|:(?=[^\s,[\]{}])|[ ]+(?=[^\s:#,[\]{}]))*/y;
+
+/** The core schema, https://yaml.org/spec/1.2.2/#1032-tag-resolution. */
+const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
+const NUMBER =
+  /^(?:[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+const CONSTANTS: ReadonlyMap<string, null | boolean> = new Map([
+  ...["null", "Null", "NULL"].map((word) => [word, null] as const),
+  ...["true", "True", "TRUE"].map((word) => [word, true] as const),
+  ...["false", "False", "FALSE"].map((word) => [word, false] as const),
+]);
+
+/** @returns the only document of a text; undefined when it is for the YAML parser. */
+export function readPlain(source: Source, limits: PlainLimits): Tree | undefined {
+  if (!READABLE.test(source.text)) return undefined;
+  const reader = new PlainReader(source);
+  const tree = reader.document(limits.depth);
+  return reader.values <= Math.min(limits.values, limits.tokens / TOKENS_OF_A_VALUE) ? tree : undefined;
+}
+
+/** A method reads at the current offset, and returns undefined (or false) where it finds what it does not read. */
+class PlainReader {
+  values = 0;
+  readonly #source: Source;
+  readonly #text: string;
+  #at = 0;
+  #lineStart = 0;
+  /** The column of what comes first on the current line, from 0; -1 at the end of the text. */
+  #indent = -1;
+  /** Where the last line with content ends. */
+  #end = 0;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#text = source.text;
+  }
+
+  /** @param depth how many levels of maps and lists it may have. */
+  document(depth: number): Tree | undefined {
+    if (!this.#nextLine() || this.#indent < 0) return undefined;
+    const tree = this.#block(depth);
+    return this.#indent < 0 ? tree : undefined;
+  }
+
+  #block(depth: number): Tree | undefined {
+    this.values++;
+    if (depth === 0) return undefined;
+    return this.#isItem() ? this.#list(depth) : this.#map(depth);
+  }
+
+  #map(depth: number): Tree | undefined {
+    const start = this.#at;
+    const column = start - this.#lineStart;
+    const entries = new Map<string, Entry>();
+    do {
+      const keySpan = this.#key();
+      if (keySpan === undefined) return undefined;
+      const key = this.#keyOf(keySpan);
+      const value = this.#valueOfKey(column, depth);
+      if (value === undefined || key === "__proto__" || entries.has(key)) return undefined;
+      entries.set(key, { key, keySpan, value });
+    } while (this.#indent === column);
+    // What is indented further belongs to the last scalar, or nowhere.
+    return this.#indent < column ? { form: "map", entries, span: this.#source.span(start, this.#end) } : undefined;
+  }
+
+  /** What follows the colon of a key in this column: on its line, or indented below; a list may begin in the column of the key. */
+  #valueOfKey(column: number, depth: number): Tree | undefined {
+    const colon = this.#at;
+    this.#at++;
+    if (!this.#endsLine()) {
+      this.#at = colon + 1;
+      return this.#valueOnLine(depth - 1);
+    }
+    const isBelow = this.#nextLine() && (this.#indent > column || (this.#indent === column && this.#isItem()));
+    return isBelow ? this.#block(depth - 1) : undefined;
+  }
+
+  #list(depth: number): Tree | undefined {
+    const start = this.#at;
+    const column = start - this.#lineStart;
+    const items: Tree[] = [];
+    do {
+      this.#at++;
+      this.#skip(SPACES);
+      // `- name: value` begins a map in the column of the name.
+      const item = this.#startsWith(KEY) ? this.#block(depth - 1) : this.#valueOnLine(depth - 1);
+      if (item === undefined) return undefined;
+      items.push(item);
+    } while (this.#indent === column && this.#isItem());
+    return this.#indent <= column ? { form: "list", items, span: this.#source.span(start, this.#end) } : undefined;
+  }
+
+  /** A value with the rest of its line. */
+  #valueOnLine(depth: number): Tree | undefined {
+    this.#skip(SPACES);
+    const value = this.#value(depth, WORD);
+    return value !== undefined && this.#endsLine() && this.#nextLine() ? value : undefined;
+  }
+
+  #value(depth: number, word: RegExp): Tree | undefined {
+    const first = this.#text[this.#at];
+    return first === "{" || first === "[" ? this.#flow(first, depth) : this.#scalar(first, word);
+  }
+
+  /** `{…}` or `[…]` in one line. */
+  #flow(open: "{" | "[", depth: number): Tree | undefined {
+    const start = this.#at++;
+    this.values++;
+    if (depth === 0) return undefined;
+    const entries = new Map<string, Entry>();
+    const items: Tree[] = [];
+    const close = open === "{" ? "}" : "]";
+    this.#skip(SPACES);
+    while (this.#text[this.#at] !== close) {
+      const keySpan = open === "{" ? this.#key() : undefined;
+      if (open === "{") {
+        if (keySpan === undefined) return undefined;
+        this.#at++;
+        this.#skip(SPACES);
+      }
+      const value = this.#value(depth - 1, WORD_IN_FLOW);
+      if (value === undefined) return undefined;
+      if (keySpan === undefined) items.push(value);
+      else {
+        const key = this.#keyOf(keySpan);
+        if (key === "__proto__" || entries.has(key)) return undefined;
+        entries.set(key, { key, keySpan, value });
+      }
+      this.#skip(SPACES);
+      if (this.#text[this.#at] === close) break;
+      if (this.#text[this.#at] !== ",") return undefined;
+      this.#at++;
+      this.#skip(SPACES);
+      if (this.#text[this.#at] === close) return undefined;
+    }
+    this.#at++;
+    const span = this.#source.span(start, this.#at);
+    return open === "{" ? { form: "map", entries, span } : { form: "list", items, span };
+  }
+
+  #scalar(first: string | undefined, word: RegExp): Leaf | undefined {
+    const start = this.#at;
+    const isQuoted = first === '"' || first === "'";
+    if (!this.#skip(isQuoted ? QUOTED : word)) return undefined;
+    this.values++;
+    const value = isQuoted ? this.#text.slice(start + 1, this.#at - 1) : plainValue(this.#text.slice(start, this.#at));
+    return value === undefined ? undefined : { form: "leaf", value, span: this.#source.span(start, this.#at) };
+  }
+
+  #key(): Span | undefined {
+    const start = this.#at;
+    return this.#skip(KEY) ? this.#source.span(start, this.#at) : undefined;
+  }
+
+  #keyOf({ start, end }: Span): string {
+    const quote = this.#text[start];
+    return quote === '"' || quote === "'" ? this.#text.slice(start + 1, end - 1) : this.#text.slice(start, end);
+  }
+
+  #isItem(): boolean {
+    return this.#text[this.#at] === "-" && this.#text[this.#at + 1] === " ";
+  }
+
+  /** Whether nothing more is on this line. */
+  #endsLine(): boolean {
+    if (!this.#skip(END_OF_LINE)) return false;
+    this.#end = this.#at;
+    return true;
+  }
+
+  /** Goes to the next line with content. @returns false where a comment is not aligned with what it precedes. */
+  #nextLine(): boolean {
+    const from = this.#at;
+    this.#skip(BLANK_LINES);
+    this.#lineStart = this.#at;
+    this.#skip(SPACES);
+    const column = this.#at - this.#lineStart;
+    const isLast = this.#at === this.#text.length;
+    this.#indent = isLast ? -1 : column;
+    if (this.#text[this.#at] === "#" || (isLast && column > 0)) return false;
+    if (this.#lineStart === from) return true;
+    // The YAML parser counts some comments as a part of the block before them.
+    const lines = this.#text.slice(from, this.#lineStart).split("\n");
+    return lines.every((line) => !line.includes("#") || line.indexOf("#") === column);
+  }
+
+  #startsWith(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    return pattern.test(this.#text);
+  }
+
+  #skip(pattern: RegExp): boolean {
+    if (!this.#startsWith(pattern)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+}
+
+/** The value of a scalar without quotes; undefined for numbers that have several notations. */
+function plainValue(text: string): Leaf["value"] | undefined {
+  if (INTEGER.test(text)) return Number(text);
+  if (NUMBER.test(text)) return undefined;
+  const constant = CONSTANTS.get(text);
+  return constant === undefined ? text : constant;
+}
