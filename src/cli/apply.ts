@@ -80,6 +80,8 @@ export const runApply =
         reorder: flags.reorder ?? [],
         orderAnyway: flags.orderAnyway ?? [],
         guards: flags,
+        asks: !agreed,
+        waits: flags.wait ?? true,
         ...refreshOf(flags),
         ...(flags.base !== undefined && { base: flags.base }),
         ...(saved && { ...saved.request, saved }),

@@ -1,4 +1,4 @@
-import { apply } from "../core/engine/index.ts";
+import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { jsonText } from "../report/index.ts";
@@ -18,7 +18,6 @@ export interface ApplySettings {
 }
 
 const WAIT_MS = 300_000;
-const PARALLELISM = 10;
 
 /**
  * Does what a plan says, as `apply` does it: within its limits, every result recorded at once.

@@ -36,6 +36,10 @@ export interface RunOptions extends PlanRequest, RefreshOptions, BaseOptions {
   readonly saved?: SavedPlan;
   /** Nobody looks at the plan before it is applied. */
   readonly unattended?: boolean;
+  /** Somebody is asked whether it is to be applied. */
+  readonly asks?: boolean;
+  /** Queued jobs are waited for. Default: yes. */
+  readonly waits?: boolean;
 }
 
 /** A plan with everything that is needed to apply it. */
@@ -158,7 +162,7 @@ async function makePlan(
   source: ProjectSource,
   clock: Clock,
   log: Log,
-  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, since, ...reads }: Planning,
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, asks, waits, since, ...reads }: Planning,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -209,13 +213,14 @@ async function makePlan(
     reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
     now: clock.now(),
-    requestsPerMinute: providers.requestsPerMinute,
+    applying: { asks, waits },
     limits,
     declared: all,
     moves,
   };
+  const budget = (alias: string) => providers.get(alias).client.budget();
   const lastRead = new LastRead(source, clock, state.lineage, reads);
-  const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests };
+  const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests, budget };
   const { plan: made, observed } = await refreshAndPlan(options)
     .catch((error: unknown) => {
       // Interrupted: every request says that it was cancelled, and none of them why.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { testClock } from "../support/clock.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 import { ENDING_LISTS } from "../support/sandbox.ts";
 
@@ -70,17 +71,17 @@ describe("a thousand services", () => {
   });
 });
 
-describe("orders in an account of a thousand services", () => {
-  const orders = (count: number) => ({
-    project: "agency",
-    services: Object.fromEntries(
-      Array.from({ length: count }, (_, at) => [
-        `new-${at}`,
-        { plan_id: 11, currency: "USD", domain: `new-${at}.example` },
-      ]),
-    ),
-  });
+const orders = (count: number) => ({
+  project: "agency",
+  services: Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [
+      `new-${at}`,
+      { plan_id: 11, currency: "USD", domain: `new-${at}.example` },
+    ]),
+  ),
+});
 
+describe("orders in an account of a thousand services", () => {
   it.each<[string, number, Approval, number, ProjectOptions["pinned"]?]>([
     ["the pages, the plans and the order", 1, "automatic", 12],
     ["the pages, the plans and the orders", 20, "automatic", 31],
@@ -99,6 +100,51 @@ describe("orders in an account of a thousand services", () => {
     const { code, text } = await project.run("apply", ...(approval === "asked" ? [] : ["--auto-approve"]));
     expect(code, text).toBe(0);
     expect(project.sent()).toHaveLength(requests);
+  });
+});
+
+describe("orders at a host whose clock is an hour behind, and whose answers do not say what time it is there", () => {
+  const HOUR = 3_600_000;
+
+  async function behind(declare: object): Promise<Project> {
+    const clock = testClock();
+    const host = { now: () => clock.now() - HOUR };
+    const rendering = { headers: { more: { Date: "unknown" } } };
+    return startProject({ clock, declare, pinned: { key_retention: ["day"] }, sandbox: { clock: host, rendering } });
+  }
+
+  it("are looked at once, all together, since every new service looks old", async () => {
+    const project = await behind(orders(20));
+    await project.apply();
+    // The services, the plans, the orders, and the services once more.
+    expect(project.sent()).toHaveLength(1 + 1 + 20 + 1);
+    await project.expectNoChanges();
+  });
+
+  it("are looked at one by one where each waits for the invoice of the one before", async () => {
+    const project = await behind({ ...orders(3), guards: { max_spend: { USD: 100_000 } } });
+    await project.apply();
+    expect(project.sent()).toHaveLength(1 + 1 + 3 + 3);
+  });
+
+  it("that are answered with a service that is gone by now fail, with what depends on them; the others are made", async () => {
+    const grants = { "dev@acme.example": "view" };
+    const one = { project: "agency", services: { lost: { plan_id: 11, currency: "USD", domain: "lost.example" } } };
+    const project = await behind(one);
+    await project.apply();
+    const [service] = project.control.list("services").filter(({ domain }) => domain === "lost.example");
+    project.control.remove("services", service?.id ?? 0);
+    await project.loseState();
+    const { services } = orders(5);
+    await project.declare({ ...one, services: { ...services, lost: { ...one.services.lost, grants } } });
+    project.sent();
+    const { code, text } = await project.run("apply", "--auto-approve");
+    expect(code, text).toBe(1);
+    expect(text).toContain("The API replayed an earlier order for hosting_service.lost; its service");
+    expect(text).toContain("Skipped hosting_grant.lost");
+    expect(project.changesSent()).toEqual(Array.from({ length: 6 }, () => "POST /services"));
+    expect(await project.recorded("hosting_service.new-4")).toBeDefined();
+    expect((await project.plan()).diagnostics).toContainEqual(expect.objectContaining({ code: "plan.gone" }));
   });
 });
 

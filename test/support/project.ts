@@ -9,8 +9,9 @@ import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import type { Io } from "../../src/cli/terminal.ts";
-import type { Change, Plan, ResourceState, State } from "../../src/core/model/index.ts";
+import type { ApplyResult, Change, Plan, ResourceState, State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
+import { carryOut } from "../../src/project/apply.ts";
 import { type RunOptions, withPlan } from "../../src/project/plan.ts";
 import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
@@ -38,11 +39,13 @@ export interface ProjectOptions {
   readonly declare?: string | object;
   readonly token?: keyof Sandbox["tokens"];
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: one that every sleep moves, also while requests are under way. */
+  readonly clock?: TestClock;
 }
 
 /** Starts a project. Invoices pay themselves and orders are provisioned at once, unless the options say otherwise. */
 export async function startProject(options: ProjectOptions = {}): Promise<Project> {
-  const clock = testClock();
+  const { clock = testClock() } = options;
   let project: Project | undefined;
   const wanted = {
     clock,
@@ -162,6 +165,16 @@ export class Project {
     expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
     expect(await this.stateText()).toBe(stored);
     return plan;
+  }
+
+  /** Plans and applies what it plans. @param asked somebody approves it in between. */
+  async planned(asked = false): Promise<{ readonly plan: Plan; readonly result: ApplyResult }> {
+    const { project } = openedOn(this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
+    const wanted: RunOptions = { command: "apply", mode: "apply", targets: [], reorder: [], asks: asked };
+    return withPlan(project, wanted, async (run) => {
+      if (asked) run.providers.refresh();
+      return { plan: run.plan, result: await carryOut(run, {}, () => undefined) };
+    });
   }
 
   /** The planned change of one address. */

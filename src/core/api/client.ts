@@ -1,6 +1,6 @@
 /** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
 
-import type { JsonObject } from "../model/index.ts";
+import type { JsonObject, RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
 import { buildChain, type ClientOptions, resolveOptions } from "./chain.ts";
@@ -18,6 +18,9 @@ import {
 } from "./exchange.ts";
 import { createListing, type Listing, PageNumbering } from "./listing.ts";
 
+/** From sending to the answer, before there was one, in milliseconds. */
+const USUAL_MS = 200;
+
 /**
  * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
  * says whether the request may have been carried out. Keeps to the rate limit, retries what may be retried, pages lazily.
@@ -32,6 +35,8 @@ export class HostingClient {
   readonly #chain: ChainHandler<ApiAnswer>;
   readonly #numbering = new PageNumbering();
   #requests = 0;
+  /** From sending to the answer, all requests together, in milliseconds. */
+  #underWayMs = 0;
 
   constructor(options: ClientOptions) {
     this.#options = resolveOptions(options);
@@ -39,6 +44,7 @@ export class HostingClient {
       ...this.#options,
       onRequest: (event) => {
         this.#requests += 1;
+        this.#underWayMs += event.ms;
         options.onRequest?.(event);
       },
     });
@@ -52,6 +58,12 @@ export class HostingClient {
   /** Requests a minute that it keeps to: its own budget, or what the host reports if that is less. */
   get requestsPerMinute(): number {
     return this.#options.limiter.limit;
+  }
+
+  /** What may be sent from now on, by what was sent and answered until now, and how long a request takes. */
+  async budget(): Promise<RequestBudget> {
+    const latencyMs = this.#requests === 0 ? USUAL_MS : this.#underWayMs / this.#requests;
+    return { ...(await this.#options.limiter.outlook()), latencyMs };
   }
 
   /** The time at the host, in milliseconds since the epoch, by the `Date` of its answers; before the first, the local time. */

@@ -1,4 +1,5 @@
 /** Where the requests of the last minute are counted. */
+import type { RequestOutlook } from "../model/index.ts";
 import { type Acceptance, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface Ledger {
   refuse(refusal: Refusal): Promise<void>;
   /** The host took a request. */
   accept(acceptance: Acceptance): Promise<void>;
+  /** What may leave from `now` on if nobody else sends, for estimates. Absent: nothing is known. */
+  outlook?(now: number, limit: number): Promise<RequestOutlook>;
   /** Closes what it has open. It is opened again when it is needed. */
   close?(): void;
 }
@@ -33,5 +36,9 @@ export class MemoryLedger implements Ledger {
 
   async accept(acceptance: Acceptance): Promise<void> {
     this.#window.accept(acceptance);
+  }
+
+  async outlook(now: number, limit: number): Promise<RequestOutlook> {
+    return this.#window.outlook(now, limit);
   }
 }

@@ -1,10 +1,10 @@
 /** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
-import { budgetShare, type Clock, type EnvVars, fail } from "../model/index.ts";
+import { budgetShare, type Clock, type EnvVars, fail, type RequestBudget } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, tooLate } from "./errors.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type ChainHandler } from "./exchange.ts";
 import type { Ledger } from "./ledger.ts";
-import { type WaitReason, WINDOW_MS } from "./rolling-window.ts";
+import { RollingWindow, type WaitReason, WINDOW_MS } from "./rolling-window.ts";
 
 /** No host is known that allows more for one token. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
@@ -89,6 +89,13 @@ export class Limiter {
   /** Requests a minute that are kept to. */
   get limit(): number {
     return this.#limit;
+  }
+
+  /** What may be sent from now on, as far as it is known. */
+  async outlook(): Promise<Omit<RequestBudget, "latencyMs">> {
+    const now = this.#clock.now();
+    const outlook = await (this.#ledger.outlook?.(now, this.#limit) ?? new RollingWindow().outlook(now, this.#limit));
+    return { ...outlook, sideBySide: this.#sideBySide() };
   }
 
   /**

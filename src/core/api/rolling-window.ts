@@ -1,5 +1,5 @@
 /** The requests of the last minute, counted, and what the host's refusals say about its limit. */
-import { isObject } from "../model/index.ts";
+import { isObject, type RequestOutlook } from "../model/index.ts";
 
 /** What a ledger answers to a request that wants to leave. */
 export interface Reservation {
@@ -147,12 +147,6 @@ export class RollingWindow {
     return undefined;
   }
 
-  /** Applies an event that was written as this text; what is not understood counts for nothing. */
-  replay(text: string): void {
-    const event = eventIn(text);
-    if (event !== undefined) this.apply(event);
-  }
-
   /**
    * Books one request at `now` if fewer than `limit` are booked, none of these few is another's turn, and the last one is
    * long enough ago. When there are more who want to send than may, each gets an equal part of the minute.
@@ -212,6 +206,23 @@ export class RollingWindow {
     this.#budget = { until, apartMs: (until - now) / Math.max(1, remaining - LEFT_TO_OTHERS) };
     // Once requests are spread, the host may take more each second: only when none is left they wait.
     if (this.#refusedAt === 0 || remaining === 0) this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
+  }
+
+  /** What may leave from `now` on if nobody else sends. Changes nothing. */
+  outlook(now: number, limit: number): RequestOutlook {
+    const then = RollingWindow.parse(JSON.stringify(this));
+    then.#settle(now);
+    const booked = then.#bookings.map(({ until }) => until - now);
+    const [lastSentMs, pausedMs] = [then.#lastSent - now, then.#pausedUntil - now];
+    const minutes = Array.from({ length: SPACED_MS / WINDOW_MS }, (_, at) => then.#refusedAt + (at + 1) * WINDOW_MS);
+    const changes = [now, then.#budget.until, ...(then.#refusedAt > 0 ? minutes : [])].filter((at) => at >= now);
+    const paceAt = (at: number) => {
+      then.#settle(at);
+      const perMinute = then.#allowed(at, limit);
+      return { fromMs: at - now, perMinute, apartMs: then.#apartMs(at, perMinute) };
+    };
+    const paces = changes.sort((a, b) => a - b).map(paceAt);
+    return { booked, windowMs: WINDOW_MS + MARGIN_MS, lastSentMs, pausedMs, paces };
   }
 
   toJSON() {
@@ -377,23 +388,14 @@ export class RollingWindow {
   }
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> {
+/** Empty where the text is no object. */
+export function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
     return {};
   }
-}
-
-function eventIn(text: string): LedgerEvent | undefined {
-  const { event } = objectIn(`{"event":${text}}`);
-  if (!Array.isArray(event)) return undefined;
-  const [what, first, limit, who] = event;
-  const times = what === "reserve" ? [first, limit] : isObject(first) ? [first.now, first.sentAt, first.limit] : [text];
-  if (!times.every(Number.isFinite)) return undefined;
-  if (what === "reserve") return [what, first, limit, String(who)];
-  return what === "refuse" || what === "accept" ? [what, first] : undefined;
 }
 
 function pairsIn(value: unknown): readonly (readonly unknown[])[] {

@@ -4,10 +4,17 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
-import type { Diagnostic } from "../model/index.ts";
+import { type Diagnostic, isObject, type RequestOutlook } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
-import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
+import {
+  type Acceptance,
+  type LedgerEvent,
+  objectIn,
+  type Refusal,
+  type Reservation,
+  RollingWindow,
+} from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
@@ -106,6 +113,17 @@ export class SharedLedger implements Ledger {
     this.#happen();
   }
 
+  /** Without what cannot be read now: another process may be at the file. */
+  async outlook(now: number, limit: number): Promise<RequestOutlook> {
+    let known = this.#alone ?? this.#known?.window;
+    try {
+      if (this.#alone === undefined) known = this.#file.change((statements) => this.#catchUp(statements)).window;
+    } catch {
+      // The next request meets the failure, and reports it.
+    }
+    return (known ?? new RollingWindow()).outlook(now, limit);
+  }
+
   close(): void {
     this.#file.close();
   }
@@ -151,7 +169,7 @@ export class SharedLedger implements Ledger {
         serial: folded,
       };
     for (const { serial, event } of statements.since.all(known.serial)) {
-      known.window.replay(String(event));
+      replay(known.window, String(event));
       known.serial = Number(serial);
     }
     if (known.serial - folded >= Math.max(FOLD_AFTER, known.window.size)) {
@@ -161,6 +179,22 @@ export class SharedLedger implements Ledger {
     this.#known = known;
     return known;
   }
+}
+
+/** Applies an event that was written as this text; what is not understood counts for nothing. */
+export function replay(window: RollingWindow, text: string): void {
+  const event = eventIn(text);
+  if (event !== undefined) window.apply(event);
+}
+
+function eventIn(text: string): LedgerEvent | undefined {
+  const { event } = objectIn(`{"event":${text}}`);
+  if (!Array.isArray(event)) return undefined;
+  const [what, first, limit, who] = event;
+  const times = what === "reserve" ? [first, limit] : isObject(first) ? [first.now, first.sentAt, first.limit] : [text];
+  if (!times.every(Number.isFinite)) return undefined;
+  if (what === "reserve") return [what, first, limit, String(who)];
+  return what === "refuse" || what === "accept" ? [what, first] : undefined;
 }
 
 /** What {@link ledgerFor} needs to know. */

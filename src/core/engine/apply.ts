@@ -1,5 +1,5 @@
 import type { Writer } from "../api/index.ts";
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
   type Applied,
@@ -21,14 +21,13 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
-  effectOf,
   equal,
   HostformError,
   isNoOp,
   type JsonObject,
   located,
   type Plan,
-  type ProgressVerb,
+  progressOf,
   type State,
   unfulfilledIn,
   type ValueObject,
@@ -90,6 +89,8 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
+  /** The same for services that look too old to be new. */
+  readonly #confirmations: JobWatch;
   readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
   readonly #records: Records;
@@ -109,7 +110,9 @@ class Run {
     const { clock, stop, waitMs: timeoutMs, onEvent } = options;
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
-    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle: () => this.#slots.idle() });
+    const idle = () => this.#slots.idle();
+    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting, idle });
+    this.#confirmations = new JobWatch({ clock, stop, timeoutMs: CONFIRM_MS, idle });
     const { plan, limits = {}, desired, readData, env } = options;
     const kinds = kindsOf(desired, options.kinds);
     this.#kinds = kinds;
@@ -293,6 +296,11 @@ class Run {
         drop: (address) => sent.recording(() => this.#records.remove(address)),
         parentKind: this.#kinds.get(kind.nested?.in ?? ""),
         ...secretsOf(kind, this.#declared.get(change.address), this.#options),
+        confirm: async (ofKind, address, id) => {
+          const sought = { address, id, done: ({ phase }: Remote) => phase !== "gone" };
+          const look = () => this.#confirmations.wait(account, ofKind, change.provider, sought);
+          return (await this.#slots.beside(look)) !== undefined;
+        },
         wait: (ofKind, address, id, parent, done) =>
           this.#slots.beside(() => this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent)),
       }),
@@ -318,6 +326,9 @@ class Run {
     return explained.map((diagnostic) => located(diagnostic, resource?.locate(diagnostic.attribute ?? [])));
   }
 }
+
+/** One look decides; whatever delays it longer, each is looked at alone then. */
+const CONFIRM_MS = 60_000;
 
 /** What a request that was stopped before it left ends with. */
 const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
@@ -395,15 +406,4 @@ function waitsFor(address: string, other: string): Diagnostic {
     remedies: ["Run it again when that is done."],
     address,
   };
-}
-
-/** The verb of a change while it runs: Terraform's, where it has one. */
-function progressOf(change: Change): ProgressVerb {
-  const { actions, importing } = change;
-  const effect = effectOf(change);
-  if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
-  if (effect === "unsuspend" || effect === "order") return effect;
-  if (importing !== undefined && actions[0] === "no-op") return "import";
-  if (actions.length === 2 || actions[0] === "create") return "create";
-  return actions[0] === "no-op" ? "update" : actions[0];
 }

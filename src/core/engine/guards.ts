@@ -184,6 +184,12 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
   });
 }
 
+/**
+ * Whether orders go one after the other, since they may spend only so much: an invoice can be above the listed price (§2: subtotal
+ * and total) or in another currency, and the next order is to know of it.
+ */
+export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(maxSpend).length > 0;
+
 const isCurrency = (word: string) => CURRENCIES.some((currency) => currency === word);
 
 /** The limits that an order counts against: that of its currency; all of them while its currency is not known. */

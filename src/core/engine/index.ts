@@ -6,6 +6,7 @@
 export { type ApplyOptions, apply } from "./apply.ts";
 export type { DataReading, ReadData } from "./data.ts";
 export { dependentsOf, narrow } from "./dependencies.ts";
+export { type Applying, PARALLELISM } from "./estimate.ts";
 export type { Secrets, SourceReader } from "./evaluate.ts";
 export { kindsOf, resolveConfig, scopeOf } from "./evaluate.ts";
 export type { Limits } from "./guards.ts";

@@ -18,7 +18,16 @@ import {
   some,
   type ValueObject,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, spendLimits } from "./guards.ts";
+import {
+  type Amounts,
+  amountsOf,
+  type Limits,
+  mayBeIn,
+  type Order,
+  ordersInTurn,
+  ordersOf,
+  spendLimits,
+} from "./guards.ts";
 
 interface OrderGateOptions {
   readonly plan: Plan;
@@ -48,15 +57,12 @@ export class OrderGate {
   constructor({ plan, limits, kinds, providers }: OrderGateOptions) {
     const orders = ordersOf(plan.changes, kinds);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
-    this.#inTurn = Object.keys(limits.maxSpend ?? {}).length > 0;
+    this.#inTurn = ordersInTurn(limits);
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
   }
 
-  /**
-   * Whether a change may begin while those others are under way. With a limit on spending, orders go in turn: an
-   * invoice can be above the listed price (§2: subtotal and total) or in another currency, and the next order is to know of it.
-   */
+  /** Whether a change may begin while those others are under way. */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
     return !this.#inTurn || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
   }

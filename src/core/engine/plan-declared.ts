@@ -27,6 +27,7 @@ import {
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
+import type { AccountCosts, Applying } from "./estimate.ts";
 import { declaredAttributes, kindOf, resolveConfig, scopeOf } from "./evaluate.ts";
 import type { Limits } from "./guards.ts";
 import { type OwnerOf, siblingsOf } from "./identity.ts";
@@ -54,8 +55,9 @@ export interface PlanOptions {
   readonly readRequests: number;
   /** When each listing was last read (ISO 8601), by name. */
   readonly lastRead?: ReadonlyMap<string, string>;
-  /** The smallest request budget among the providers in use. */
-  readonly requestsPerMinute?: number;
+  /** By provider, what requests cost there: for the estimate. */
+  readonly costs?: ReadonlyMap<string, AccountCosts>;
+  readonly applying?: Applying;
   /** What the plan is held against; nothing when absent. */
   readonly limits?: Limits;
   /** The addresses of the whole declaration, when `desired` was narrowed to targets. */

@@ -10,12 +10,12 @@ import {
   type JsonObject,
   located,
   type Plan,
-  type RequestEstimate,
   type State,
   some,
 } from "../model/index.ts";
+import { estimateRequests } from "./estimate.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
-import { checkGuards, ordersOf } from "./guards.ts";
+import { checkGuards } from "./guards.ts";
 import { doubles, ownedTwice, ownerIn, sharedObjects } from "./identity.ts";
 import { forgottenBy, preventDestroyErrors } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
@@ -110,7 +110,7 @@ export function plan(options: PlanOptions): Plan {
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
     diagnostics: found,
     cost: costOf(sorted),
-    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
+    requests: estimateRequests(sorted, { ...options, ...options.applying, kinds }),
   };
 }
 
@@ -160,12 +160,6 @@ function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   return planOutputs(declared, recorded.outputs ?? new Map(), scope, outputsWithin(desired, options.declared));
 }
 
-/** What is read once more before anything is ordered: for each provider the list of plans, for its prices, and the services. */
-function rereads(changes: readonly Change[], kinds: Kinds): number {
-  const keyed = ordersOf(changes, kinds).filter(({ type }) => kinds.get(type)?.creation === "keyed");
-  return new Set(keyed.map(({ provider }) => provider)).size * 2;
-}
-
 /** Differences between what was recorded and what is, whether or not anybody declared them. */
 function driftOf(state: State, observations: ReadonlyMap<string, Observation>): Drift[] {
   const drift: Drift[] = [];
@@ -181,9 +175,6 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
   }
   return drift;
 }
-
-/** §8: requests a minute per token. */
-const PER_MINUTE = 60;
 
 /** The money of a plan, a line per currency, in the order in which currencies first appear. */
 export function costOf(changes: readonly Change[]): CostLine[] {
@@ -201,29 +192,4 @@ export function costOf(changes: readonly Change[]): CostLine[] {
     });
   }
   return [...lines.values()];
-}
-
-/**
- * What applying takes. Polls: about eight listings while queued jobs run, whatever their number. The time is the floor
- * that the budget sets: the first 60 requests cost latency only, each further 60 a minute.
- * @param lists how many listings are read once more before anything is sent.
- */
-export function estimateRequests(
-  changes: readonly Change[],
-  readRequests: number,
-  perMinute = PER_MINUTE,
-  lists = 0,
-): RequestEstimate {
-  const writes = changes.reduce((sum, change) => sum + change.requests, 0);
-  const queued = changes.some(
-    ({ before, after, removal }) =>
-      removal === "suspend" || (before !== null && before.suspended !== after?.suspended && after !== null),
-  );
-  const apply = writes + lists + (queued ? 8 : 0);
-  const waits = apply === 0 ? 0 : Math.max(0, Math.ceil((readRequests + apply) / perMinute) - 1);
-  return {
-    read: readRequests,
-    apply,
-    seconds: Math.round(waits * 60 + Math.min(apply, perMinute) * 0.2 + (queued ? 5 : 0)),
-  };
 }

@@ -1,9 +1,18 @@
 // How much of the account a plan reads: everything, or what its changes touch, within a budget of requests.
 import { walk } from "../model/graph.ts";
-import { type Change, type Desired, isError, isNoOp, type Plan, type RefreshMode } from "../model/index.ts";
+import {
+  type Change,
+  type Desired,
+  isError,
+  isNoOp,
+  type Plan,
+  type RefreshMode,
+  type RequestBudget,
+} from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
-import { type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
+import type { AccountCosts } from "./estimate.ts";
+import { type Accounts, type ListingName, type Observed, type ObserveOptions, observe } from "./observe.ts";
 import { plan } from "./plan.ts";
 import type { PlanOptions } from "./plan-declared.ts";
 
@@ -20,10 +29,12 @@ export interface Refresh {
 
 interface RefreshOptions {
   readonly observing: Omit<ObserveOptions, "isRead" | "earlier">;
-  readonly planning: Omit<PlanOptions, "observed" | "readRequests" | "lastRead">;
+  readonly planning: Omit<PlanOptions, "observed" | "readRequests" | "lastRead" | "costs">;
   readonly refresh: Refresh;
   /** Requests made so far. */
   requests(): number;
+  /** What may be sent from now on, by provider. Absent: nothing is known. */
+  budget?(provider: string): Promise<RequestBudget>;
 }
 
 /**
@@ -37,7 +48,7 @@ interface RefreshOptions {
  * @throws HostformError as {@link observe} does.
  */
 export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: Plan; observed: Observed }> {
-  const { observing, planning, refresh, requests } = options;
+  const { observing, planning, refresh, requests, budget: budgetOf } = options;
   const { mode, budget, lastRead } = refresh;
   const chosen = new Set<string>();
   const isRead = ({ name, parent }: ListingName) =>
@@ -46,7 +57,9 @@ export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: P
   let observed: Observed | undefined;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
-    const made = plan({ ...planning, observed, readRequests: requests(), lastRead });
+    // Where nothing was sent, nothing is known of a token that is worth opening its ledger.
+    const costs = requests() === 0 ? new Map() : await costsOf(observed, observing.accounts, budgetOf);
+    const made = plan({ ...planning, observed, readRequests: requests(), lastRead, costs });
     let more = touched(made, observed, planning.desired, mode);
     if (more.length === 0 && spare > 0) {
       more = leastRecent(observed, refresh).slice(0, Math.max(0, spare - single(observed)));
@@ -55,6 +68,18 @@ export async function refreshAndPlan(options: RefreshOptions): Promise<{ plan: P
     if (more.length === 0) return { plan: made, observed };
     for (const name of more) chosen.add(name);
   }
+}
+
+async function costsOf(
+  { now = new Map() }: Observed,
+  accounts: Accounts,
+  budget: RefreshOptions["budget"],
+): Promise<ReadonlyMap<string, AccountCosts>> {
+  if (budget === undefined) return new Map();
+  const costs = [...now.keys()].map(async (provider) => {
+    return [provider, { ...accounts(provider).listCosts(), budget: await budget(provider) }] as const;
+  });
+  return new Map(await Promise.all(costs));
 }
 
 /** The listings not read yet of what a plan changes, and of all that this refers to. */

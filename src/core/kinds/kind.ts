@@ -68,6 +68,8 @@ export interface Created {
   readonly phase?: Phase;
   /** The answer was that of an earlier order: the object is adopted, and not changed. */
   readonly replayed?: boolean;
+  /** The object looks too old to be new: the answer may be that of an order from long ago, whose object is gone. */
+  readonly mayBeGone?: true;
   /** The answer is a success, but shows no more of an object than perhaps an id, which may be that of a job. */
   readonly unclear?: true;
   /** An error, of a missing one-time secret for example, ends the change as not completed. */

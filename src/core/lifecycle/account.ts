@@ -17,6 +17,22 @@ interface Recheck {
   readonly both: Listing;
 }
 
+/** What it takes to read an account again, in requests. */
+export interface ListCosts {
+  /** Of each collection that was listed, by {@link listName}. */
+  readonly lists: ReadonlyMap<string, number>;
+  /** Of these, the ones that are as good as read again before an order. */
+  readonly fresh: ReadonlySet<string>;
+  readonly plans: number;
+  readonly arePlansFresh: boolean;
+}
+
+/** How many requests it takes to read so many objects again: each by GET, or the pages of the collection. */
+export const readAgainCost = (kind: Kind, count: number, pages = 1): number =>
+  kind.get === undefined ? pages : Math.min(count, pages);
+
+const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PAGE_ROWS));
+
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
  * time, and kept until something changes it. Holds a {@link Reader} only, so nothing can be changed through it.
@@ -35,8 +51,9 @@ export class Account {
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
-  /** When they were read, at the host. */
+  /** When they were read, at the host, and how many pages there were. */
   #plansAt: number | undefined;
+  #planPages = 1;
   #invoices: Promise<InvoiceRecord[]> | undefined;
   /** How creates of this token are made in turns with other processes of this machine; absent: they are not. */
   readonly turns: CreateTurns | undefined;
@@ -68,7 +85,7 @@ export class Account {
 
   /** The collection as it was listed already; undefined when it was never asked for. Sends no request. */
   listed(kind: Kind): Listing | undefined {
-    return this.#collections.get(keyOf(kind, undefined));
+    return this.#collections.get(listName(kind, undefined));
   }
 
   /**
@@ -125,14 +142,14 @@ export class Account {
 
   /** One listing for all who ask. One that failed is not kept: the next reader tries again. */
   #shared(listings: Map<string, Listing>, kind: Kind, parent: string | undefined): Listing {
-    const key = keyOf(kind, parent);
+    const key = listName(kind, parent);
     const known = listings.get(key);
     if (known !== undefined) return known;
     const onWhole = () => void this.#whole.set(listing, this.hostNow());
     const listing = collect(kind, { ...this.#context, onWhole }, parent);
     listings.set(key, listing);
     listing.then(
-      ({ size }) => this.#pages.set(key, Math.max(1, Math.ceil(size / PAGE_ROWS))),
+      ({ size }) => this.#pages.set(key, pagesOf(size)),
       () => undefined,
     );
     listing.catch(() => listings.get(key) === listing && listings.delete(key));
@@ -149,10 +166,20 @@ export class Account {
     this.#rechecked.clear();
   }
 
-  /** How many requests it takes to read so many objects again: each by GET, or the pages of the collection. */
+  /** {@link readAgainCost} in this account. */
   costOf(kind: Kind, count: number, parent?: string): number {
-    const pages = this.#pages.get(keyOf(kind, parent)) ?? 1;
-    return kind.get === undefined ? pages : Math.min(count, pages);
+    return readAgainCost(kind, count, this.#pages.get(listName(kind, parent)));
+  }
+
+  /** What the lists cost that were read, for estimates. */
+  listCosts(): ListCosts {
+    const fresh = [...this.#collections].filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
+    return {
+      lists: new Map(this.#pages),
+      fresh: new Set(fresh.map(([key]) => key)),
+      plans: this.#planPages,
+      arePlansFresh: this.#isRecent(this.#plansAt),
+    };
   }
 
   /**
@@ -165,7 +192,7 @@ export class Account {
     parent?: string,
   ): Promise<ReadonlyMap<string, Remote | undefined>> {
     this.forget(kind, parent);
-    if (kind.get !== undefined && (ids.length === 1 || ids.length <= (this.#pages.get(keyOf(kind, parent)) ?? 1)))
+    if (kind.get !== undefined && (ids.length === 1 || ids.length <= (this.#pages.get(listName(kind, parent)) ?? 1)))
       return new Map(await Promise.all(ids.map(async (id) => [id, await this.get(kind, id)] as const)));
     const missing = new Set(ids);
     return collect(kind, this.#context, parent, ({ id }) => missing.delete(id) && missing.size === 0);
@@ -177,8 +204,10 @@ export class Account {
     const plans = this.#context.client.plans.list(this.#context).all();
     this.#plans = plans;
     plans.then(
-      () => {
-        if (this.#plans === plans) this.#plansAt = this.hostNow();
+      ({ length }) => {
+        if (this.#plans !== plans) return;
+        this.#plansAt = this.hostNow();
+        this.#planPages = pagesOf(length);
       },
       // What a token may not read it will not read later in the run; any other failure may pass.
       (error: unknown) => {
@@ -204,7 +233,7 @@ export class Account {
    * ago, with nobody waited for since, and certainly whole, is as good as a second reading.
    */
   recheck(kind: Kind): Listing {
-    const key = keyOf(kind, undefined);
+    const key = listName(kind, undefined);
     const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
     const known = this.#rechecked.get(kind.type);
     if (known !== undefined && known.earlier === earlier) return known.both;
@@ -287,7 +316,7 @@ export class Account {
    * before may be from a time when it was not listed yet.
    */
   outdateFor(at: number, kind: Kind, parent?: string): void {
-    const key = keyOf(kind, parent);
+    const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;
     this.#outdatedFor.set(key, at);
     this.outdate(kind, parent);
@@ -295,7 +324,7 @@ export class Account {
 
   /** Must be called when a collection was changed. */
   forget(kind: Kind, parent?: string): void {
-    const key = keyOf(kind, parent);
+    const key = listName(kind, parent);
     this.#collections.delete(key);
     this.#confirmed.delete(key);
     this.#invoices = undefined;
@@ -314,7 +343,8 @@ function saysNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }
 
-const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent}`;
+/** Names a collection of an account. */
+export const listName = ({ type }: Pick<Kind, "type">, parent: string | undefined) => `${type} ${parent}`;
 
 /** @param isLast whether nothing more is wanted after this one. */
 async function collect(

@@ -24,6 +24,7 @@ import {
 } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
+import { confirmMade } from "./create-keyed.ts";
 import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./pending-create.ts";
 import { ownForm } from "./refusals.ts";
@@ -182,6 +183,11 @@ class Work {
   /** @param undo puts the state back to what it was before a create that was refused. */
   async #send(undo: CreateContext["unmark"]): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
+    const before = this.#mark;
+    const markGone: CreateContext["markGone"] = async (id, generation) => {
+      this.#attributes = { ...planned, id };
+      await this.#save({ ...before, generation });
+    };
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
       markPending: async (pending, answered) => {
@@ -191,10 +197,7 @@ class Work {
         await this.#save({ ...this.#mark, pending });
       },
       unmark: undo,
-      markGone: async (id, generation) => {
-        this.#attributes = { ...planned, id };
-        await this.#save({ ...this.#mark, generation });
-      },
+      markGone,
       discard: async (lost, pending) => {
         this.#attributes = planned;
         await this.#delete(lost, { ...this.#mark, pending });
@@ -208,6 +211,7 @@ class Work {
     this.#noteForms(shown);
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
+    await confirmMade(this.#kind, this.#change, made, { ...this.#context, markGone });
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
     await this.#writeSecret();
     return made;

@@ -61,6 +61,11 @@ export interface ApplyContext {
   /** The kind of what the object belongs to (of a grant, the service): what is not live yet is waited for. */
   readonly parentKind?: Kind | undefined;
   /**
+   * Looks whether an object exists, at the end of what can be sent now, once for all that ask. Absent: there are no others.
+   * @returns false when that is not certain.
+   */
+  confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
+  /**
    * Waits until the object shows that a queued job is done, or shows a status that is not understood (phase `unknown`).
    * @returns undefined when that was not waited for, or in vain.
    */

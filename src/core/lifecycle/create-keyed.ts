@@ -1,7 +1,9 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ApiError, type Change, type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
+import type { ApplyContext } from "./context.ts";
 import {
   type CreateContext,
   findAccepted,
@@ -96,22 +98,13 @@ export async function createKeyed(
       },
     );
   }
-  if (earlier?.phase === "gone" || (earlier === undefined && (await isReplayOfGone(kind, made, context)))) {
+  if (earlier?.phase === "gone") {
     await context.markGone(String(made.id), generation);
-    fail(
-      "apply.replayed",
-      `The API replayed an earlier order for ${change.address}; its ${kind.noun} ${made.id} no longer exists`,
-      {
-        detail:
-          "The API still remembers the Idempotency-Key of that order and repeated its answer. No order was placed.",
-        remedies: [{ do: "reorder", replayed: true }],
-        address: change.address,
-      },
-    );
+    replayedGone(kind, change, made);
   }
   if (earlier === undefined) {
     if (made.id !== null) account.noteNew(made.id);
-    return made;
+    return looksOld(made, account) ? { ...made, mayBeGone: true } : made;
   }
   await refuseOther(kind, change, planned, earlier, context);
   if (pending === undefined && context.adoptsOrders === false) {
@@ -224,20 +217,44 @@ function refuseTwin(
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles)]);
 }
 
-/**
- * Whether an answer repeats that of an order from long ago, whose object has left the list since. A clock that is wrong
- * makes new objects look old: only one that does not exist is gone.
- */
-async function isReplayOfGone(kind: Kind, made: Created, { account }: CreateContext): Promise<boolean> {
+/** Whether an answer may repeat that of an order from long ago, whose object has left the list since. */
+function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
-  if (made.id === null || (last !== undefined && last > account.hostNow() - SKEW_MS)) return false;
+  return made.id !== null && !(last !== undefined && last > account.hostNow() - SKEW_MS);
+}
+
+/**
+ * Sees whether an object exists that looks old ({@link Created.mayBeGone}), once it is recorded. A host's clock that is wrong, or
+ * a date in its local time, makes all new objects look old: the orders of a run look together (`confirm`), and only what does
+ * not exist is gone.
+ * @throws HostformError `apply.replayed`: nothing was ordered, and the key is used up.
+ */
+export async function confirmMade(
+  kind: Kind,
+  change: Change,
+  { id, mayBeGone }: Created,
+  { account, confirm, markGone }: Pick<ApplyContext, "account" | "confirm"> & Pick<CreateContext, "markGone">,
+): Promise<void> {
+  if (id === null || !mayBeGone || (await confirm?.(kind, change.address, id).catch(() => false))) return;
+  let live: Remote | undefined;
   try {
-    const live = await account.get(kind, made.id);
-    return live === undefined || live.phase === "gone";
+    live = await account.get(kind, id);
   } catch {
     // An order that was answered is recorded, whatever a further look meets.
-    return false;
+    return;
   }
+  if (live !== undefined && live.phase !== "gone") return;
+  account.noteFound(id);
+  await markGone(id, change.private.generation ?? 1);
+  replayedGone(kind, change, { id });
+}
+
+function replayedGone(kind: Kind, { address }: Change, { id }: Pick<Created, "id">): never {
+  fail("apply.replayed", `The API replayed an earlier order for ${address}; its ${kind.noun} ${id} no longer exists`, {
+    detail: "The API still remembers the Idempotency-Key of that order and repeated its answer. No order was placed.",
+    remedies: [{ do: "reorder", replayed: true }],
+    address,
+  });
 }
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */

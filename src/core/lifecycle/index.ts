@@ -8,7 +8,7 @@ export * from "./apply.ts";
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, refuseStopped, type SecretOutputs } from "./context.ts";
 export { idempotencyKey, orderNameErrors } from "./creating.ts";
-export { JobWatch } from "./job-watch.ts";
+export { JobWatch, nextPause } from "./job-watch.ts";
 export * from "./ownership.ts";
 export * from "./pending-create.ts";
 export { planResource } from "./plan.ts";

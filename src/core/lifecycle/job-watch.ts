@@ -45,6 +45,16 @@ const LONGEST_PAUSE_MS = 10_000;
 const [LEAST_PAUSE_EACH_MS, LONGEST_PAUSE_EACH_MS] = [500, 1_000];
 
 /**
+ * The pause before the next look at queued jobs, in milliseconds: longer each time, and the longer the more requests a look takes.
+ * @param last the one before; undefined: there was none.
+ */
+export function nextPause(last: number | undefined, cost: number): number {
+  const grown = last === undefined ? FIRST_PAUSE_MS : last * 1.5;
+  const most = Math.max(LONGEST_PAUSE_MS, cost * LONGEST_PAUSE_EACH_MS);
+  return Math.min(Math.max(grown, (cost - 1) * LEAST_PAUSE_EACH_MS), most);
+}
+
+/**
  * Waits for queued jobs (§3: suspend and unsuspend are not applied synchronously). All jobs of one collection share one
  * listing per poll, which is read until all were seen, and the pauses grow: a hundred suspensions cost no more polls than one.
  */
@@ -88,12 +98,11 @@ export class JobWatch {
     const { clock, stop, onWaiting, idle } = this.#options;
     const since = clock.now();
     queue.running = true;
-    for (let pause = FIRST_PAUSE_MS; queue.waiters.size > 0; pause *= 1.5) {
+    for (let pause: number | undefined; queue.waiters.size > 0; ) {
       await idle?.();
       for (const waiter of queue.waiters) waiter.deadline ??= clock.now() + waiter.timeoutMs;
       const cost = queue.account.costOf(queue.kind, queue.waiters.size, queue.parent);
-      const most = Math.max(LONGEST_PAUSE_MS, cost * LONGEST_PAUSE_EACH_MS);
-      pause = Math.min(Math.max(pause, (cost - 1) * LEAST_PAUSE_EACH_MS), most);
+      pause = nextPause(pause, cost);
       if (!stop.aborted) await clock.sleep(pause, stop).catch(() => undefined);
       if (stop.aborted || queue.waiters.size === 0) break;
       onWaiting?.(

@@ -1,5 +1,13 @@
 // What a plan means for people: what is bought, which sites go offline, who gets in. All reports draw from this.
-import { type Change, type ChangeReason, isNoOp, isReplacement, type Plan, type Quote } from "./plan.ts";
+import {
+  type Change,
+  type ChangeReason,
+  isNoOp,
+  isReplacement,
+  type Plan,
+  type ProgressVerb,
+  type Quote,
+} from "./plan.ts";
 import type { Json } from "./value.ts";
 
 /**
@@ -319,3 +327,14 @@ const adopted = (name: string): Said => ({
 });
 
 const recorded = (sentence: string): Said => ({ kind: "recorded", sentence, undo: "Nothing in the account changes." });
+
+/** The verb of a change while it runs: Terraform's, where it has one. */
+export function progressOf(change: Change): ProgressVerb {
+  const { actions, importing } = change;
+  const effect = effectOf(change);
+  if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
+  if (effect === "unsuspend" || effect === "order") return effect;
+  if (importing !== undefined && actions[0] === "no-op") return "import";
+  if (actions.length === 2 || actions[0] === "create") return "create";
+  return actions[0] === "no-op" ? "update" : actions[0];
+}

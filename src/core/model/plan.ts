@@ -25,6 +25,35 @@ export interface RequestEstimate {
   readonly seconds: number;
 }
 
+/** What a token may send from now on if nobody else sends. Times are in milliseconds from now. */
+export interface RequestOutlook {
+  /** When each request that counts now counts no longer, ascending. */
+  readonly booked: readonly number[];
+  /** How long a request counts. */
+  readonly windowMs: number;
+  /** When the last one left: 0 or less. */
+  readonly lastSentMs: number;
+  /** Nothing leaves before: a host that refused a request asked for a pause. 0 or less: none did. */
+  readonly pausedMs: number;
+  /** Ascending, the first from 0: what refusals taught of the limit changes with time. */
+  readonly paces: readonly Pace[];
+}
+
+/** The same, with how its client sends. */
+export interface RequestBudget extends RequestOutlook {
+  /** How many requests are under way at once. */
+  readonly sideBySide: number;
+  /** From sending a request to its answer. */
+  readonly latencyMs: number;
+}
+
+/** From a moment on, how many requests a minute leave at most, and how far apart, in milliseconds. */
+export interface Pace {
+  readonly fromMs: number;
+  readonly perMinute: number;
+  readonly apartMs: number;
+}
+
 /** The difference between what is declared and what is: the one product of planning, a plain JSON value. */
 export interface Plan {
   readonly project: string;

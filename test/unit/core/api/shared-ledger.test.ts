@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ledgerFor, MemoryLedger } from "../../../../src/core/api/index.ts";
 import { RollingWindow } from "../../../../src/core/api/rolling-window.ts";
-import { SharedLedger } from "../../../../src/core/api/shared-ledger.ts";
+import { replay, SharedLedger } from "../../../../src/core/api/shared-ledger.ts";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -66,6 +66,18 @@ describe("several processes", () => {
     expect(await ledgerOn(file).reserve(START, 60)).toMatchObject({ waitMs: FULL_WINDOW_MS, left: 0 });
   });
 
+  it("see what the others have booked; while one holds the file, what was known before", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const other = ledgerOn(file);
+    for (let at = 0; at < 40; at++) await other.reserve(START, 60);
+    const ledger = ledgerOn(file);
+    const seen = async (now: number) => (await ledger.outlook(now, 60)).booked;
+    expect(await seen(START + 1000)).toEqual(Array.from({ length: 40 }, () => FULL_WINDOW_MS - 1000));
+    const holder = start(file, "hold");
+    expect(await holder.next()).toBe("holding");
+    expect(await seen(START + 2000)).toEqual(Array.from({ length: 40 }, () => FULL_WINDOW_MS - 2000));
+  });
+
   it("ask again while one holds the file, and go on when it is killed", async () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const warnings: unknown[] = [];
@@ -113,7 +125,7 @@ function recordIn(file: string): { seen: number; bookings: number } {
   try {
     const window = RollingWindow.parse(String(database.prepare("SELECT record FROM requests").get()?.record));
     for (const { event } of database.prepare("SELECT event FROM events ORDER BY serial").all())
-      window.replay(String(event));
+      replay(window, String(event));
     return { seen: window.toJSON().seen, bookings: window.size };
   } finally {
     database.close();

@@ -45,6 +45,8 @@ interface Case {
   readonly answers?: Readonly<Record<string, (nth: number) => unknown>>;
   /** What the service shows when its job is waited for; undefined: nothing within the time. */
   readonly shows?: { readonly status: string; readonly phase: Phase };
+  /** Whether a service that looks too old to be new is seen when it is looked for. */
+  readonly confirms?: boolean;
   /** What the trial of a secret's place warns of. */
   readonly tried?: readonly Diagnostic[];
   /** The run is stopped when so many requests were sent. */
@@ -99,6 +101,10 @@ async function trace(one: Case) {
       const isMade = saved.pending ?? saved.generation;
       if (isMade) shown.push(...Object.keys(config).flatMap((name) => (name in attributes ? [] : [`lacks ${name}`])));
       lines.push(`save ${[id ?? "-", ...shown].join(" ")}${markText(saved)}`);
+    },
+    confirm: async (_, looked, id) => {
+      lines.push(`look for ${looked} ${id}`);
+      return one.confirms === true;
     },
     drop: async (dropped) => void lines.push(`drop ${dropped}`),
     wait: async (_kind, waited, id, parent, done) => {
@@ -668,6 +674,10 @@ describe("an order", () => {
       },
       invoice: bill,
     });
+  const dateless = (status: string) => {
+    const { service: shown, ...answer } = made(status)();
+    return { ...answer, service: { ...shown, created_at: null } };
+  };
   const order = { type: "hosting_service", actions: ["create"] as const, config: ORDER };
   /** With what is recorded of `suspended` from the beginning. */
   const sentWith = (suspended: string) => [`save -${suspended} [pending createService]`, SENT[1] ?? ""];
@@ -800,6 +810,42 @@ describe("an order", () => {
         "save - [pending createService, waiting]",
         SENT[1] ?? "",
         "save 1001 [generation 1, waiting]",
+        "failed: apply.replayed",
+      ],
+    ],
+    [
+      "that looks too old to be new is recorded at once, looked for, and changed only then",
+      {
+        ...order,
+        config: { ...ORDER, suspended: true },
+        answers: { createService: () => dateless("active") },
+        confirms: true,
+      },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=active suspended=false",
+        "look for hosting_service.a 1001",
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        "suspendService 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "wait hosting_service.a 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "awaiting job",
+        "is 1001",
+      ],
+    ],
+    [
+      "that looks too old to be new and does not exist records that its key is used up, and nothing is done to it",
+      {
+        ...order,
+        config: { ...ORDER, suspended: true },
+        answers: { createService: () => dateless("active") },
+      },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=active suspended=false",
+        "look for hosting_service.a 1001",
+        "save 1001 suspended=true [generation 1]",
         "failed: apply.replayed",
       ],
     ],

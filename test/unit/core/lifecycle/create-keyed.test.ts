@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
-import { createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
+import type { ApplyContext } from "../../../../src/core/lifecycle/context.ts";
+import { confirmMade, createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
 import { type CreateContext, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import {
@@ -26,7 +27,7 @@ interface Situation {
   /** What the list does not show, and a GET does. */
   readonly hidden?: readonly Remote[];
   readonly change?: Partial<Change>;
-  readonly context?: Partial<CreateContext>;
+  readonly context?: Partial<CreateContext> & Pick<ApplyContext, "confirm">;
   readonly planned?: JsonObject;
   /** The service of the answer; default: a new one. */
   readonly answer?: JsonObject;
@@ -82,10 +83,15 @@ async function order({
     unmark: async (next?: number) => void happened.push(next === undefined ? "unmarked" : `unmarked, next ${next}`),
     markGone: async (id: string, generation: number) => void happened.push(`gone ${id} ${generation}`),
     ...more,
-  } as unknown as CreateContext;
+  } as unknown as CreateContext & Pick<ApplyContext, "confirm">;
   const one = { address: "hosting_service.a", private: {}, actions: ["create"], ...change } as Change;
   let summary: string | undefined;
-  const ended = await createKeyed(withHidden as typeof kind, one, planned, context).then(
+  const create = async () => {
+    const { mayBeGone, ...made } = await createKeyed(withHidden as typeof kind, one, planned, context);
+    await confirmMade(withHidden as typeof kind, one, { ...made, ...(mayBeGone && { mayBeGone }) }, context);
+    return made;
+  };
+  const ended = await create().then(
     (made) => made,
     (error: unknown) => {
       if (!(error instanceof HostformError)) throw error;
@@ -136,6 +142,20 @@ describe("the answer to an order", () => {
     const { asked, ended } = await order({ answer: { created_at: at(-299_999) } });
     expect(asked.filter((look) => look.startsWith("get"))).toEqual([]);
     expect(ended).toMatchObject({ id: "1001" });
+  });
+
+  it.each<[string, ApplyContext["confirm"], string[]]>([
+    ["exists", async () => true, []],
+    ["is not seen", async () => false, ["get 1001"]],
+    ["cannot be looked for", async () => Promise.reject(failure("answered", 500)), ["get 1001"]],
+  ])("that claims to be old is looked for with those of other orders: its service %s", async (_, confirm, looks) => {
+    const { asked, ended, happened } = await order({
+      answer: { created_at: at(-300_000) },
+      context: { confirm },
+    });
+    expect(asked.filter((look) => look.startsWith("get"))).toEqual(looks);
+    if (looks.length === 0) expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" } });
+    else expect(happened).toEqual([...SENT, "gone 1001 1"]);
   });
 
   it("about a service that another address has is no order", async () => {

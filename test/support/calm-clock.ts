@@ -1,0 +1,101 @@
+/**
+ * A clock for tests that measure how long something takes: time moves on only while nothing happens. It jumps to the end of
+ * the next sleep when no request is under way but those that the sandbox keeps waiting, and no file is being written, so
+ * that the same run always takes the same time.
+ */
+import diagnostics from "node:diagnostics_channel";
+import { START, type TestClock } from "./clock.ts";
+
+interface Sleeper {
+  readonly until: number;
+  end(): void;
+}
+
+/** A clock, the `sleep` of its sandbox, and what ends both. */
+export interface CalmClock extends TestClock {
+  /** For the sandbox: the answer is delayed, and the request is as good as on its way. */
+  delay(ms: number): Promise<void>;
+  /** To be called at the end of the test. */
+  close(): void;
+}
+
+/** So many turns of the event loop follow on an answer before what comes of it is under way. */
+const TURNS = 4;
+
+export function calmClock(start = START): CalmClock {
+  let now = start;
+  let slept = 0;
+  let underWay = 0;
+  let delayed = 0;
+  let isRunning = false;
+  const sleepers = new Set<Sleeper>();
+  const sent = () => {
+    underWay += 1;
+  };
+  const over = () => {
+    underWay -= 1;
+  };
+  const channels = [
+    ["undici:request:create", sent],
+    ["undici:request:trailers", over],
+    ["undici:request:error", over],
+  ] as const;
+  for (const [name, listener] of channels) diagnostics.subscribe(name, listener);
+  const isCalm = () =>
+    underWay === delayed && !process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
+
+  const run = async () => {
+    isRunning = true;
+    while (sleepers.size > 0) {
+      for (let turns = 0; turns < TURNS; turns++) {
+        await new Promise<void>((resolve) => void setImmediate(resolve));
+        if (!isCalm()) turns = -1;
+      }
+      const [next] = [...sleepers].sort((a, b) => a.until - b.until);
+      if (next === undefined) break;
+      slept += Math.max(0, next.until - now);
+      now = Math.max(now, next.until);
+      next.end();
+    }
+    isRunning = false;
+  };
+
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const stop = () => {
+        sleepers.delete(sleeper);
+        reject(signal?.reason);
+      };
+      const sleeper: Sleeper = {
+        until: Math.ceil(now + ms),
+        end() {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", stop);
+          resolve();
+        },
+      };
+      signal?.addEventListener("abort", stop, { once: true });
+      sleepers.add(sleeper);
+      if (!isRunning) void run();
+    });
+
+  return {
+    now: () => now,
+    advance(ms) {
+      now += ms;
+    },
+    get slept() {
+      return slept;
+    },
+    sleep,
+    async delay(ms) {
+      delayed += 1;
+      await sleep(ms);
+      delayed -= 1;
+    },
+    close() {
+      for (const [name, listener] of channels) diagnostics.unsubscribe(name, listener);
+    },
+  };
+}
