@@ -152,13 +152,8 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
     maxPages: MOST_PAGES,
     pageSize: 100,
     fetchPage: async (page) => {
-      const sight = await asker.one({
-        endpoint: "listWebhooks",
-        query: [
-          ["page", String(page)],
-          ["per_page", "100"],
-        ],
-      });
+      const query = Object.entries({ page: String(page), per_page: "100" });
+      const sight = await asker.one({ endpoint: "listWebhooks", query });
       if (sight.problem !== undefined) throw sight.problem;
       return sight.answer?.json;
     },
