@@ -22,7 +22,7 @@ import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import type { Session } from "../record/session.ts";
 import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
-import { notFound, Refusal, requireKnown } from "../refusal.ts";
+import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
 import { webhookSecret } from "../routes/accounts.ts";
 import { completeMigration, setCredentials, submitMigration } from "../routes/migration-requests.ts";
 import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
@@ -115,7 +115,7 @@ export function controlOf(world: World) {
     offerTransfer: (id: number, { to }: { to: string | number }): Transfer =>
       on("services", id, (service) => {
         // Elsewhere no account means the agency; an offer names its account.
-        if (to === undefined) throw new Refusal(422, "Name the account to offer the service to: {to}.");
+        if (to === undefined) throw unprocessable("Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
     acceptTransfer: (id: number): Transfer => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),

@@ -3,12 +3,11 @@ import { type Context, Hono } from "hono";
 import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
 import type { FaultRequest } from "../faults.ts";
-import { requireOwnHost } from "../http/host.ts";
-import { objectOf, readBody, readText } from "../http/request-body.ts";
+import { objectOf, readBody, readText, requireOwnHost } from "../http/request.ts";
 import { wait } from "../options.ts";
 import { sessionTest } from "../record/session-test.ts";
 import type { RequestExpectation } from "../record/verify.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unprocessable } from "../refusal.ts";
 import type { ServiceSeed } from "../seed.ts";
 import type { Credentials } from "../store/records.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
@@ -111,7 +110,7 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
       c.json(control.setMigrationCredentials(idOf(c), (await bodyOf(c)) as unknown as Credentials)),
     trigger: async (c) => {
       const { event = "", ...subject } = await bodyOf(c);
-      if (typeof event !== "string") throw new Refusal(422, "The event is a text such as invoice.paid.");
+      if (typeof event !== "string") throw unprocessable("The event is a text such as invoice.paid.");
       return c.json(control.trigger(event, subject as EventSubject), 201);
     },
     replayDelivery: (c) => c.json(control.replayDelivery(idOf(c)), 201),
@@ -134,7 +133,7 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
       if (format === "test") {
         return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
       }
-      throw new Refusal(422, `A session comes in the formats json and test, not "${format}".`);
+      throw unprocessable(`A session comes in the formats json and test, not "${format}".`);
     },
     list: (c) => c.json(control.list(collectionOf(c))),
     get: (c) => c.json(control.get(collectionOf(c), idOf(c))),

@@ -1,7 +1,7 @@
 /** The control of time: the clock's reading, how to move it, and what falls due next. */
 import { addMonths, DAY_MS, type SandboxClock } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import type { World } from "../world.ts";
 
 /** A span of time; the parts add up. Months are those of the calendar: from 31 January, one is 28 or 29 days. */
@@ -47,16 +47,16 @@ function milliseconds(span: Span, now: number): number {
   let total = 0;
   for (const [unit, amount] of Object.entries(span)) {
     if (unit !== "months" && !Object.hasOwn(UNITS, unit)) {
-      throw new Refusal(422, `The clock has no unit "${unit}": it moves forward by {${NAMES}}.`);
+      throw unprocessable(`The clock has no unit "${unit}": it moves forward by {${NAMES}}.`);
     }
     const sound = typeof amount === "number" && amount >= 0 && Number.isFinite(amount);
     if (!sound || (unit === "months" && !Number.isInteger(amount))) {
-      throw new Refusal(422, `The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
+      throw unprocessable(`The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
     }
     total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];
   }
-  if (!(total > 0)) throw new Refusal(422, `Say how far to move the clock: {${NAMES}}.`);
-  if (total > LONGEST_MS) throw new Refusal(422, "The clock moves forward by 100 years at most.");
+  if (!(total > 0)) throw unprocessable(`Say how far to move the clock: {${NAMES}}.`);
+  if (total > LONGEST_MS) throw unprocessable("The clock moves forward by 100 years at most.");
   return Math.round(total);
 }
 

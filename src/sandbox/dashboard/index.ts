@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import type { Control } from "../control/control.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unprocessable } from "../refusal.ts";
 import { ICON, LIVE, STYLE } from "./assets.ts";
 import { type Html, visible } from "./html.ts";
 import { layout, lostPage, plainPage, topClock } from "./layout.ts";
@@ -107,7 +107,7 @@ function cookieName(c: Context, what: string): string {
 async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   const { actions = {} } = page;
   const action = Object.hasOwn(actions, form.action) ? actions[form.action] : undefined;
-  if (action === undefined) throw new Refusal(422, `This page has no button "${form.action}". Reload it.`);
+  if (action === undefined) throw unprocessable(`This page has no button "${form.action}". Reload it.`);
   const said = await action.run(visit, form);
   return typeof said === "string" ? { text: said } : said;
 }

@@ -3,9 +3,9 @@ import { html } from "hono/html";
 import { type Called, callOf } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
-import { readText } from "../http/request-body.ts";
+import { readText } from "../http/request.ts";
 import type { Settings } from "../options.ts";
-import { invalid, Refusal } from "../refusal.ts";
+import { Refusal, unprocessable, wrongField } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import { type Html, long } from "./html.ts";
 
@@ -131,7 +131,7 @@ export class Form {
   /** A text that must not be empty. @throws Refusal 422 that names the field as the page does. */
   required(name: string, label: string): string {
     const text = this.text(name);
-    if (text === undefined) throw wrong(name, `${label} is missing.`);
+    if (text === undefined) throw wrongField(name, `${label} is missing.`);
     return text;
   }
 
@@ -139,7 +139,7 @@ export class Form {
   count(name: string, label: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!/^\d{1,9}$/.test(text)) throw wrong(name, `${label} must be a whole number of 0 or more, not "${text}".`);
+    if (!/^\d{1,9}$/.test(text)) throw wrongField(name, `${label} must be a whole number of 0 or more, not "${text}".`);
     return Number(text);
   }
 
@@ -148,14 +148,14 @@ export class Form {
     const text = this.text(name);
     if (text === undefined) return undefined;
     if (!/^\d{1,9}(?:\.\d{1,9})?$/.test(text))
-      throw wrong(name, `${label} must be a number of 0 or more, not "${text}".`);
+      throw wrongField(name, `${label} must be a number of 0 or more, not "${text}".`);
     return Number(text);
   }
 
   /** The id of the record that a button belongs to. */
   id(name = "id"): number {
     const text = this.raw(name) ?? "";
-    if (!/^\d{1,15}$/.test(text)) throw new Refusal(422, `The form names no record: "${text}" is not an id.`);
+    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form names no record: "${text}" is not an id.`);
     return Number(text);
   }
 
@@ -163,13 +163,9 @@ export class Form {
   oneOf<W extends string>(name: string, label: string, words: readonly W[]): W {
     const text = this.text(name);
     const found = words.find((word) => word === text);
-    if (found === undefined) throw wrong(name, `${label} must be one of ${words.join(", ")}.`);
+    if (found === undefined) throw wrongField(name, `${label} must be one of ${words.join(", ")}.`);
     return found;
   }
-}
-
-function wrong(name: string, message: string): Refusal {
-  return invalid({ [name]: [message] });
 }
 
 /** The id in the page's path. @throws Refusal 404 for anything but an id */

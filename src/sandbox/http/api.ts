@@ -26,9 +26,8 @@ import {
   unauthenticated,
   uniqueName,
 } from "./endpoint.ts";
-import { requireOwnHost } from "./host.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
-import { objectOf, type RequestBody, readBody } from "./request-body.ts";
+import { objectOf, type RequestBody, readBody, requireOwnHost } from "./request.ts";
 
 type Env = { Bindings: HttpBindings };
 

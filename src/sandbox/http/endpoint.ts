@@ -30,6 +30,15 @@ export interface Endpoint {
   answer(call: Call): Reply;
 }
 
+const needs =
+  (ability: Ability) =>
+  (answer: Endpoint["answer"]): Endpoint => ({ ability, answer });
+export const [view, technical, billing] = [needs("view"), needs("technical"), needs("billing")];
+
+/** The answer with one record. */
+export const shown = (item: Sent): Reply => ({ form: "one", status: 200, item });
+export const created = (item: Sent): Reply => ({ form: "one", status: 201, item });
+
 /** Endpoints by their operations, which name the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };
 
@@ -168,23 +177,24 @@ export function ownRecords<K extends "accounts" | "webhooks" | "services" | "inv
   return records.filter((one) => one.customer_id === customer.id);
 }
 
-/**
- * The record in the path, if the token may touch it: 404 unknown, 403 otherwise. `orderOf`: the order that it belongs to,
- * which a restricted token must cover.
- */
-export function recordInPath<K extends "services" | "invoices" | "webhooks" | "migration_requests">(
-  call: Call,
-  collection: K,
-  what: string,
-  orderOf: (record: Collections[K]) => number | null,
-): Collections[K] {
+/** The collections with a record in the path of some endpoint. */
+const IN_PATH = {
+  services: "service",
+  invoices: "invoice",
+  webhooks: "webhook",
+  migration_requests: "migration request",
+} as const;
+
+/** The record in the path, if the token may touch it: 404 unknown, 403 otherwise, also for a service that it is not restricted to. */
+export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collection: K): Collections[K] {
+  const what = IN_PATH[collection];
   const id = idParam(call, "id", what);
   const record = call.world.store.table(collection).get(id) as Collections[K] | undefined;
   if (record === undefined) throw notFound(what, id);
   if (record.customer_id !== call.token.customer_id) {
     throw new Refusal(403, `This ${what} belongs to another account than this token.`);
   }
-  const orderId = orderOf(record);
+  const orderId = collection === "services" ? id : "order_id" in record ? record.order_id : null;
   if (orderId !== null) requireCovered(call.token, orderId);
   return record;
 }

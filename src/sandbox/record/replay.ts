@@ -5,7 +5,7 @@
  */
 import type { Control } from "../control/control.ts";
 import type { SandboxOptions } from "../options.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { type Sandbox, startSandbox } from "../start.ts";
 import {
   answerOf,
@@ -109,6 +109,6 @@ function tokenOf(control: Control, unique: string): string {
   const found = control
     .list("tokens")
     .find((token) => token.name === name && (id === undefined || token.id === Number(id)));
-  if (found === undefined) throw new Refusal(422, `The session names a token "${unique}" that does not exist.`);
+  if (found === undefined) throw unprocessable(`The session names a token "${unique}" that does not exist.`);
   return found.value;
 }

@@ -3,7 +3,7 @@
  * enough to replay it. It names tokens instead of holding them, and holds no secret of the user.
  */
 import type { Profile } from "../profile/profile.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { isText } from "../store/sound.ts";
 
 export const SESSION_FORMAT = "hosting-sandbox-session";
@@ -122,14 +122,13 @@ export function content(text: string): { body?: unknown; raw?: string } {
 export function readSession(given: unknown): Session {
   const session = typeof given === "string" ? content(given).body : given;
   const { format, version, steps, sandbox, started } = Object(session) as Partial<Session>;
-  const refuse = (message: string): never => {
-    throw new Refusal(422, message);
-  };
   if (format !== SESSION_FORMAT || !Array.isArray(steps) || Object(sandbox) !== sandbox || !isInstant(started)) {
-    return refuse("This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.");
+    throw unprocessable(
+      "This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.",
+    );
   }
   if (version !== SESSION_VERSION) {
-    return refuse(
+    throw unprocessable(
       `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
         "Repeat it with the release that recorded it, or record a new one.",
     );
@@ -138,11 +137,13 @@ export function readSession(given: unknown): Session {
     ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
   );
   if (strange !== undefined) {
-    return refuse(`This session has an unknown or wrong option "${strange[0]}" of the sandbox. Was it changed?`);
+    throw unprocessable(`This session has an unknown or wrong option "${strange[0]}" of the sandbox. Was it changed?`);
   }
   const broken = steps.findIndex((step) => !isStep(step));
   if (broken < 0) return session as Session;
-  return refuse(`Step ${broken + 1} of this session is neither a request nor a call of the control. Was it changed?`);
+  throw unprocessable(
+    `Step ${broken + 1} of this session is neither a request nor a call of the control. Was it changed?`,
+  );
 }
 
 /** The options that a session may hold, with their checks: a file must not decide where a sandbox writes or listens. */

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "../faults.ts";
 import type { KeptRates } from "../http/rate.ts";
 import { PROFILE_SWITCHES } from "../profile/profile.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { COLLECTION_NAMES, type CollectionName } from "../store/records.ts";
 import { isCount, isObject, isSound, isText } from "../store/sound.ts";
 import type { RecordId } from "../store/store.ts";
@@ -56,14 +56,10 @@ function digestOf({ seed, clock, collections, rate, faults, weather: backgroundF
 export function readSnapshot(text: string): Snapshot {
   const said = parse(text);
   if (said === undefined || said.format !== FORMAT) {
-    throw new Refusal(
-      422,
-      "This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.",
-    );
+    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.");
   }
   if (said.version !== VERSION) {
-    throw new Refusal(
-      422,
+    throw unprocessable(
       `This snapshot is of version ${JSON.stringify(said.version)}; this sandbox reads version ${VERSION}. ` +
         "Restore it with the release that took it, or take a new one.",
     );
@@ -71,8 +67,7 @@ export function readSnapshot(text: string): Snapshot {
   const snapshot = said as unknown as Snapshot;
   const broken = said.digest === digestOf(snapshot) ? brokenPart(snapshot) : "its digest does not fit";
   if (broken !== undefined) {
-    throw new Refusal(
-      422,
+    throw unprocessable(
       `This snapshot was changed after it was taken, or is incomplete (${broken}). Restore the original, ` +
         "and change records with the control afterwards.",
     );

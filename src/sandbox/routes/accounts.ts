@@ -1,5 +1,16 @@
 /** What an account has besides orders: client accounts (Manage track only, §4), and webhook subscriptions. */
-import { type Call, type Endpoints, ownRecords, page, recordInPath, requireManageTrack } from "../http/endpoint.ts";
+import {
+  billing,
+  type Call,
+  created,
+  type Endpoints,
+  ownRecords,
+  page,
+  recordInPath,
+  requireManageTrack,
+  technical,
+  view,
+} from "../http/endpoint.ts";
 import { Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import { type Account, CURRENCIES, EVENTS, type EventName, TIERS, type Webhook } from "../store/records.ts";
@@ -8,23 +19,20 @@ import type { World } from "../world.ts";
 import { type Body, Fields, isWebUrl } from "./fields.ts";
 
 export const accountEndpoints = {
-  listAccounts: { ability: "view", answer: accounts },
-  createAccount: { ability: "billing", answer: createAccount },
-  listWebhooks: { ability: "technical", answer: (call) => page(call, "webhook", ownRecords(call, "webhooks")) },
-  registerWebhook: {
-    ability: "technical",
-    answer: (call) => {
-      const record = addWebhook(call.world, call.customer.id, call.body);
-      return { form: "one", status: 201, item: { kind: "webhook", record, withSecret: true } };
-    },
-  },
-  removeWebhook: { ability: "technical", answer: removeWebhook },
+  listAccounts: view((call) => {
+    requireManageTrack(call.customer);
+    return page(call, "account", ownRecords(call, "accounts"));
+  }),
+  createAccount: billing(createAccount),
+  listWebhooks: technical((call) => page(call, "webhook", ownRecords(call, "webhooks"))),
+  registerWebhook: technical(({ world, customer, body }) =>
+    created({ kind: "webhook", record: addWebhook(world, customer.id, body), withSecret: true }),
+  ),
+  removeWebhook: technical((call) => {
+    call.world.store.table("webhooks").remove(recordInPath(call, "webhooks").id);
+    return { form: "done", message: "The webhook has been removed." };
+  }),
 } satisfies Endpoints;
-
-function accounts(call: Call): Reply {
-  requireManageTrack(call.customer);
-  return page(call, "account", ownRecords(call, "accounts"));
-}
 
 /** "Requires Growth partner tier or above" (§4). */
 function createAccount(call: Call): Reply {
@@ -33,8 +41,7 @@ function createAccount(call: Call): Reply {
   if (tier === null || TIERS.indexOf(tier) < TIERS.indexOf("growth")) {
     throw new Refusal(403, "Creating client accounts requires the Growth partner tier or above.");
   }
-  const record = addAccount(call.world, call.customer.id, call.body);
-  return { form: "one", status: 201, item: { kind: "account", record } };
+  return created({ kind: "account", record: addAccount(call.world, call.customer.id, call.body) });
 }
 
 /** "Required: name. Optional: company_name, company_number, vat_number, currency." */
@@ -80,10 +87,4 @@ function readEvents(fields: Fields): EventName[] {
     else events.add(event);
   }
   return [...events];
-}
-
-function removeWebhook(call: Call): Reply {
-  const { id } = recordInPath(call, "webhooks", "webhook", () => null);
-  call.world.store.table("webhooks").remove(id);
-  return { form: "done", message: "The webhook has been removed." };
 }

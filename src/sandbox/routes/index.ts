@@ -3,6 +3,7 @@
  * `http/api.ts`. Out: a reply without a wire form. Must not: read the profile (except for registrants), know HTTP.
  */
 import {
+  billing,
   type Call,
   covers,
   type Endpoints,
@@ -10,6 +11,8 @@ import {
   page,
   type RoutedEndpoint,
   recordInPath,
+  shown,
+  view,
 } from "../http/endpoint.ts";
 import { patternOf } from "../operations.ts";
 import type { Reply } from "../shape/items.ts";
@@ -19,16 +22,13 @@ import { migrationRequestEndpoints } from "./migration-requests.ts";
 import { serviceEndpoints } from "./services.ts";
 
 const BY_OPERATION: Readonly<Required<Endpoints>> = {
-  listPlans: { ability: "view", answer: plans },
+  listPlans: view(plans),
   ...serviceEndpoints,
-  listInvoices: { ability: "billing", answer: invoices },
-  getInvoice: {
-    ability: "billing",
-    answer: (call) => {
-      const record = recordInPath(call, "invoices", "invoice", ({ order_id }) => order_id);
-      return { form: "one", status: 200, item: { kind: "invoice", record } };
-    },
-  },
+  listInvoices: billing((call) => {
+    const visible = ownRecords(call, "invoices").filter(({ order_id }) => covers(call.token, order_id));
+    return page(call, "invoice", visible);
+  }),
+  getInvoice: billing((call) => shown({ kind: "invoice", record: recordInPath(call, "invoices") })),
   ...domainEndpoints,
   ...accountEndpoints,
   ...migrationRequestEndpoints,
@@ -47,9 +47,4 @@ function plans(call: Call): Reply {
     .table("plans")
     .filter((plan) => plan.active && store.table("products").get(plan.product_id)?.active === true);
   return page(call, "plan", orderable, 50);
-}
-
-function invoices(call: Call): Reply {
-  const visible = ownRecords(call, "invoices").filter(({ order_id }) => covers(call.token, order_id));
-  return page(call, "invoice", visible);
 }

@@ -1,15 +1,28 @@
-/** Reads the body of a request on either port: bounded, as JSON. A problem is kept until the body is needed. */
+/** What either port does with a request: checks its host, and reads its body, bounded, as JSON. */
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
 /** Deeper values would overflow the stack later; no field of the specification nests deeper than two. */
 const DEEPEST_BODY = 64;
 
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+
+/**
+ * Refuses a request under any other name than this machine's: the name of another site may resolve here (DNS rebinding), and
+ * its pages know the tokens of the default seed.
+ * @param url of the request, with its `Host`. @param what the server, for the message. @throws Refusal 403.
+ */
+export function requireOwnHost(url: string, what: string): void {
+  if (LOOPBACK.includes(new URL(url).hostname)) return;
+  throw new Refusal(403, `${what} answers to 127.0.0.1 and localhost only.`);
+}
+
 export interface RequestBody {
   /** The JSON value; the text when it is not JSON; null when there is none. */
   value: unknown;
   /** As it was received; undefined when there was none, or it was too large. */
   text: string | undefined;
+  /** Kept until the body is needed. */
   problem: Refusal | undefined;
 }
 
