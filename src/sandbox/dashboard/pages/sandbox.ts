@@ -71,11 +71,8 @@ function due(visit: Visit): Html {
   return table({
     caption: "What falls due next",
     columns: { When: "", In: "wide", What: "" },
-    rows: agenda(visit, GROUPS).map((group) => [
-      when(group[0].at),
-      fromNow(group[0].at, visit.now),
-      whatHappens(visit, group),
-    ]),
+    items: agenda(visit, GROUPS),
+    row: (group) => [when(group[0].at), fromNow(group[0].at, visit.now), whatHappens(visit, group)],
     empty: "Nothing is due.",
   });
 }
@@ -207,15 +204,14 @@ function list({ control }: Visit): Html {
   return table({
     caption: "Faults, in the order in which they are tried",
     columns: { "No.": "", Target: "", When: "wide", "What happens": "", Injected: "end" },
-    rows: control
-      .faults()
-      .map((fault) => [
-        html`<span class="nums">${fault.id}</span>`,
-        html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
-        PHASES[fault.phase],
-        effectOf(fault),
-        html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
-      ]),
+    items: control.faults(),
+    row: (fault) => [
+      html`<span class="nums">${fault.id}</span>`,
+      html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
+      PHASES[fault.phase],
+      effectOf(fault),
+      html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
+    ],
     empty: "No faults.",
   });
 }
@@ -276,11 +272,12 @@ function profile({ about }: Visit): Html {
     table({
       caption: "Switches of the profile",
       columns: { Switch: "", Value: "", Others: "wide" },
-      rows: shownNames.map((name) => [
+      items: shownNames,
+      row: (name) => [
         html`<code>${name}</code>`,
         html`<strong>${profile[name]}</strong>`,
         html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== profile[name]).join(", ")}</span>`,
-      ]),
+      ],
       empty,
     });
   return html`<p class="hint">How the sandbox fills the gaps of the specification. Choose it at the start: <code>hostform sandbox --profile …</code></p>

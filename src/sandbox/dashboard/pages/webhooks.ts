@@ -13,7 +13,6 @@ import {
   type Html,
   httpStatus,
   maybe,
-  paged,
   section,
   table,
   when,
@@ -89,19 +88,20 @@ function list(visit: Visit, webhooks: readonly Webhook[]): Html {
   return table({
     caption: `Webhooks of ${visit.account.name}`,
     columns: { Id: "", URL: "", Events: "wide" },
-    rows: webhooks.map(({ id, url, events }) => [
+    items: webhooks,
+    row: ({ id, url, events }) => [
       html`<a class="nums" href="${ROOT}/webhooks/${id}" aria-label="Webhook ${id}">${id}</a>`,
       html`<span class="long">${code(url)}</span>`,
       events.length === EVENTS.length
         ? "all"
         : html`${events.map((event) => html`<span class="chip">${event}</span> `)}`,
-    ]),
+    ],
     empty: "No webhooks, so events are not delivered.",
   });
 }
 
 function deliveries(visit: Visit): Html {
-  return deliveryPages(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
+  return deliveryTable(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
 }
 
 const webhook: Page = {
@@ -163,7 +163,7 @@ function about({ url, events, created_at }: Webhook): Html {
 function deliveriesTo(visit: Visit): Html {
   const { id } = readWebhook(visit);
   const all = visit.control.list("deliveries").filter((one) => one.webhook_id === id);
-  return deliveryPages(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
+  return deliveryTable(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
 }
 
 const delivery: Page = {
@@ -210,12 +210,8 @@ ${table({
   caption: "Attempts",
   captionShown: true,
   columns: { "No.": "", When: "", Answer: "", Error: "" },
-  rows: record.attempts.map(({ at, status, error }, index) => [
-    index + 1,
-    when(at),
-    httpStatus(status, "none"),
-    maybe(error),
-  ]),
+  items: record.attempts,
+  row: ({ at, status, error }, index) => [index + 1, when(at), httpStatus(status, "none"), maybe(error)],
   empty: "Not attempted yet.",
 })}${next(visit, record)}`;
 }
@@ -245,15 +241,13 @@ function laidOut(body: string): string {
 }
 
 /** Newest first. */
-function deliveryPages(visit: Visit, path: string, all: readonly Delivery[], caption: string): Html {
-  return paged(path, visit.query, all.toReversed(), (shown) => deliveryTable(visit, shown, caption));
-}
-
-function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption: string): Html {
+function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly Delivery[], caption: string): Html {
   return table({
+    list: { path, query },
     caption,
     columns: { Id: "", State: "", Event: "", Answer: "wide", Attempts: "end wide", To: "wide", Since: "wide" },
-    rows: deliveries.map(({ id, status, event, attempts, url, created_at, replay_of }) => [
+    items: deliveries.toReversed(),
+    row: ({ id, status, event, attempts, url, created_at, replay_of }) => [
       html`<a class="nums" href="${ROOT}/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
       html`${badge(status)}${replay_of === null ? "" : html` <span class="hint">of ${replay_of}</span>`}`,
       code(event),
@@ -261,7 +255,7 @@ function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption:
       html`<span class="nums">${attempts.length}</span>`,
       html`<span class="long">${code(url)}</span>`,
       html`${clockTime(created_at)} <span class="hint">${fromNow(created_at, now)}</span>`,
-    ]),
+    ],
     empty: "No deliveries to this account.",
   });
 }
