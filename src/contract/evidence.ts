@@ -179,6 +179,8 @@ const result =
     ...(fix !== undefined && { fix }),
   });
 export const [pass, unseen] = [result("pass"), result("not_seen")];
+export const unseenIn = (survey: Survey, collection: keyof typeof NOUNS) =>
+  unseen(nothingIn(survey, collection).nothing);
 export const [differs, stops] = [result("differs"), result("stops")];
 
 /** A statement of the specification with its result. */

@@ -1,17 +1,6 @@
 /** Checks of the records against §2: their fields, types and words. */
 import { type ContractCheck, isObject, type JsonObject } from "../core/model/index.ts";
-import {
-  type CheckResult,
-  check,
-  differs,
-  excerpt,
-  fieldOf,
-  nothingIn,
-  pass,
-  stops,
-  unseen,
-  word,
-} from "./evidence.ts";
+import { type CheckResult, check, differs, excerpt, fieldOf, pass, stops, unseen, unseenIn, word } from "./evidence.ts";
 import { isSuccess, recordsOf, type Survey } from "./survey.ts";
 
 /** How hostform reads the words of a server; the kinds know them, so the caller hands them in. */
@@ -89,7 +78,7 @@ export function recordChecks(survey: Survey, { phase, months, password }: Vocabu
 
 function fields(survey: Survey, kind: keyof typeof FIELDS): CheckResult {
   const records = recordsOf(survey, `${kind}s`);
-  if (records.length === 0) return unseen(nothingIn(survey, `${kind}s`).nothing);
+  if (records.length === 0) return unseenIn(survey, `${kind}s`);
   const wrong = new Map<string, string>();
   for (const { record, title } of records) {
     for (const [field, rule] of Object.entries(FIELDS[kind])) {
@@ -105,7 +94,7 @@ function fields(survey: Survey, kind: keyof typeof FIELDS): CheckResult {
 
 function planId(survey: Survey): CheckResult {
   const plans = recordsOf(survey, "plans");
-  if (plans.length === 0) return unseen(nothingIn(survey, "plans").nothing);
+  if (plans.length === 0) return unseenIn(survey, "plans");
   const ids = plans.map(({ record }) => record.plan_id);
   if (ids.every((id) => Number.isSafeInteger(id))) return pass(`${plans.length} checked.`);
   const usable = plans.every(({ record }) => /^\d+$/.test(String(record.plan_id ?? record.id)));
@@ -129,7 +118,7 @@ function manage(survey: Survey): CheckResult {
 
 function wrapped(survey: Survey, kind: "service" | "invoice"): CheckResult {
   const sight = survey[kind];
-  if (sight === undefined) return unseen(nothingIn(survey, `${kind}s`).nothing);
+  if (sight === undefined) return unseenIn(survey, `${kind}s`);
   if (!isSuccess(sight)) return unseen(`${sight.title} returned no record.`);
   const json = sight.answer?.json;
   return isObject(json) && isObject(json.data) ? pass() : differs(`${sight.title}: ${excerpt(json)}.`);
@@ -138,7 +127,7 @@ function wrapped(survey: Survey, kind: "service" | "invoice"): CheckResult {
 /** With another service than the requested one, hostform could suspend the wrong site. */
 function same(survey: Survey): CheckResult {
   const sight = survey.service;
-  if (sight === undefined) return unseen(nothingIn(survey, "services").nothing);
+  if (sight === undefined) return unseenIn(survey, "services");
   if (sight.id === undefined) return unseen(`${sight.title} returned no record.`);
   if (sight.id === sight.asked) return pass();
   return stops("The answer is another service than the requested one.", "Look for a cache in front of the API.");
@@ -153,7 +142,7 @@ function textsOf(survey: Survey, field: string, names: readonly ("services" | "p
 
 function statuses(survey: Survey, phase: Vocabulary["phase"]): CheckResult {
   const words = textsOf(survey, "status", ["services"]);
-  if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
+  if (words.length === 0) return unseenIn(survey, "services");
   const unknown = words.filter((text) => phase(text) === "unknown");
   const known = words.filter((text) => phase(text) !== "unknown").map((text) => `${word(text)} is ${phase(text)}`);
   if (unknown.length === 0) return pass(`${known.join(", ")}.`);
@@ -165,7 +154,7 @@ function statuses(survey: Survey, phase: Vocabulary["phase"]): CheckResult {
 
 function cycles(survey: Survey, months: Vocabulary["months"]): CheckResult {
   const words = textsOf(survey, "billing_cycle", ["services", "plans"]);
-  if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
+  if (words.length === 0) return unseenIn(survey, "services");
   const unknown = words.filter((text) => months(text) === undefined);
   if (unknown.length === 0) return pass();
   return differs(`It does not know ${unknown.map(word).join(", ")}, and cannot detect a changed term there.`);
@@ -173,7 +162,7 @@ function cycles(survey: Survey, months: Vocabulary["months"]): CheckResult {
 
 function products(survey: Survey, password: Vocabulary["password"]): CheckResult {
   const words = textsOf(survey, "product_type", ["services", "plans"]);
-  if (words.length === 0) return unseen(nothingIn(survey, "plans").nothing);
+  if (words.length === 0) return unseenIn(survey, "plans");
   const unknown = words.filter((text) => password(text) === "unknown");
   if (unknown.length === 0) return pass();
   return differs(
@@ -184,7 +173,7 @@ function products(survey: Survey, password: Vocabulary["password"]): CheckResult
 
 function totals(survey: Survey): CheckResult {
   const invoices = recordsOf(survey, "invoices").map(({ record }) => record);
-  if (invoices.length === 0) return unseen(nothingIn(survey, "invoices").nothing);
+  if (invoices.length === 0) return unseenIn(survey, "invoices");
   const above = ({ subtotal, total }: JsonObject) => Number(total) > Number(subtotal);
   return invoices.some(above) ? differs("The total of an invoice exceeds its subtotal, possibly by a tax.") : pass();
 }

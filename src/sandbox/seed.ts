@@ -5,16 +5,7 @@ import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
 import { notFound, requireKnown, unprocessable } from "./refusal.ts";
 import { isHosting } from "./routes/services.ts";
-import {
-  ABILITIES,
-  type Ability,
-  type Currency,
-  type Customer,
-  type Plan,
-  type ProductType,
-  type Service,
-  type ServiceStatus,
-} from "./store/records.ts";
+import { ABILITIES, type Ability, type Customer, type Plan, type Service } from "./store/records.ts";
 import { derive, type Store } from "./store/store.ts";
 import type { World } from "./world.ts";
 
@@ -24,7 +15,7 @@ const SEED = "seed";
 const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
-const PRODUCTS: readonly (readonly [id: number, name: string, product_type: ProductType])[] = [
+const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Plan["product_type"]])[] = [
   [1, "Shared hosting", "shared"],
   [2, "WordPress hosting", "wordpress"],
   [3, "Root VPS", "vps"],
@@ -33,7 +24,14 @@ const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Prod
 ];
 
 /** Monthly list prices in minor units, by currency: one without a price is not offered. The discount is for agencies. */
-type Catalogued = readonly [id: number, product: number, name: string, Currency, Plan["prices"], discount: number];
+type Catalogued = readonly [
+  id: number,
+  product: number,
+  name: string,
+  Plan["currency"],
+  Plan["prices"],
+  discount: number,
+];
 
 const CATALOGUE: readonly Catalogued[] = [
   [11, 1, "Shared Start", "USD", { GEL: 1300, USD: 500, EUR: 450 }, 10],
@@ -87,7 +85,7 @@ export function plant(world: World): void {
 function plantCoupons(store: Store): void {
   const coupons = store.table("coupons");
   coupons.put({ id: 1, code: "WELCOME10", percent: 10, product_types: ["shared"], terms: [1], active: true });
-  const everything: ProductType[] = ["shared", "wordpress", "vps", "virtual_desktop"];
+  const everything: Plan["product_type"][] = ["shared", "wordpress", "vps", "virtual_desktop"];
   coupons.put({ id: 2, code: "YEAR20", percent: 20, product_types: everything, terms: [12, 24, 36], active: true });
   coupons.put({ id: 3, code: "BYGONE50", percent: 50, product_types: everything, terms: [1], active: false });
 }
@@ -165,7 +163,7 @@ export interface ServiceSeed extends ForAccount {
   /** Domains are `<prefix>-00001.example` and so on; default "site". Plans without a domain get none. */
   domain_prefix?: string;
   /** Default "active". */
-  status?: ServiceStatus;
+  status?: Service["status"];
 }
 
 const SEED_FIELDS = ["account", "count", "plan_id", "domain_prefix", "status"];

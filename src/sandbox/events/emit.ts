@@ -3,8 +3,7 @@
  * Must not: send an event before its change is committed.
  */
 import { notFound, unprocessable } from "../refusal.ts";
-import { eventData, type Sent } from "../shape/items.ts";
-import { instant } from "../shape/notation.ts";
+import { eventData, instant, type Sent } from "../shape/items.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 

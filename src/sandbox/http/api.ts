@@ -17,15 +17,7 @@ import type { Reply } from "../shape/items.ts";
 import { readParams, readQuery, renderRate } from "../shape/rendering.ts";
 import type { KeptAnswer, Service, Token } from "../store/records.ts";
 import type { World } from "../world.ts";
-import {
-  type Call,
-  customerOf,
-  findToken,
-  type RoutedEndpoint,
-  requireAbility,
-  unauthenticated,
-  uniqueName,
-} from "./endpoint.ts";
+import { customerOf, findToken, type RoutedEndpoint, requireAbility, unauthenticated, uniqueName } from "./endpoint.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
 import { objectOf, type RequestBody, readBody, requireOwnHost } from "./request.ts";
 
@@ -196,15 +188,14 @@ async function answerCall(
   const run = (key?: string): Bare =>
     store.transaction(() => {
       settle(world);
-      const call: Call = {
+      const reply = endpoint.answer({
         world,
         token,
         customer,
         params: readParams(c.req.param() as Record<string, string>),
         query: readQuery(c.req.queries(), settings.rendering.lists),
         body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
-      };
-      const reply = endpoint.answer(call);
+      });
       if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
       const { status, body: wire } = shape(reply, settings, url);
       const text = wire === undefined ? undefined : JSON.stringify(wire);

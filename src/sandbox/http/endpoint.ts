@@ -6,8 +6,7 @@ import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
 import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
-import type { Reply, Sent } from "../shape/items.ts";
-import { readId } from "../shape/notation.ts";
+import { type Reply, readId, type Sent } from "../shape/items.ts";
 import type { Ability, Collections, Customer, Token } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -34,10 +33,6 @@ const needs =
   (ability: Ability) =>
   (answer: Endpoint["answer"]): Endpoint => ({ ability, answer });
 export const [view, technical, billing] = [needs("view"), needs("technical"), needs("billing")];
-
-/** The answer with one record. */
-export const shown = (item: Sent): Reply => ({ form: "one", status: 200, item });
-export const created = (item: Sent): Reply => ({ form: "one", status: 201, item });
 
 /** Endpoints by their operations, which name the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };

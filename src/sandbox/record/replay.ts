@@ -7,14 +7,7 @@ import type { Control } from "../control/control.ts";
 import type { SandboxOptions } from "../options.ts";
 import { unprocessable } from "../refusal.ts";
 import { type Sandbox, startSandbox } from "../start.ts";
-import {
-  answerOf,
-  type ControlStep,
-  type RequestStep,
-  type Session,
-  type SessionAnswer,
-  type SessionStep,
-} from "./session.ts";
+import { answerOf, type ControlStep, type RequestStep, type Session, type SessionAnswer } from "./session.ts";
 import { readable, titleOf } from "./session-test.ts";
 import { difference, inWords } from "./verify.ts";
 
@@ -40,7 +33,8 @@ export async function replaySession(session: Session | string, changes: SandboxO
   try {
     const found: string[] = [];
     for (const [at, step] of steps.entries()) {
-      time = step.kind === "control" && step.to !== undefined ? Date.parse(step.to) : time + untilThen(sandbox, step);
+      time =
+        step.kind === "control" && step.to !== undefined ? Date.parse(step.to) : time + untilThen(sandbox, step.at);
       const differences = step.kind === "control" ? callAgain(sandbox, step) : await askAgain(sandbox, step);
       const overlapped = step.overlapped ? " (it overlapped with another step when it was recorded)" : "";
       found.push(...differences.map((text) => `Step ${at + 1}, ${titleOf(step)}: ${text}${overlapped}`));
@@ -53,7 +47,7 @@ export async function replaySession(session: Session | string, changes: SandboxO
 }
 
 /** The distance of the sandbox's clock from the instant of the step. A frozen clock is already there. */
-function untilThen({ control }: Sandbox, { at }: SessionStep): number {
+function untilThen({ control }: Sandbox, at: string): number {
   const { now, frozen } = control.clock();
   return frozen ? 0 : Date.parse(at) - Date.parse(now);
 }

@@ -1,19 +1,16 @@
 /** Migration requests (§4): created by API; credentials and submission belong to the dashboard (§1), so the control does them. */
 import {
-  type Call,
   covers,
-  created,
   type Endpoints,
   ownRecords,
   page,
   recordInPath,
   requireCovered,
-  shown,
   technical,
   view,
 } from "../http/endpoint.ts";
 import { notFound, Refusal, unprocessable } from "../refusal.ts";
-import type { Reply } from "../shape/items.ts";
+import { created, shown } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -25,22 +22,20 @@ export const migrationRequestEndpoints = {
     const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
     return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
   }),
-  createMigrationRequest: technical(create),
+  createMigrationRequest: technical((call) => {
+    const { store } = call.world;
+    const wanted = readMigrationRequest(call.body, (orderId) => {
+      const service = store.table("services").get(orderId);
+      if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
+      requireCovered(call.token, orderId);
+      return undefined;
+    });
+    return created({ kind: "migration_request", record: addMigrationRequest(call.world, wanted, call.customer.id) });
+  }),
   getMigrationRequest: view((call) =>
     shown({ kind: "migration_request", record: recordInPath(call, "migration_requests") }),
   ),
 } satisfies Endpoints;
-
-function create(call: Call): Reply {
-  const { store } = call.world;
-  const wanted = readMigrationRequest(call.body, (orderId) => {
-    const service = store.table("services").get(orderId);
-    if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
-    requireCovered(call.token, orderId);
-    return undefined;
-  });
-  return created({ kind: "migration_request", record: addMigrationRequest(call.world, wanted, call.customer.id) });
-}
 
 export function addMigrationRequest(
   { store, clock }: World,

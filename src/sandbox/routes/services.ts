@@ -1,15 +1,13 @@
-/** Services (§4): order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
+/** Services (§4): their plans; order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
 import {
   type Call,
   covers,
-  created,
   type Endpoints,
   idParam,
   ownRecords,
   page,
   recordInPath,
   requireUnrestricted,
-  shown,
   technical,
   view,
 } from "../http/endpoint.ts";
@@ -18,21 +16,24 @@ import { comingStatus, enqueue } from "../lifecycle/services.ts";
 import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";
 import { amountBilled, TERM_MONTHS } from "../money.ts";
 import { notFound, wrongField } from "../refusal.ts";
-import type { Reply } from "../shape/items.ts";
-import {
-  type Coupon,
-  CURRENCIES,
-  type Currency,
-  type Customer,
-  type Grant,
-  type Plan,
-  type Service,
-} from "../store/records.ts";
+import { created, type Reply, shown } from "../shape/items.ts";
+import { type Coupon, CURRENCIES, type Customer, type Grant, type Plan, type Service } from "../store/records.ts";
 import { nextSecret, type Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isDomainName, isEmail } from "./fields.ts";
 
 export const serviceEndpoints = {
+  // "List orderable plans" (§1): the active ones of an active product.
+  listPlans: view((call) => {
+    const { store } = call.world;
+    const isOnSale = ({ product_id }: Plan): boolean => store.table("products").get(product_id)?.active === true;
+    return page(
+      call,
+      "plan",
+      store.table("plans").filter((plan) => plan.active && isOnSale(plan)),
+      50,
+    );
+  }),
   listServices: view((call) => {
     const visible = ownRecords(call, "services").filter(({ id }) => covers(call.token, id));
     return page(call, "service", visible);
@@ -135,7 +136,7 @@ function signOn(call: Call): Reply {
 /** An order that may be placed. */
 interface ServiceOrder {
   plan: Plan;
-  currency: Currency;
+  currency: Service["currency"];
   domain: string | null;
   /** Months. */
   term: number;
