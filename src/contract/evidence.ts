@@ -183,7 +183,6 @@ export const unseenIn = (survey: Survey, collection: keyof typeof NOUNS) =>
   unseen(nothingIn(survey, collection).nothing);
 export const [differs, stops] = [result("differs"), result("stops")];
 
-/** A statement of the specification with its result. */
 export function check(id: string, clause: string, says: string, outcome: CheckResult): ContractCheck {
   return { id, clause, says, ...outcome };
 }

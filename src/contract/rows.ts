@@ -172,7 +172,6 @@ function items(survey: Survey): Seen<"items"> {
   return isObject(item) && isObject(item.data) ? { value: "wrapped", evidence } : { other: evidence };
 }
 
-/** The form of an answer's body. */
 function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undefined {
   if (answer === undefined) return undefined;
   const text = answer.text.trim();

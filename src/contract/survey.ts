@@ -9,7 +9,6 @@ import { nextOf, nextSigns, readItem, readPage } from "../core/api/envelope.ts";
 import { type Probed, type ProbeEndpoint, type ProbeRequest, type Prober, probeTitle } from "../core/api/probe.ts";
 import { ApiError, type JsonObject } from "../core/model/index.ts";
 
-/** How each collection is listed. */
 const LISTS = {
   plans: "listPlans",
   services: "listServices",
@@ -307,7 +306,6 @@ export function isSuccess({ answer }: Sight): boolean {
 /** A record, with the request that it came from. */
 export type Titled = { readonly title: string; readonly record: JsonObject };
 
-/** The records of some listings. */
 export function recordsIn(sights: readonly ListSight[]): readonly Titled[] {
   return sights.flatMap(({ title, records }) => records.map((record) => ({ title, record })));
 }

@@ -178,33 +178,24 @@ function check(request: FaultRequest): void {
   }
   const { phase, operation, method, path } = request;
   if (phase === undefined) throw wrongField("phase", FIELDS.phase[1]);
-  if (phase === "delivery") {
-    checkDelivery(request);
-    return;
-  }
-  if (request.event !== undefined) throw wrongField("event", 'Only a fault of the phase "delivery" has an event.');
-  if (operation === undefined) {
+  if (phase === "delivery") checkDelivery(request);
+  else if (request.event !== undefined) {
+    throw wrongField("event", 'Only a fault of the phase "delivery" has an event.');
+  } else if (operation === undefined) {
     if (path === undefined) throw wrongField("path", `${FIELDS.path[1]} Or give an operation like orderService.`);
-    else checkPath(path);
-    return;
-  }
-  if (method !== undefined || path !== undefined) {
+    checkPath(path);
+  } else if (method !== undefined || path !== undefined) {
     throw wrongField("operation", "A fault has either an operation, or a path and optionally a method.");
-  }
-  patternOf(operation);
+  } else patternOf(operation);
 }
 
 const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
 
 /** A delivery has no operation, and only the status of the receiver's answer matters. */
 function checkDelivery(request: FaultRequest): void {
-  for (const name of OF_REQUESTS) {
-    if (request[name] === undefined) continue;
-    throw wrongField(
-      name,
-      `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`,
-    );
-  }
+  const name = OF_REQUESTS.find((one) => request[one] !== undefined);
+  const message = `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`;
+  if (name !== undefined) throw wrongField(name, message);
   const { status } = request;
   if (status !== undefined && status < 300)
     throw wrongField("status", "A delivery fails with 300 or more, not with 2xx.");

@@ -71,7 +71,6 @@ function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-/** Whether the pattern selects the request. */
 export function matches(pattern: RequestPattern, method: string, path: string): boolean {
   if (pattern.method !== undefined && pattern.method.toUpperCase() !== method) return false;
   return pattern.path === undefined || pathMatches(pattern.path, path);

@@ -147,7 +147,6 @@ export interface ForAccount {
   account?: string | number;
 }
 
-/** The customer account by name or id. */
 export function customerBy(world: World, account: string | number = AGENCY_ID): Customer {
   const found = world.store.table("customers").find((one) => one.id === account || one.name === account);
   if (found === undefined) throw notFound("customer account", account);
@@ -169,7 +168,6 @@ export interface ServiceSeed extends ForAccount {
 const SEED_FIELDS = ["account", "count", "plan_id", "domain_prefix", "status"];
 const LARGEST_SEED = 100_000;
 
-/** Adds services with paid invoices. */
 export function seedServices(world: World, seed: ServiceSeed): Service[] {
   requireKnown("A seed of services", seed, SEED_FIELDS);
   const { count = 1, plan_id = 11, domain_prefix = "site", status = "active" } = seed;

@@ -40,7 +40,6 @@ export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
 /** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
-/** The control of a sandbox. */
 export type Control = ReturnType<typeof controlOf>;
 
 /** The control of this world. Every function throws a `Refusal` for what it cannot do; its message says why. */

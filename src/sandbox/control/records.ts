@@ -107,7 +107,6 @@ const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => 
   coupons: makeCoupon,
 };
 
-/** Adds a record to one of the collections that allow it. */
 export function createRecord<K extends keyof NewRecord>(
   world: World,
   collection: K,
@@ -139,15 +138,13 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   if (!Array.isArray(abilities) || abilities.length === 0) {
     throw unprocessable(`A token needs at least one of the abilities ${ABILITIES.join(", ")}.`);
   }
-  for (const ability of abilities) {
-    if (!user.permissions.includes(ability)) {
-      throw unprocessable(`The user ${user.name} does not have the "${ability}" permission, so no token can have it.`);
-    }
+  const denied = abilities.find((one) => !user.permissions.includes(one));
+  if (denied !== undefined) {
+    throw unprocessable(`The user ${user.name} does not have the "${denied}" permission, so no token can have it.`);
   }
-  for (const id of service_ids ?? []) {
-    if (store.table("services").get(id)?.customer_id !== owner.id) {
-      throw unprocessable(`Service ${id} does not belong to the customer account ${owner.name}.`);
-    }
+  const foreign = service_ids?.find((id) => store.table("services").get(id)?.customer_id !== owner.id);
+  if (foreign !== undefined) {
+    throw unprocessable(`Service ${foreign} does not belong to the customer account ${owner.name}.`);
   }
   return store.table("tokens").put({
     id: world.store.next("tokens", 1),

@@ -15,7 +15,6 @@ export interface Span {
   months?: number;
 }
 
-/** The sandbox's time, and whether it is frozen. */
 export interface Time {
   now: string;
   frozen: boolean;
@@ -76,15 +75,16 @@ export function upcoming({ store }: World, most = 20): Upcoming[] {
     const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);
     return { at, what, order_id, delivery_id: null, customer_id: owner?.customer_id ?? null };
   };
-  const delivery = (delivery_id: number, at: string): Upcoming => {
-    const customer_id = store.table("deliveries").get(delivery_id)?.customer_id ?? null;
-    return { at, what: "deliver", order_id: null, delivery_id, customer_id };
+  const delivery = ({ id, due_at }: { id: number; due_at: string }): Upcoming => {
+    const customer_id = store.table("deliveries").get(id)?.customer_id ?? null;
+    return { at: due_at, what: "deliver", order_id: null, delivery_id: id, customer_id };
   };
-  const [jobs, steps, outbox] = [store.table("jobs").all(), store.table("billing").all(), store.table("outbox").all()];
+  const jobs = store.table("jobs").all();
+  const steps = store.table("billing").all();
   return [
     ...jobs.map((job) => order(job.order_id, job.kind, job.due_at)),
     ...steps.map((row) => order(row.id, row.step, row.due_at)),
-    ...outbox.map(({ id, due_at }) => delivery(id, due_at)),
+    ...store.table("outbox").all().map(delivery),
   ]
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
     .slice(0, most);

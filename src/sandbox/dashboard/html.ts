@@ -23,7 +23,6 @@ export function shown(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
 
-/** The same in the typeface of identifiers. */
 export function code(text: string): Html {
   return html`<code>${shown(text)}</code>`;
 }

@@ -63,7 +63,7 @@ export interface Action {
 /** A button that calls one function of the control, with the id of its record where the call has one. */
 export function callAction<K extends Called>(
   name: K,
-  said: string | ((result: ReturnType<Control[K]>) => string),
+  said: string | ((result: ReturnType<Control[K]>) => Said | string),
 ): Action {
   const api = callOf(name);
   const run: Action["run"] = ({ control }, form) => {
@@ -90,7 +90,6 @@ export interface Page {
 /** Where the pages are; the first one is at the root of the port as well. */
 export const ROOT = "/dashboard";
 
-/** The fields of a form that was sent. */
 export class Form {
   readonly #fields: URLSearchParams;
 
@@ -137,18 +136,18 @@ export class Form {
 
   /** A whole number of 0 or more, or undefined for an empty field. @throws Refusal 422 for anything else. */
   count(name: string, label: string): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (!/^\d{1,9}$/.test(text)) throw wrongField(name, `${label} must be a whole number of 0 or more, not "${text}".`);
-    return Number(text);
+    return this.#number(name, label, /^\d{1,9}$/, "a whole number");
   }
 
   /** A number of 0 or more with or without a fraction. */
   number(name: string, label: string): number | undefined {
+    return this.#number(name, label, /^\d{1,9}(?:\.\d{1,9})?$/, "a number");
+  }
+
+  #number(name: string, label: string, form: RegExp, what: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!/^\d{1,9}(?:\.\d{1,9})?$/.test(text))
-      throw wrongField(name, `${label} must be a number of 0 or more, not "${text}".`);
+    if (!form.test(text)) throw wrongField(name, `${label} must be ${what} of 0 or more, not "${text}".`);
     return Number(text);
   }
 

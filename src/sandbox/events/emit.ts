@@ -7,7 +7,6 @@ import { eventData, instant, type Sent } from "../shape/items.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 
-/** What an event is about. */
 type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
@@ -91,12 +90,16 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
   if (subject.customer_id !== undefined && subject.customer_id !== owner) {
     throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`);
   }
-  const webhooks = subscribed(world, event, subject, owner);
+  const { webhook_id } = subject;
+  // Events belong to an account: the webhooks of another one must not receive them.
+  const receives = (one: Webhook): boolean =>
+    one.customer_id === owner && (webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id);
+  const webhooks = world.store.table("webhooks").filter(receives);
   if (webhooks.length > 0) return post(world, event, item, webhooks);
   throw unprocessable(
-    subject.webhook_id === undefined
+    webhook_id === undefined
       ? `No webhook of the account ${account} subscribes to ${event}. No event was sent.`
-      : `Webhook ${subject.webhook_id} does not belong to the account ${account}. No event was sent.`,
+      : `Webhook ${webhook_id} does not belong to the account ${account}. No event was sent.`,
   );
 }
 
@@ -122,11 +125,4 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
     throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or name one.`);
   }
   return { kind, record } as EventItem;
-}
-
-/** Events belong to an account: the webhooks of another one must not receive them. */
-function subscribed(world: World, event: EventName, { webhook_id }: Subject, customerId: number): Webhook[] {
-  const named = (one: Webhook): boolean =>
-    webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id;
-  return world.store.table("webhooks").filter((one) => one.customer_id === customerId && named(one));
 }

@@ -33,7 +33,6 @@ interface Outgoing {
 /** An answer before the headers that every answer has. */
 type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
-/** The app of the API port. */
 export function apiApp(world: World): Hono<Env> {
   const app = new Hono<Env>();
   app.use(async (c, next) => {

@@ -3,7 +3,7 @@
  * refusal names the check that failed (§7).
  */
 import type { OperationName, RequestPattern } from "../operations.ts";
-import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
+import { firstPage, type Profile } from "../profile/profile.ts";
 import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
 import { type Reply, readId, type Sent } from "../shape/items.ts";
@@ -51,6 +51,7 @@ const LARGEST_PAGE = 100;
 
 /** What comes after the last page, in the words of a rendering. */
 const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
+const LAG_SECONDS = { none: 0, four_seconds: 4, thirty_seconds: 30 } as const;
 
 type Identified = { id: number };
 
@@ -92,7 +93,7 @@ export function page<K extends Sent["kind"]>(
   const perPage = Math.min(read("per_page", defaultSize, 1), LARGEST_PAGE);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const { rendering } = call.world.settings;
-  const { past = PAST[profile.past_end], lagSeconds = listLagSeconds(profile) } = rendering.lists ?? {};
+  const { past = PAST[profile.past_end], lagSeconds = LAG_SECONDS[profile.list_lag] } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
   // Plans have no time of creation: they are old.
   const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
@@ -134,7 +135,6 @@ export function requireAbility(store: Store, token: Token, ability: Ability): vo
   }
 }
 
-/** The account that the token acts for. */
 export function customerOf(store: Store, token: Token): Customer {
   const customer = store.table("customers").get(token.customer_id);
   if (customer === undefined) throw unauthenticated();
@@ -163,7 +163,6 @@ export function requireUnrestricted(token: Token): void {
   }
 }
 
-/** The records of the token's account. */
 export function ownRecords<K extends "accounts" | "webhooks" | "services" | "invoices" | "migration_requests">(
   { world, customer }: Call,
   collection: K,

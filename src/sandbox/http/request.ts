@@ -1,4 +1,5 @@
 /** What either port does with a request: checks its host, and reads its body, bounded, as JSON. */
+import { content } from "../record/session.ts";
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
@@ -51,12 +52,8 @@ export async function readBody(request: Request): Promise<RequestBody> {
     throw error;
   }
   if (text.trim() === "") return { value: null, text: text === "" ? undefined : text, problem: undefined };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { value: text, text, problem: new Refusal(400, "The request body is not valid JSON.") };
-  }
+  const { body: value, raw } = content(text);
+  if (raw !== undefined) return { value: raw, text, problem: new Refusal(400, "The request body is not valid JSON.") };
   if (!tooDeep(value, DEEPEST_BODY)) return { value, text, problem: undefined };
   return { value: null, text, problem: new Refusal(400, "The request body is nested too deeply.") };
 }

@@ -28,7 +28,6 @@ export function settle(world: World): void {
   }
 }
 
-/** Takes the step that has fallen due for this service. */
 function takeStep(world: World, id: number): void {
   const { store } = world;
   const row = store.table("billing").get(id);

@@ -84,7 +84,6 @@ export interface ControlStep {
 /** Stands for the address of the API in bodies, which differs each time. */
 const ADDRESS = "http://sandbox.invalid";
 
-/** The relevant headers. */
 const LIMITS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const HEADERS = ["content-type", "retry-after", ...LIMITS, "allow", "www-authenticate"];
 

@@ -10,12 +10,12 @@ import { unprocessable } from "../refusal.ts";
 import { COLLECTION_NAMES, type CollectionName } from "../store/records.ts";
 import { isCount, isObject, isSound, isText } from "../store/sound.ts";
 import type { RecordId } from "../store/store.ts";
+import { content } from "./session.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
 /** Grows when an older sandbox cannot read what a newer one writes, or vice versa. */
 const VERSION = 1;
 
-/** The content of a snapshot. */
 export interface Snapshot {
   seed: string;
   /** The sandbox's time. After a restoration it continues from there, whatever the real time is. */
@@ -54,8 +54,8 @@ function digestOf({ seed, clock, collections, rate, faults, weather: backgroundF
  * @throws Refusal (422) for anything else, a snapshot of another version, and one that was changed or cut short.
  */
 export function readSnapshot(text: string): Snapshot {
-  const said = parse(text);
-  if (said === undefined || said.format !== FORMAT) {
+  const said = content(text).body;
+  if (!isObject(said) || said.format !== FORMAT) {
     throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.");
   }
   if (said.version !== VERSION) {
@@ -73,15 +73,6 @@ export function readSnapshot(text: string): Snapshot {
     );
   }
   return snapshot;
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Without spaces, fields in order of their names. */

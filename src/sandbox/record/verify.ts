@@ -29,7 +29,6 @@ export interface RequestExpectation {
 
 const FIELDS = "operation method path token body query idempotency_key status times at_least at_most".split(" ");
 
-/** Entries that a failure shows. */
 const SHOWN = 3;
 
 /**
@@ -156,7 +155,6 @@ function checkToken({ token }: RequestExpectation, entries: readonly RequestEntr
   throw wrongField("token", message);
 }
 
-/** The longest value that a message quotes. */
 const LONGEST = 120;
 
 /** A value as a message quotes it. */

@@ -102,7 +102,6 @@ function readDomainOrder(
   return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
 }
 
-/** All fields of the contact, without any check. */
 function anyContact(contact: Fields): Record<string, string | null> {
   const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(

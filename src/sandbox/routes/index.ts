@@ -16,7 +16,6 @@ const BY_OPERATION: Readonly<Required<Endpoints>> = {
   ...migrationRequestEndpoints,
 };
 
-/** Each endpoint with its method and path. */
 export const ENDPOINTS: readonly RoutedEndpoint[] = Object.entries(BY_OPERATION).map(([operation, endpoint]) => ({
   ...endpoint,
   ...patternOf(operation),

@@ -86,7 +86,6 @@ function draftOf(store: Store, id: number): MigrationRequest {
   throw unprocessable(`Migration request ${id} is ${request.status}: it can no longer be changed.`);
 }
 
-/** Sets or replaces the credentials of the old host. */
 export function setCredentials(store: Store, id: number, given: Credentials): MigrationRequest {
   draftOf(store, id);
   const errors: Record<string, string[]> = {};

@@ -133,7 +133,6 @@ function signOn(call: Call): Reply {
   return { form: "sign_on", url: `${url}/panel/sign-on/${value}` };
 }
 
-/** An order that may be placed. */
 interface ServiceOrder {
   plan: Plan;
   currency: Service["currency"];

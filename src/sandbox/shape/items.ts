@@ -328,7 +328,6 @@ export function invoiceWord(word: InvoiceStatus, profile: Profile): string {
 
 const UNITS: Readonly<Record<number, string>> = { 1: "month", 3: "quarter", 6: "half-year", 12: "year" };
 
-/** The billing cycle of a term in months. */
 export function cycle(months: number, profile: Profile): string | number {
   const forms = {
     word: billingCycle(months),

@@ -87,7 +87,6 @@ function answers({ answers: given }: MigrationRequest): [string, Html][] {
   ]);
 }
 
-/** The next step. */
 function step(visit: Visit, { id, status, credentials }: MigrationRequest): Html {
   if (status === "submitted") {
     return section(

@@ -47,7 +47,6 @@ function wordsOf(entry: RequestEntry): string {
   return [method, path, ...Object.values(query).flat(), status ?? "cut", token ?? "none"].join(" ").toLowerCase();
 }
 
-/** One request. */
 const request: Page = {
   path: "/requests/:id",
   nav: "/requests",

@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
 import { OPERATIONS } from "../../operations.ts";
-import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
+import { changedIn, PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
 import { badge, code, counted, facts, fromNow, type Html, long, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
@@ -267,7 +267,6 @@ function order({ about, account }: Visit): Html {
 function profile({ about }: Visit): Html {
   const { profile } = about.settings;
   const names = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
-  const changed = names.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
   const list = (shownNames: readonly ProfileSwitch[], empty: string) =>
     table({
       caption: "Switches of the profile",
@@ -281,7 +280,7 @@ function profile({ about }: Visit): Html {
       empty,
     });
   return html`<p class="hint">How the sandbox fills the gaps of the specification. Choose it at the start: <code>hostform sandbox --profile …</code></p>
-${list(changed, "Every switch has its default value.")}
+${list(changedIn(profile), "Every switch has its default value.")}
 <details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
 }
 

@@ -1,6 +1,7 @@
 /** The webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
+import { content } from "../../record/session.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
 import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
 import {
@@ -17,9 +18,8 @@ import {
   table,
   when,
 } from "../html.ts";
-import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
-/** Sends the same bytes again. */
 const REPLAY: Action = {
   api: "POST /deliveries/:id/replay",
   run: async ({ control }, form) => {
@@ -30,7 +30,6 @@ const REPLAY: Action = {
   },
 };
 
-/** Sends a test event, to try a receiver. */
 const TRIGGER: Action = {
   api: "POST /events/trigger",
   run: async ({ control, account }, form) => {
@@ -109,16 +108,10 @@ const webhook: Page = {
   nav: "/webhooks",
   title: (visit) => `Webhook ${readWebhook(visit).id}`,
   actions: {
-    rotate: {
-      api: "POST /webhooks/:id/rotate",
-      run: ({ control }, form) => {
-        const { id, secret } = control.rotateSecret(form.id());
-        return {
-          text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
-          once: { label: "Its signing secret", value: secret },
-        };
-      },
-    },
+    rotate: callAction("rotateSecret", ({ id, secret }) => ({
+      text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
+      once: { label: "Its signing secret", value: secret },
+    })),
     remove: {
       api: "DELETE /webhooks/:id",
       run: ({ control }, form) => {
@@ -233,11 +226,8 @@ function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
 }
 
 function laidOut(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
+  const json = content(body).body;
+  return json === undefined ? body : JSON.stringify(json, null, 2);
 }
 
 /** Newest first. */
