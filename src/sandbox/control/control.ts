@@ -28,7 +28,7 @@ import { completeMigration, setCredentials, submitMigration } from "../routes/mi
 import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
 import { type Collections, type Credentials, OPEN_COLLECTIONS, type Service } from "../store/records.ts";
 import type { World } from "../world.ts";
-import { changeRecord, createRecord, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
+import { changeRecord, MAKERS, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
 /** All records in their internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
@@ -85,7 +85,7 @@ export function controlOf(world: World) {
     remove: (collection: OpenCollection, id: number): void => act(() => removeRecord(store, collection, id)),
     /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
     create: <K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K] =>
-      act(() => createRecord(world, collection, fields)),
+      act(() => structuredClone(MAKERS[collection](world, fields))),
     /** Adds active services with paid invoices, in bulk. */
     seedServices: (seed: ServiceSeed = {}) => act(() => seedServices(world, seed)),
     /** Marks an invoice as paid, which starts provisioning. Paying twice changes nothing. */

@@ -91,7 +91,8 @@ export interface NewRecord {
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
-const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
+/** How a record is added to one of the collections that allow it. */
+export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
   grants: (world, { service_id, ...fields }) => {
     if (world.store.table("services").get(service_id) === undefined) throw notFound("service", service_id);
     return addGrant(world, service_id, fields);
@@ -106,14 +107,6 @@ const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => 
   tokens: makeToken,
   coupons: makeCoupon,
 };
-
-export function createRecord<K extends keyof NewRecord>(
-  world: World,
-  collection: K,
-  fields: NewRecord[K],
-): Collections[K] {
-  return structuredClone(MAKERS[collection](world, fields));
-}
 
 /** The collection of that name if records can be added to it, or 405. */
 export function creatable(collection: OpenCollection): keyof NewRecord {

@@ -82,29 +82,23 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-type Tone = "good" | "wait" | "bad" | "quiet";
-
 /** The tones of states; any other state is quiet. */
-const TONES: Readonly<Record<Exclude<Tone, "quiet">, readonly string[]>> = {
+const TONES: Readonly<Record<"good" | "wait" | "bad", readonly string[]>> = {
   good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
   wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
   bad: ["suspended", "failed", "abandoned", "blocked", "fraud", "overdue"],
 };
 
-function toneOf(word: string): Tone {
-  const [tone] = Object.entries(TONES).find(([, words]) => words.includes(word)) ?? ["quiet"];
-  return tone as Tone;
-}
-
 /** A status word of a record, with its shape and colour: never the colour alone. */
-export function badge(word: string, tone = toneOf(word)): Html {
+export function badge(word: string, given?: "good" | "wait" | "bad" | "quiet"): Html {
+  const tone = given ?? Object.entries(TONES).find(([, words]) => words.includes(word))?.[0] ?? "quiet";
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
 /** The status of an answer, such as 201 or 429, or none. */
 export function httpStatus(status: number | null, none = "cut"): Html {
   if (status === null) return html`<span class="badge bad">${none}</span>`;
-  const tone: Tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
+  const tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
   return html`<span class="badge nums ${tone}">${status}</span>`;
 }
 

@@ -163,10 +163,7 @@ export function requireUnrestricted(token: Token): void {
   }
 }
 
-export function ownRecords<K extends "accounts" | "webhooks" | "services" | "invoices" | "migration_requests">(
-  { world, customer }: Call,
-  collection: K,
-): Collections[K][] {
+export function ownRecords<K extends keyof typeof IN_PATH | "accounts">({ world, customer }: Call, collection: K) {
   const records: readonly Collections[K][] = world.store.table(collection).all() as Collections[K][];
   return records.filter((one) => one.customer_id === customer.id);
 }

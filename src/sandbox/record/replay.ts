@@ -33,8 +33,12 @@ export async function replaySession(session: Session | string, changes: SandboxO
   try {
     const found: string[] = [];
     for (const [at, step] of steps.entries()) {
-      time =
-        step.kind === "control" && step.to !== undefined ? Date.parse(step.to) : time + untilThen(sandbox, step.at);
+      if (step.kind === "control" && step.to !== undefined) time = Date.parse(step.to);
+      else {
+        const { now, frozen } = sandbox.control.clock();
+        // A frozen clock is already there.
+        if (!frozen) time += Date.parse(step.at) - Date.parse(now);
+      }
       const differences = step.kind === "control" ? callAgain(sandbox, step) : await askAgain(sandbox, step);
       const overlapped = step.overlapped ? " (it overlapped with another step when it was recorded)" : "";
       found.push(...differences.map((text) => `Step ${at + 1}, ${titleOf(step)}: ${text}${overlapped}`));
@@ -44,12 +48,6 @@ export async function replaySession(session: Session | string, changes: SandboxO
   } finally {
     await sandbox.close();
   }
-}
-
-/** The distance of the sandbox's clock from the instant of the step. A frozen clock is already there. */
-function untilThen({ control }: Sandbox, at: string): number {
-  const { now, frozen } = control.clock();
-  return frozen ? 0 : Date.parse(at) - Date.parse(now);
 }
 
 function callAgain({ control }: Sandbox, { name, args, refused }: ControlStep): string[] {

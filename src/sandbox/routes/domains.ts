@@ -2,11 +2,11 @@
 import { type Call, type Endpoints, requireUnrestricted, technical, view } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { domainPrice } from "../money.ts";
-import type { Profile } from "../profile/profile.ts";
 import { invalid, wrongField } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
-import { CURRENCIES, type DomainOrder } from "../store/records.ts";
+import { CURRENCIES } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import type { World } from "../world.ts";
 import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone } from "./fields.ts";
 
 export const domainEndpoints = {
@@ -43,7 +43,7 @@ function checkPosted(call: Call): Reply {
 function register(call: Call): Reply {
   const { world, customer } = call;
   requireUnrestricted(call.token);
-  const placed = readDomainOrder(world.store, call.body, world.settings.profile);
+  const placed = readDomainOrder(world, call.body);
   const order = world.store.table("domains").put({
     id: world.store.next("orders", 1001),
     customer_id: customer.id,
@@ -82,11 +82,7 @@ function readNames(names: readonly unknown[], field: string): string[] {
 }
 
 /** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
-function readDomainOrder(
-  store: Store,
-  body: Body,
-  profile: Profile,
-): Omit<DomainOrder, "id" | "customer_id" | "status" | "created_at"> {
+function readDomainOrder({ store, settings }: World, body: Body) {
   const fields = new Fields(body);
   const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
   if (domain !== undefined && !isAvailable(store, domain)) {
@@ -96,7 +92,7 @@ function readDomainOrder(
   const currency = fields.oneOf("currency", CURRENCIES, { required: true });
   const nameserver_mode = fields.oneOf("nameserver_mode", ["default", "custom"] as const, { required: true });
   const contact = fields.object("registrant_contact", { required: true });
-  const read = profile.registrant === "loose" ? anyContact : readContact;
+  const read = settings.profile.registrant === "loose" ? anyContact : readContact;
   const registrant_contact = contact === undefined ? undefined : read(contact);
   const order = fields.complete({ domain, years, currency, nameserver_mode, registrant_contact });
   return { ...order, price: domainPrice(order.domain, order.currency, order.years) };

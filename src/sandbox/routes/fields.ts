@@ -21,9 +21,11 @@ export class Fields {
     this.#errors = errors;
   }
 
-  refuse(name: string, message: string): void {
+  /** Notes an error; the field is read as undefined. */
+  refuse(name: string, message: string): undefined {
     const path = this.#prefix + name;
     this.#errors[path] = [...(this.#errors[path] ?? []), message];
+    return undefined;
   }
 
   /**
@@ -112,8 +114,7 @@ export class Fields {
 
   /** Refuses the field with what is wrong, as in "must be a string". */
   #wrong(name: string, problem: string): undefined {
-    this.refuse(name, `The ${(this.#prefix + name).replaceAll("_", " ")} field ${problem}.`);
-    return undefined;
+    return this.refuse(name, `The ${(this.#prefix + name).replaceAll("_", " ")} field ${problem}.`);
   }
 }
 

@@ -176,8 +176,7 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
   const plan = store.table("plans").get(id);
   const product = plan && store.table("products").get(plan.product_id);
   if (plan?.active && product?.active) return plan;
-  fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
-  return undefined;
+  return fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
 }
 
 /** "Required for hosting plans; otherwise omitted." */
@@ -196,15 +195,11 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
   const code = fields.string("coupon_code");
   if (code === undefined) return undefined;
   const coupon = store.table("coupons").find((one) => one.code === code);
-  if (coupon === undefined || !coupon.active) {
-    fields.refuse("coupon_code", "The coupon code is not valid.");
-    return undefined;
+  if (!coupon?.active) return fields.refuse("coupon_code", "The coupon code is not valid.");
+  if (plan === undefined || (coupon.product_types.includes(plan.product_type) && coupon.terms.includes(term))) {
+    return coupon;
   }
-  if (plan !== undefined && !(coupon.product_types.includes(plan.product_type) && coupon.terms.includes(term))) {
-    fields.refuse("coupon_code", "The coupon code is not valid for this plan and billing cycle.");
-    return undefined;
-  }
-  return coupon;
+  return fields.refuse("coupon_code", "The coupon code is not valid for this plan and billing cycle.");
 }
 
 const SHORTEST_PASSWORD = 8;

@@ -215,16 +215,20 @@ export function idOf(id: number | null, profile: Profile): number | string | nul
   return id !== null && profile.ids === "string" ? String(id) : id;
 }
 
-/** An id of any other record. */
+/** An id of any other record. Its UUID can be computed from the id and back, so that it need not be stored. */
 export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {
-  return profile.record_ids === "uuid" ? uuidOf(kind, id) : idOf(id, profile);
+  if (profile.record_ids === "plain") return idOf(id, profile);
+  const { head, mask } = MARKS[kind];
+  return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
 }
 
 /** The number behind an id in a path; undefined for an impossible id. `kind` has its words joined by `_`. */
 export function readId(kind: string, text: string, profile: Profile): number | undefined {
   const record = profile.record_ids === "uuid" ? RECORD_KINDS.find((one) => one === kind) : undefined;
-  if (record !== undefined) return idBehind(record, text);
-  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+  if (record === undefined) return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+  const { head, mask } = MARKS[record];
+  const [, end] = new RegExp(`^${head}-([0-9a-f]{12})$`).exec(text.toLowerCase()) ?? [];
+  return end === undefined ? undefined : Number(BigInt(`0x${end}`) ^ mask);
 }
 
 /** The parts of a kind's UUIDs: the common beginning, and the mask that hides the id in the end. */
@@ -235,19 +239,6 @@ const MARKS = Object.fromEntries(
     return [kind, { head: head.join("-"), mask: BigInt(`0x${digits.slice(18, 30)}`) }];
   }),
 ) as Record<RecordKind, { head: string; mask: bigint }>;
-
-/** A UUID that can be computed from the id and back, so that it need not be stored. */
-function uuidOf(kind: RecordKind, id: number): string {
-  const { head, mask } = MARKS[kind];
-  return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
-}
-
-function idBehind(kind: RecordKind, text: string): number | undefined {
-  const { head, mask } = MARKS[kind];
-  const lower = text.toLowerCase();
-  if (!lower.startsWith(`${head}-`) || !/^[0-9a-f]{12}$/.test(lower.slice(head.length + 1))) return undefined;
-  return Number(BigInt(`0x${lower.slice(head.length + 1)}`) ^ mask);
-}
 
 /** An amount in the profile's unit; an integer either way (§2). */
 export function amount(minor: number, profile: Profile): number {

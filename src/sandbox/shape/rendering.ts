@@ -3,6 +3,7 @@
  * random (`profile/drawn.ts`), and so reaches servers beyond the fixed values of the switches. It is data alone, so that it
  * can be printed and reduced. Everything is optional: an empty rendering changes nothing.
  */
+import type { RateState } from "../http/rate.ts";
 import { isObject, isText } from "../store/sound.ts";
 import type { JsonObject, Reply, Sent } from "./items.ts";
 
@@ -272,11 +273,10 @@ export function renderRefusal(
 }
 
 export function renderRate(
-  state: { readonly limit: number; readonly remaining: number; readonly resetsAt: number },
+  { limit, remaining, resetsAt }: RateState,
   now: number,
   form: NonNullable<HeadersRendering["rate"]>,
 ): Record<string, string> {
-  const { limit, remaining, resetsAt } = state;
   const reset = Math.max(0, Math.ceil((resetsAt - now) / 1000));
   const [max, left, wait] = [String(limit), String(remaining), String(reset)];
   const fields = {
