@@ -4,16 +4,8 @@ import { settle } from "../lifecycle/billing.ts";
 import { unprocessable } from "../refusal.ts";
 import type { World } from "../world.ts";
 
-/** A span of time; the parts add up. Months are those of the calendar: from 31 January, one is 28 or 29 days. */
-export interface Span {
-  seconds?: number;
-  minutes?: number;
-  hours?: number;
-  days?: number;
-  weeks?: number;
-  /** A whole number. */
-  months?: number;
-}
+/** A span of time; the parts add up. Months are whole, and those of the calendar: from 31 January, one is 28 or 29 days. */
+export type Span = { [unit in keyof typeof UNITS | "months"]?: number };
 
 export interface Time {
   now: string;
@@ -24,13 +16,13 @@ export function timeOf(clock: SandboxClock): Time {
   return { now: clock.instant(), frozen: clock.frozen };
 }
 
-const UNITS: Readonly<Record<Exclude<keyof Span, "months">, number>> = {
+const UNITS = {
   seconds: 1000,
   minutes: 60_000,
   hours: 3_600_000,
   days: DAY_MS,
   weeks: 7 * DAY_MS,
-};
+} as const;
 const NAMES = [...Object.keys(UNITS), "months"].join(", ");
 /** A century: far beyond it, dates no longer have the form of the specification. */
 const LONGEST_MS = 36_525 * DAY_MS;

@@ -2,6 +2,7 @@
  * A session: every request to the API with its answer, and every call of the control, in order and with the sandbox's time;
  * enough to replay it. It names tokens instead of holding them, and holds no secret of the user.
  */
+import type { Settings } from "../options.ts";
 import type { Profile } from "../profile/profile.ts";
 import { unprocessable } from "../refusal.ts";
 import { isText } from "../store/sound.ts";
@@ -23,16 +24,10 @@ export interface Session {
   cut_short?: boolean;
 }
 
-export interface SessionSandbox {
-  seed: string;
-  profile: Partial<Profile>;
-  rateLimit: number;
-  idempotencyRetentionSeconds?: number;
-  jobSeconds: number;
-  provisioningSeconds: number;
-  noticeDays: number;
-  autoPay: boolean;
-}
+export type SessionSandbox = { profile: Partial<Profile>; idempotencyRetentionSeconds?: number } & Pick<
+  Settings,
+  "seed" | "rateLimit" | "jobSeconds" | "provisioningSeconds" | "noticeDays" | "autoPay"
+>;
 
 export type SessionStep = RequestStep | ControlStep;
 

@@ -289,9 +289,9 @@ export function renderRate(
   return fields[form];
 }
 
-/** Puts a value at a dotted path. An object there is merged with it. */
-function put(whole: JsonObject, place: string, value: unknown): void {
-  const names = place.split(".");
+/** Puts a value at a path, dotted or as a list of names. An object there is merged with it. */
+export function put(whole: JsonObject, place: string | readonly string[], value: unknown): void {
+  const names = typeof place === "string" ? place.split(".") : [...place];
   const last = names.pop() ?? "";
   let holder = whole;
   for (const name of names) {
