@@ -22,8 +22,6 @@ import {
   type Written,
 } from "./survey.ts";
 
-export type { Vocabulary } from "./record-checks.ts";
-
 export function contractChecks(
   survey: Survey,
   written: Written | undefined,
@@ -41,22 +39,22 @@ const CLAUSE = "§4 Pagination";
 
 export function listChecks(survey: Survey): readonly ContractCheck[] {
   const { lists, paging } = survey;
-  const size = (name: "plans" | "services" | "invoices", expected: number) =>
-    check(
-      `lists.default.${name}`,
-      CLAUSE,
-      `A page of ${name} holds ${expected} by default`,
-      defaultSize(lists[name], expected),
-    );
+  const size = (name: "plans" | "services" | "invoices", expected: number) => {
+    const says = `A page of ${name} holds ${expected} by default`;
+    return check(`lists.default.${name}`, CLAUSE, says, defaultSize(lists[name], expected));
+  };
+  /** A check of page sizes. */
+  const sizes = (id: string, clause: string, says: string, judge: (sight: PagingSight) => CheckResult) =>
+    check(`lists.${id}`, clause, says, paging === undefined ? unseen(NOTHING) : judge(paging));
   return [
     check("lists.envelope", CLAUSE, "Every list has the same envelope", envelope(survey)),
     size("plans", 50),
     size("services", 25),
     size("invoices", 25),
-    check("lists.per_page", CLAUSE, "per_page sets the size of a page", perPage(paging)),
-    check("lists.page", CLAUSE, "page=2 holds other objects than page=1", second(paging)),
-    check("lists.maximum", "§8 Page size", "No page holds more than 100", maximum(paging)),
-    check("lists.beyond", CLAUSE, "A page beyond the last one is empty", beyond(paging)),
+    sizes("per_page", CLAUSE, "per_page sets the size of a page", perPage),
+    sizes("page", CLAUSE, "page=2 holds other objects than page=1", second),
+    sizes("maximum", "§8 Page size", "No page holds more than 100", maximum),
+    sizes("beyond", CLAUSE, "A page beyond the last one is empty", beyond),
   ];
 }
 
@@ -70,12 +68,12 @@ function envelope(survey: Survey): CheckResult {
 
 /** The name of the items where an envelope names them after their kind, and so differently in each list. */
 function named({ answer, items }: ListSight): string {
-  const json = answer?.json;
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return "\0";
-  const name = Object.entries(json).find(([, value]) => value === items)?.[0] ?? "\0";
+  const fields = isObject(answer?.json) ? Object.entries(answer.json) : [];
+  const name = fields.find(([, value]) => value === items)?.[0] ?? "\0";
   return name === "data" || ITEM_NAMES.includes(name) ? "\0" : name;
 }
 
+const NOTHING = "There is nothing to list.";
 const COUNT_ONLY = "The server does not report the size of a page, and there are too few objects to see it.";
 
 function defaultSize(sight: ListSight, expected: number): CheckResult {
@@ -87,18 +85,15 @@ function defaultSize(sight: ListSight, expected: number): CheckResult {
   return sight.next === "more" ? differs(`The page holds ${count}, and there are more.`) : unseen(COUNT_ONLY);
 }
 
-function perPage(paging: PagingSight | undefined): CheckResult {
-  if (paging === undefined) return unseen("There is nothing to list.");
-  const { single } = paging;
+function perPage({ single }: PagingSight): CheckResult {
   if (single.next === undefined) return unseen(why(single));
   if (single.items.length === 1) return pass("per_page=1 gives 1.");
   return differs(`per_page=1 gives ${single.items.length} (${single.title}).`);
 }
 
 /** The client asks for 100 a page and counts pages up: a server that ignores `page` repeats the first one. */
-function second(paging: PagingSight | undefined): CheckResult {
-  if (paging === undefined || paging.single.ids.length === 0) return unseen("There is nothing to list.");
-  const { single, second: next, largest } = paging;
+function second({ single, second: next, largest }: PagingSight): CheckResult {
+  if (single.ids.length === 0) return unseen(NOTHING);
   if (largest.ids.length < 2) return unseen("There is only one object to list.");
   if (next.next === undefined) return unseen(why(next));
   const [first] = single.ids;
@@ -110,22 +105,17 @@ function second(paging: PagingSight | undefined): CheckResult {
   );
 }
 
-function maximum(paging: PagingSight | undefined): CheckResult {
-  if (paging === undefined) return unseen("There is nothing to list.");
-  const { over } = paging;
+function maximum({ over }: PagingSight): CheckResult {
   if (over.answer?.status === 422) return pass("per_page=101 is refused (422).");
   if (over.next === undefined) return unseen(why(over));
   if (over.items.length > 100) return differs(`per_page=101 gives ${over.items.length}.`);
   if (over.size === undefined) return unseen(COUNT_ONLY);
-  return over.size <= 100
-    ? pass(`per_page=101 gives ${over.size} a page.`)
-    : differs(`per_page=101 gives ${over.size} a page.`);
+  const size = `per_page=101 gives ${over.size} a page.`;
+  return over.size <= 100 ? pass(size) : differs(size);
 }
 
 /** Where a list does not show its end, the client requests one page more to find it. */
-function beyond(paging: PagingSight | undefined): CheckResult {
-  if (paging === undefined) return unseen("There is nothing to list.");
-  const { beyond: page, largest } = paging;
+function beyond({ beyond: page, largest }: PagingSight): CheckResult {
   const silent = largest.next === "silent";
   const needed = "hostform requests it when a list does not show its end.";
   if (page.answer === undefined) return unseen(why(page));
@@ -153,12 +143,7 @@ export function refusalChecks(survey: Survey, written: Written | undefined): rea
     check("errors.404", "§7 Gaps", "A service that does not exist is not found (404)", notFound(missing)),
     check("errors.422", "§7", "422 has message and an object of field errors", invalid(survey, written)),
     check("rate.limit", "§8 Request rate", "60 requests a minute for each token", rate(survey)),
-    check(
-      "domains.get",
-      "§4 Endpoints",
-      "GET /domains/check reports which domains are available",
-      availability([domains.many, domains.single]),
-    ),
+    domainsCheck("GET", [domains.many, domains.single]),
     ...(written === undefined ? [] : writtenChecks(written)),
   ];
 }
@@ -193,12 +178,7 @@ function writtenChecks(written: Written): readonly ContractCheck[] {
     check("webhooks.invalid", "§4 POST /webhooks", "A webhook needs a URL and an event", strict()),
     check("webhooks.secret", "§4 POST /webhooks", "A registration answers with the signing secret", registration()),
     check("webhooks.removed", "§4 Endpoints", "DELETE /webhooks/{id} removes the subscription", removal()),
-    check(
-      "domains.post",
-      "§4 Endpoints",
-      "POST /domains/check reports which domains are available",
-      availability([domains]),
-    ),
+    domainsCheck("POST", [domains]),
   ];
 }
 
@@ -221,8 +201,7 @@ function forbidden(survey: Survey, written: Written | undefined): CheckResult {
   const [first] = met;
   if (first === undefined) return unseen("No request was refused with 403.");
   const silent = met.find(({ answer }) => !isObject(answer?.json) || typeof answer.json.message !== "string");
-  if (silent !== undefined) return differs(`${silent.title}: ${excerpt(silent.answer?.json)}.`);
-  return pass(`${first.title}.`);
+  return silent === undefined ? pass(`${first.title}.`) : differs(`${silent.title}: ${excerpt(silent.answer?.json)}.`);
 }
 
 /** hostform takes only 404 and 410 for gone; with any other answer, an object still exists. */
@@ -257,6 +236,11 @@ function rate(survey: Survey): CheckResult {
   if (limit === 60) return pass();
   const keeps = limit < 60 ? "hostform keeps to that." : "hostform keeps to 60.";
   return differs(`The server reports ${limit}. ${keeps}`);
+}
+
+function domainsCheck(method: "GET" | "POST", asked: readonly Sight[]): ContractCheck {
+  const says = `${method} /domains/check reports which domains are available`;
+  return check(`domains.${method.toLowerCase()}`, "§4 Endpoints", says, availability(asked));
 }
 
 function availability(asked: readonly Sight[]): CheckResult {

@@ -6,6 +6,7 @@
 
 import { type ApiError, type ContractCheck, isObject, rendererOf, shorten } from "../core/model/index.ts";
 import { recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
+
 /** `read`: answers to GETs show it. `write`: the harmless writes do. */
 export type Way = "read" | "write";
 
@@ -15,90 +16,77 @@ export interface Switch {
   readonly reported: Way | { readonly never: string };
 }
 
+type Values = Switch["values"];
+const read = <const V extends Values>(...values: V) => ({ values, reported: "read" }) as const;
+const write = <const V extends Values>(...values: V) => ({ values, reported: "write" }) as const;
+const never = <const V extends Values>(why: string, ...values: V) => ({ values, reported: { never: why } }) as const;
+
 const ORDER = "It shows only in the answer to an order, and the check places none.";
 const QUEUED = "It shows only in the answer to a suspension, and the check requests none.";
 const EVENTS = "It shows only in events, and the check receives none.";
+const NEW = "It shows only while an object is new, and the check creates none.";
+const WINDOWS = "It shows only in several full windows, which would make other programs of the account wait.";
+const PASSWORD = "It shows only when a password is set, and the check sets none.";
+const DOMAIN = "It shows only when a domain is registered, and the check registers none.";
+const AMOUNTS = "500 may be five dollars or five hundred. Compare a price with the dashboard.";
 
 /**
  * Each switch with its values, the default first, and which answers show the value. The names are repeated here, as nothing of
  * the sandbox is imported; a test compares them with the sandbox's.
  */
 export const SWITCHES = {
-  envelope: {
-    values: [
-      "laravel",
-      "data_meta",
-      "items_pagination",
-      "named_has_more",
-      "flat",
-      "data_only",
-      "array",
-      "meta_pagination",
-    ],
-    reported: "read",
-  },
-  pages: { values: ["from_one", "from_zero"], reported: "read" },
-  past_end: { values: ["empty", "not_found", "repeats"], reported: "read" },
-  empty_list: { values: ["array", "null", "map", "nothing"], reported: "read" },
-  items: { values: ["bare", "wrapped"], reported: "read" },
-  list_lag: {
-    values: ["none", "four_seconds", "thirty_seconds"],
-    reported: { never: "It shows only while an object is new, and the check creates none." },
-  },
-  order: { values: ["newest", "oldest", "scattered"], reported: "read" },
-  error_bodies: { values: ["json", "html", "empty"], reported: "read" },
-  too_many: { values: ["json", "text", "empty"], reported: "read" },
-  rate_headers: { values: ["full", "none"], reported: "read" },
-  retry_after: { values: ["seconds", "date", "none"], reported: "read" },
-  rate: {
-    values: ["fixed", "sliding", "bucket"],
-    reported: {
-      never: "It shows only in several full windows, which would make other programs of the account wait.",
-    },
-  },
-  field_errors: { values: ["lists", "texts"], reported: "read" },
-  status: { values: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"], reported: "read" },
-  provisioning: { values: ["words", "queued", "active", "empty", "null"], reported: "read" },
-  invoice_status: { values: ["lower", "open", "upper"], reported: "read" },
-  billing_cycle: { values: ["word", "months", "unit", "integer"], reported: "read" },
-  product_type: { values: ["slug", "title", "other"], reported: "read" },
-  ids: { values: ["integer", "string"], reported: "read" },
-  record_ids: { values: ["plain", "uuid"], reported: "read" },
-  plan: { values: ["plan_id", "id", "prices", "priceless"], reported: "read" },
-  queued: { values: ["message", "service", "no_content", "empty"], reported: { never: QUEUED } },
-  bodies: { values: ["full", "empty204"], reported: "write" },
-  password: {
-    values: ["password", "new_password"],
-    reported: { never: "It shows only when a password is set, and the check sets none." },
-  },
-  creation: { values: ["nested", "beside", "split", "invoice_wrapped"], reported: { never: ORDER } },
-  unwrapped: { values: ["no", "yes"], reported: "read" },
-  grant: { values: ["id", "grant_id", "user"], reported: "read" },
-  expires_at: { values: ["instant", "epoch", "epoch_text"], reported: "read" },
-  webhook: { values: ["secret", "signing_secret", "bare"], reported: "write" },
-  webhook_events: { values: ["list", "map", "objects", "text"], reported: "read" },
-  domain_name: { values: ["domain", "domain_name", "hostname", "nested"], reported: "read" },
-  domain_check: { values: ["list", "map", "is_available", "status"], reported: "read" },
-  registrant: {
-    values: ["fields", "loose"],
-    reported: { never: "It shows only when a domain is registered, and the check registers none." },
-  },
-  migration: { values: ["flat", "nested"], reported: "read" },
-  timestamps: { values: ["offset", "micros_z", "date"], reported: "read" },
-  money: {
-    values: ["minor", "major"],
-    reported: { never: "500 may be five dollars or five hundred. Compare a price with the dashboard." },
-  },
-  replay: { values: ["same", "ok"], reported: { never: ORDER } },
-  refused_key: { values: ["free", "kept"], reported: { never: ORDER } },
-  key_retention: { values: ["day", "ten_minutes"], reported: { never: ORDER } },
-  event_data: { values: ["fields", "nested", "id"], reported: { never: EVENTS } },
-  backoff: { values: ["tens", "minutes", "seconds"], reported: { never: EVENTS } },
-  deliveries: { values: ["once", "twice"], reported: { never: EVENTS } },
-  weather: {
-    values: ["calm", "flaky"],
-    reported: { never: "An hour without failures does not predict the next one." },
-  },
+  envelope: read(
+    "laravel",
+    "data_meta",
+    "items_pagination",
+    "named_has_more",
+    "flat",
+    "data_only",
+    "array",
+    "meta_pagination",
+  ),
+  pages: read("from_one", "from_zero"),
+  past_end: read("empty", "not_found", "repeats"),
+  empty_list: read("array", "null", "map", "nothing"),
+  items: read("bare", "wrapped"),
+  list_lag: never(NEW, "none", "four_seconds", "thirty_seconds"),
+  order: read("newest", "oldest", "scattered"),
+  error_bodies: read("json", "html", "empty"),
+  too_many: read("json", "text", "empty"),
+  rate_headers: read("full", "none"),
+  retry_after: read("seconds", "date", "none"),
+  rate: never(WINDOWS, "fixed", "sliding", "bucket"),
+  field_errors: read("lists", "texts"),
+  status: read("lower", "capitalised", "upper_snake", "words", "digits", "numbers"),
+  provisioning: read("words", "queued", "active", "empty", "null"),
+  invoice_status: read("lower", "open", "upper"),
+  billing_cycle: read("word", "months", "unit", "integer"),
+  product_type: read("slug", "title", "other"),
+  ids: read("integer", "string"),
+  record_ids: read("plain", "uuid"),
+  plan: read("plan_id", "id", "prices", "priceless"),
+  queued: never(QUEUED, "message", "service", "no_content", "empty"),
+  bodies: write("full", "empty204"),
+  password: never(PASSWORD, "password", "new_password"),
+  creation: never(ORDER, "nested", "beside", "split", "invoice_wrapped"),
+  unwrapped: read("no", "yes"),
+  grant: read("id", "grant_id", "user"),
+  expires_at: read("instant", "epoch", "epoch_text"),
+  webhook: write("secret", "signing_secret", "bare"),
+  webhook_events: read("list", "map", "objects", "text"),
+  domain_name: read("domain", "domain_name", "hostname", "nested"),
+  domain_check: read("list", "map", "is_available", "status"),
+  registrant: never(DOMAIN, "fields", "loose"),
+  migration: read("flat", "nested"),
+  timestamps: read("offset", "micros_z", "date"),
+  money: never(AMOUNTS, "minor", "major"),
+  replay: never(ORDER, "same", "ok"),
+  refused_key: never(ORDER, "free", "kept"),
+  key_retention: never(ORDER, "day", "ten_minutes"),
+  event_data: never(EVENTS, "fields", "nested", "id"),
+  backoff: never(EVENTS, "tens", "minutes", "seconds"),
+  deliveries: never(EVENTS, "once", "twice"),
+  weather: never("An hour without failures does not predict the next one.", "calm", "flaky"),
 } as const satisfies Record<string, Switch>;
 
 export type SwitchName = keyof typeof SWITCHES;
@@ -118,7 +106,7 @@ export type Seen<S extends SwitchName> =
 /** Finds the value of one switch. `written` is undefined unless the harmless writes were sent. */
 export type Detector<S extends SwitchName> = (survey: Survey, written: Written | undefined) => Seen<S>;
 
-export type Detectors<S extends SwitchName> = { readonly [N in S]: Detector<N> };
+export type Detectors = { readonly [S in ReportedSwitch]: Detector<S> };
 
 /** `services`, `client accounts`: for messages. */
 export const NOUNS = {
@@ -183,20 +171,18 @@ export function agreed<S extends SwitchName>(
 
 export type CheckResult = Pick<ContractCheck, "verdict" | "detail" | "fix">;
 
-export const pass = (detail?: string): CheckResult => ({ verdict: "pass", ...(detail !== undefined && { detail }) });
-export const unseen = (detail: string): CheckResult => ({ verdict: "not_seen", detail });
-export const differs = (detail: string, fix?: string): CheckResult => ({
-  verdict: "differs",
-  detail,
-  ...(fix !== undefined && { fix }),
-});
-export const stops = (detail: string, fix?: string): CheckResult => ({
-  verdict: "stops",
-  detail,
-  ...(fix !== undefined && { fix }),
-});
+const result =
+  (verdict: CheckResult["verdict"]) =>
+  (detail?: string, fix?: string): CheckResult => ({
+    verdict,
+    ...(detail !== undefined && { detail }),
+    ...(fix !== undefined && { fix }),
+  });
+export const [pass, unseen] = [result("pass"), result("not_seen")];
+export const unseenIn = (survey: Survey, collection: keyof typeof NOUNS) =>
+  unseen(nothingIn(survey, collection).nothing);
+export const [differs, stops] = [result("differs"), result("stops")];
 
-/** A statement of the specification with its result. */
 export function check(id: string, clause: string, says: string, outcome: CheckResult): ContractCheck {
   return { id, clause, says, ...outcome };
 }
@@ -219,16 +205,9 @@ export function reported({ diagnostics: [first], serverMessage, fieldErrors }: A
 }
 
 /** Fields whose values are words of the server, not data of its customers. */
-const WORD_FIELDS = new Set([
-  "status",
-  "provisioning_status",
-  "product_type",
-  "billing_cycle",
-  "currency",
-  "permission",
-  "event",
-  "events",
-]);
+const WORD_FIELDS = new Set(
+  "status provisioning_status product_type billing_cycle currency permission event events".split(" "),
+);
 const WORDS = /^[\p{L}\d][\p{L}\d _/.-]{0,39}$/u;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

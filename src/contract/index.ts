@@ -6,13 +6,14 @@
  */
 import type { Prober } from "../core/api/probe.ts";
 import type { ContractReport } from "../core/model/index.ts";
-import { contractChecks, type Vocabulary } from "./checks.ts";
+import { contractChecks } from "./checks.ts";
+import type { Vocabulary } from "./record-checks.ts";
 import { contractRows, profileOf } from "./rows.ts";
 import { Asker, MOST_READS, type Survey, takeSurvey } from "./survey.ts";
 import { type Leftover, MOST_WRITES, tryWrites, type WriteOptions } from "./writes.ts";
 
-export type { Vocabulary } from "./checks.ts";
-export { SWITCHES, type Switch, type SwitchName } from "./evidence.ts";
+export { SWITCHES, type Switch } from "./evidence.ts";
+export type { Vocabulary } from "./record-checks.ts";
 export { type Leftover, leftoverDiagnostic } from "./writes.ts";
 
 export interface ContractOptions {

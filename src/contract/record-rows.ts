@@ -1,7 +1,7 @@
 /** How a server fills the gaps in its records: their ids, fields and wrappers, their words and spelling. */
-import { isObject, type JsonObject } from "../core/model/index.ts";
+import { isObject } from "../core/model/index.ts";
 import { agreed, agreedIn, type Detectors, excerpt, fieldOf, nothingIn, type Seen, type ValueOf } from "./evidence.ts";
-import { isSuccess, recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
+import { isSuccess, recordsIn, recordsOf, type Survey, valuesOf, type Written } from "./survey.ts";
 
 const DIGITS = /^\d{1,18}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -26,7 +26,7 @@ function recordIdCandidates(value: unknown): readonly ValueOf<"record_ids">[] {
 function record_ids(survey: Survey, written: Written | undefined): Seen<"record_ids"> {
   const found = [
     ...(["webhooks", "accounts", "migration_requests"] as const).flatMap((name) => fieldOf(survey, name, "id")),
-    ...grantsOf(survey).flatMap(({ title, record }) => {
+    ...recordsIn(survey.grants).flatMap(({ title, record }) => {
       const value = record.id ?? record.grant_id;
       return value === undefined ? [] : [{ title, value }];
     }),
@@ -57,12 +57,8 @@ function unwrapped({ service, invoice, migration }: Survey): Seen<"unwrapped"> {
   return isObject(json) && json.id !== undefined ? { value: "yes", evidence } : { other: evidence };
 }
 
-function grantsOf({ grants }: Survey): readonly { title: string; record: JsonObject }[] {
-  return grants.flatMap(({ title, records }) => records.map((record) => ({ title, record })));
-}
-
 function grant(survey: Survey): Seen<"grant"> {
-  const [first] = grantsOf(survey);
+  const [first] = recordsIn(survey.grants);
   if (first === undefined) {
     const forbidden = survey.grants.some(({ answer }) => answer?.status === 403);
     return {
@@ -164,46 +160,28 @@ function status(survey: Survey): Seen<"status"> {
   return agreedIn(survey, [instead ? "migration_requests" : "services"], "status", statusCandidates);
 }
 
-const PROVISIONING: Readonly<Record<string, ValueOf<"provisioning">>> = {
-  pending: "words",
-  provisioning: "words",
-  provisioned: "words",
-  failed: "words",
-  queued: "queued",
-  in_progress: "queued",
-  done: "queued",
-  error: "queued",
-  active: "active",
-  inactive: "active",
-  "": "empty",
+/** Which of the lists of words hold the value, by their names. */
+function holding<N extends string>(lists: Readonly<Record<N, readonly unknown[]>>, value: unknown): readonly N[] {
+  return (Object.keys(lists) as N[]).filter((name) => lists[name].includes(value));
+}
+
+const PROVISIONING = {
+  words: ["pending", "provisioning", "provisioned", "failed"],
+  queued: ["queued", "in_progress", "done", "error"],
+  active: ["active", "inactive"],
+  empty: [""],
+  null: [null],
 };
 
 export function provisioningCandidates(value: unknown): readonly ValueOf<"provisioning">[] {
-  if (value === null) return ["null"];
-  const word = typeof value === "string" ? value.toLowerCase() : "no word";
-  const found = Object.hasOwn(PROVISIONING, word) ? PROVISIONING[word] : undefined;
-  return found === undefined ? [] : [found];
+  return holding(PROVISIONING, typeof value === "string" ? value.toLowerCase() : value);
 }
 
-const INVOICES: Readonly<Record<string, ValueOf<"invoice_status">>> = {
-  unpaid: "lower",
-  paid: "lower",
-  cancelled: "lower",
-  refunded: "lower",
-  Open: "open",
-  Paid: "open",
-  Void: "open",
-  Credited: "open",
-  DUE: "upper",
-  SETTLED: "upper",
-  CANCELLED: "upper",
-  REFUNDED: "upper",
+const INVOICES = {
+  lower: ["unpaid", "paid", "cancelled", "refunded"],
+  open: ["Open", "Paid", "Void", "Credited"],
+  upper: ["DUE", "SETTLED", "CANCELLED", "REFUNDED"],
 };
-
-function invoiceCandidates(value: unknown): readonly ValueOf<"invoice_status">[] {
-  const found = typeof value === "string" && Object.hasOwn(INVOICES, value) ? INVOICES[value] : undefined;
-  return found === undefined ? [] : [found];
-}
 
 export function cycleCandidates(value: unknown): readonly ValueOf<"billing_cycle">[] {
   if (Number.isInteger(value)) return ["integer"];
@@ -216,14 +194,14 @@ export function cycleCandidates(value: unknown): readonly ValueOf<"billing_cycle
     : [];
 }
 
-const SLUGS = new Set(["shared", "wordpress", "vps", "virtual_desktop"]);
-const TITLES = new Set(["Shared", "WordPress", "Root VPS", "Virtual Desktop"]);
+const PRODUCTS = {
+  slug: ["shared", "wordpress", "vps", "virtual_desktop"],
+  title: ["Shared", "WordPress", "Root VPS", "Virtual Desktop"],
+};
 
 export function productCandidates(value: unknown): readonly ValueOf<"product_type">[] {
-  if (typeof value !== "string") return [];
-  if (SLUGS.has(value)) return ["slug"];
-  if (TITLES.has(value)) return ["title"];
-  return /^[a-z]+(?:-[a-z]+)+$/.test(value) ? ["other"] : [];
+  if (typeof value === "string" && /^[a-z]+(?:-[a-z]+)+$/.test(value)) return ["other"];
+  return holding(PRODUCTS, value);
 }
 
 export function momentCandidates(value: unknown): readonly ValueOf<"timestamps">[] {
@@ -250,30 +228,12 @@ function expiryCandidates(value: unknown): readonly ValueOf<"expires_at">[] {
 }
 
 function expires_at(survey: Survey): Seen<"expires_at"> {
-  const moments = valuesOf(grantsOf(survey), "expires_at").filter(({ value }) => value !== null);
+  const moments = valuesOf(recordsIn(survey.grants), "expires_at").filter(({ value }) => value !== null);
   const seen = agreed<"expires_at">(moments, expiryCandidates, "expires_at");
   return seen ?? { nothing: "None of the grants read expires." };
 }
 
-export const recordRows: Detectors<
-  | "ids"
-  | "record_ids"
-  | "plan"
-  | "unwrapped"
-  | "grant"
-  | "webhook"
-  | "webhook_events"
-  | "domain_name"
-  | "domain_check"
-  | "migration"
-  | "status"
-  | "provisioning"
-  | "invoice_status"
-  | "billing_cycle"
-  | "product_type"
-  | "timestamps"
-  | "expires_at"
-> = {
+export const recordRows = {
   ids,
   record_ids,
   plan,
@@ -286,9 +246,9 @@ export const recordRows: Detectors<
   migration,
   status,
   provisioning: (survey) => agreedIn(survey, ["services"], "provisioning_status", provisioningCandidates),
-  invoice_status: (survey) => agreedIn(survey, ["invoices"], "status", invoiceCandidates),
+  invoice_status: (survey) => agreedIn(survey, ["invoices"], "status", (value) => holding(INVOICES, value)),
   billing_cycle: (survey) => agreedIn(survey, ["services", "plans"], "billing_cycle", cycleCandidates),
   product_type: (survey) => agreedIn(survey, ["services", "plans"], "product_type", productCandidates),
   timestamps,
   expires_at,
-};
+} satisfies Partial<Detectors>;

@@ -87,11 +87,8 @@ function envelope(survey: Survey): Seen<"envelope"> {
 
 /** The names in an envelope. */
 export function form(json: unknown): string {
-  return Array.isArray(json)
-    ? "an array"
-    : isObject(json)
-      ? `{${Object.keys(json).slice(0, 8).map(fieldName).join(", ")}}`
-      : "no list";
+  if (Array.isArray(json)) return "an array";
+  return isObject(json) ? `{${Object.keys(json).slice(0, 8).map(fieldName).join(", ")}}` : "no list";
 }
 
 function withoutItems({ answer }: ListSight): unknown {
@@ -154,7 +151,7 @@ function past_end({ paging }: Survey): Seen<"past_end"> {
 }
 
 function empty_list(survey: Survey): Seen<"empty_list"> {
-  const seen = [...successes(survey), ...(survey.paging === undefined ? [] : [survey.paging.beyond])].filter(isSuccess);
+  const seen = [...listings(survey), ...(survey.paging === undefined ? [] : [survey.paging.beyond])].filter(isSuccess);
   const found = seen.find(({ items, next }) => next !== undefined && items.length === 0);
   if (found === undefined) return { nothing: "No list is empty." };
   const json = found.answer?.json;
@@ -175,7 +172,6 @@ function items(survey: Survey): Seen<"items"> {
   return isObject(item) && isObject(item.data) ? { value: "wrapped", evidence } : { other: evidence };
 }
 
-/** The form of an answer's body. */
 function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undefined {
   if (answer === undefined) return undefined;
   const text = answer.text.trim();
@@ -252,11 +248,10 @@ function retry_after({ limited }: Survey): Seen<"retry_after"> {
   if (limited === undefined) return { nothing: UNREFUSED };
   const header = limited.answer?.headers["retry-after"];
   if (header === undefined) return { value: "none", evidence: "A request was refused (429) without Retry-After." };
-  if (/^\d+$/.test(header))
-    return { value: "seconds", evidence: "A request was refused (429): Retry-After is a number." };
-  return Number.isNaN(Date.parse(header))
-    ? { other: "A request was refused (429): Retry-After is neither a number nor a date." }
-    : { value: "date", evidence: "A request was refused (429): Retry-After is a date." };
+  const shown = "A request was refused (429): Retry-After is";
+  if (/^\d+$/.test(header)) return { value: "seconds", evidence: `${shown} a number.` };
+  if (Number.isNaN(Date.parse(header))) return { other: `${shown} neither a number nor a date.` };
+  return { value: "date", evidence: `${shown} a date.` };
 }
 
 function bodies(_survey: Survey, written: Written | undefined): Seen<"bodies"> {
@@ -268,7 +263,7 @@ function bodies(_survey: Survey, written: Written | undefined): Seen<"bodies"> {
   return isObject(json) ? { value: "full", evidence: shown } : { other: shown };
 }
 
-const DETECTORS: Detectors<ReportedSwitch> = {
+const DETECTORS: Detectors = {
   envelope,
   pages,
   past_end,

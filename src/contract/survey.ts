@@ -7,9 +7,8 @@ import { readOne } from "../core/api/answers.ts";
 import type { RecordEndpoint } from "../core/api/endpoints.ts";
 import { nextOf, nextSigns, readItem, readPage } from "../core/api/envelope.ts";
 import { type Probed, type ProbeEndpoint, type ProbeRequest, type Prober, probeTitle } from "../core/api/probe.ts";
-import { ApiError, isObject, type JsonObject } from "../core/model/index.ts";
+import { ApiError, type JsonObject } from "../core/model/index.ts";
 
-/** How each collection is listed. */
 const LISTS = {
   plans: "listPlans",
   services: "listServices",
@@ -78,14 +77,7 @@ async function paging(
   const collection = candidates.toSorted((a, b) => lists[b].items.length - lists[a].items.length)[0];
   if (collection === undefined || lists[collection].items.length === 0) return undefined;
   const page = (number: number, size: number, start: 0 | 1 = 1) =>
-    list(
-      collection,
-      [
-        ["page", String(number)],
-        ["per_page", String(size)],
-      ],
-      start,
-    );
+    list(collection, Object.entries({ page: String(number), per_page: String(size) }), start);
   const [newest] = lists[collection].ids;
   const one = await page(1, 1);
   // Page 1 differs from the list without a number: the first page may be page 0.
@@ -311,27 +303,25 @@ export function isSuccess({ answer }: Sight): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status <= 299;
 }
 
+/** A record, with the request that it came from. */
+export type Titled = { readonly title: string; readonly record: JsonObject };
+
+export function recordsIn(sights: readonly ListSight[]): readonly Titled[] {
+  return sights.flatMap(({ title, records }) => records.map((record) => ({ title, record })));
+}
+
 /** The records of one collection, from all requests. */
-export function recordsOf(survey: Survey, collection: Collection): readonly { title: string; record: JsonObject }[] {
+export function recordsOf(survey: Survey, collection: Collection): readonly Titled[] {
   const one = { services: survey.service, invoices: survey.invoice, migration_requests: survey.migration };
   const single = collection in one ? one[collection as keyof typeof one] : undefined;
-  const list = survey.lists[collection];
   const paging = survey.paging?.collection === collection ? [survey.paging.largest] : [];
   return [
-    ...[list, ...paging].flatMap(({ title, records }) => records.map((record) => ({ title, record }))),
+    ...recordsIn([survey.lists[collection], ...paging]),
     ...(single?.record === undefined ? [] : [{ title: single.title, record: single.record }]),
   ];
 }
 
-/** The values of one field of the records that have it. Nested fields are dotted. */
-export function valuesOf(
-  records: readonly { title: string; record: JsonObject }[],
-  field: string,
-): readonly { title: string; value: unknown }[] {
-  return records.flatMap(({ title, record }) => {
-    const value = field
-      .split(".")
-      .reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), record as unknown);
-    return value === undefined ? [] : [{ title, value }];
-  });
+/** The values of one field of the records that have it. */
+export function valuesOf(records: readonly Titled[], field: string): readonly { title: string; value: unknown }[] {
+  return records.flatMap(({ title, record: { [field]: value } }) => (value === undefined ? [] : [{ title, value }]));
 }

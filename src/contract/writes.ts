@@ -145,20 +145,14 @@ async function removeMade(
   }
 }
 
-/** All webhooks of the account. */
 function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: string | null }[]> {
   return createListing({
     endpoint: "listWebhooks",
     maxPages: MOST_PAGES,
     pageSize: 100,
     fetchPage: async (page) => {
-      const sight = await asker.one({
-        endpoint: "listWebhooks",
-        query: [
-          ["page", String(page)],
-          ["per_page", "100"],
-        ],
-      });
+      const query = Object.entries({ page: String(page), per_page: "100" });
+      const sight = await asker.one({ endpoint: "listWebhooks", query });
       if (sight.problem !== undefined) throw sight.problem;
       return sight.answer?.json;
     },
@@ -172,7 +166,6 @@ function nameOf(json: unknown, value: string, depth = 0): string | undefined {
   return own ?? Object.values(json).flatMap((inner) => nameOf(inner, value, depth + 1) ?? [])[0];
 }
 
-/** The report of a webhook that may still exist. */
 export function leftoverDiagnostic({ id, url }: Leftover) {
   const which = id === null ? `with the URL ${url}` : `${id} with the URL ${url}`;
   return {

@@ -1,7 +1,7 @@
 /** The data that a sandbox starts with and is reset to: from its file, from a snapshot, or from its seed. */
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
-import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile/profile.ts";
+import { changedIn, keyRetentionSeconds } from "./profile/profile.ts";
 import type { SessionSandbox } from "./record/session.ts";
 import { readSnapshot, type Snapshot, snapshotText } from "./record/snapshot.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
@@ -60,12 +60,9 @@ function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">):
 function sandboxOf({ settings }: World): SessionSandbox {
   const { seed, profile, rateLimit, jobSeconds, provisioningSeconds, noticeDays, autoPay } = settings;
   const { idempotencyRetentionSeconds } = settings;
-  const switches = Object.entries(profile).filter(
-    ([name, value]) => value !== PROFILE_SWITCHES[name as ProfileSwitch][0],
-  );
   return {
     seed,
-    profile: Object.fromEntries(switches) as Partial<Profile>,
+    profile: Object.fromEntries(changedIn(profile).map((name) => [name, profile[name]])),
     rateLimit,
     ...(idempotencyRetentionSeconds !== keyRetentionSeconds(profile) && { idempotencyRetentionSeconds }),
     jobSeconds,

@@ -2,7 +2,7 @@
 import { retryAfter } from "./http/rate.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 import type { Profile } from "./profile/profile.ts";
-import { invalid, requireKnown } from "./refusal.ts";
+import { requireKnown, wrongField } from "./refusal.ts";
 import { EVENTS, type EventName } from "./store/records.ts";
 import { isObject, isText } from "./store/sound.ts";
 import { derive } from "./store/store.ts";
@@ -171,45 +171,34 @@ const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => 
 };
 
 function check(request: FaultRequest): void {
-  const refuse = (field: string, message: string): never => {
-    throw invalid({ [field]: [message] });
-  };
   requireKnown("A fault", request, Object.keys(FIELDS));
   for (const [name, value] of Object.entries(request)) {
     const [rule, message] = FIELDS[name as keyof FaultRequest];
-    if (value !== undefined && !rule(value)) refuse(name, message);
+    if (value !== undefined && !rule(value)) throw wrongField(name, message);
   }
   const { phase, operation, method, path } = request;
-  if (phase === undefined) refuse("phase", FIELDS.phase[1]);
-  if (phase === "delivery") {
-    checkDelivery(request, refuse);
-    return;
-  }
-  if (request.event !== undefined) refuse("event", 'Only a fault of the phase "delivery" has an event.');
-  if (operation === undefined) {
-    if (path === undefined) refuse("path", `${FIELDS.path[1]} Or give an operation like orderService.`);
-    else checkPath(path);
-    return;
-  }
-  if (method !== undefined || path !== undefined) {
-    refuse("operation", "A fault has either an operation, or a path and optionally a method.");
-  }
-  patternOf(operation);
+  if (phase === undefined) throw wrongField("phase", FIELDS.phase[1]);
+  if (phase === "delivery") checkDelivery(request);
+  else if (request.event !== undefined) {
+    throw wrongField("event", 'Only a fault of the phase "delivery" has an event.');
+  } else if (operation === undefined) {
+    if (path === undefined) throw wrongField("path", `${FIELDS.path[1]} Or give an operation like orderService.`);
+    checkPath(path);
+  } else if (method !== undefined || path !== undefined) {
+    throw wrongField("operation", "A fault has either an operation, or a path and optionally a method.");
+  } else patternOf(operation);
 }
 
 const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
 
 /** A delivery has no operation, and only the status of the receiver's answer matters. */
-function checkDelivery(request: FaultRequest, refuse: (field: string, message: string) => never): void {
-  for (const name of OF_REQUESTS) {
-    if (request[name] === undefined) continue;
-    refuse(
-      name,
-      `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`,
-    );
-  }
+function checkDelivery(request: FaultRequest): void {
+  const name = OF_REQUESTS.find((one) => request[one] !== undefined);
+  const message = `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`;
+  if (name !== undefined) throw wrongField(name, message);
   const { status } = request;
-  if (status !== undefined && status < 300) refuse("status", "A delivery fails with 300 or more, not with 2xx.");
+  if (status !== undefined && status < 300)
+    throw wrongField("status", "A delivery fails with 300 or more, not with 2xx.");
 }
 
 /** A fault as it is injected into a request. A background fault has the id 0. */

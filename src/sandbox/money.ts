@@ -45,7 +45,6 @@ const YEARLY_DOMAIN_PRICES: Readonly<Record<string, Readonly<Record<string, numb
 };
 const OTHER_DOMAIN_PRICE: Readonly<Record<string, number>> = { GEL: 5_400, USD: 2_000, EUR: 1_800 };
 
-/** List price of a domain for a number of years. */
 export function domainPrice(domain: string, currency: string, years: number): number {
   const ending = domain.slice(domain.lastIndexOf(".") + 1);
   const yearly = (YEARLY_DOMAIN_PRICES[ending] ?? OTHER_DOMAIN_PRICE)[currency] ?? 0;

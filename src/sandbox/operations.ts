@@ -1,5 +1,5 @@
 /** The endpoints by name, and the patterns by which faults and assertions select requests. */
-import { didYouMean, invalid } from "./refusal.ts";
+import { didYouMean, wrongField } from "./refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
 export const OPERATIONS = {
@@ -52,7 +52,7 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
   const message =
     `There is no operation ${JSON.stringify(operation)}. Write a method and a path such as "POST /services", ` +
     `or one of ${Object.keys(OPERATIONS).join(", ")}.`;
-  throw invalid({ operation: [message] });
+  throw wrongField("operation", message);
 }
 
 /**
@@ -64,14 +64,13 @@ export function checkPath(path: string, field: "path" | "operation" = "path"): v
   const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
   if (paths.some((one) => pathMatches(path, one, true))) return;
   const message = `There is nothing at ${path.slice(0, 100)}.${didYouMean(path, paths)} The paths are ${paths.join(", ")}.`;
-  throw invalid({ [field]: [message] });
+  throw wrongField(field, message);
 }
 
 function isOperation(name: string): name is OperationName {
   return Object.hasOwn(OPERATIONS, name);
 }
 
-/** Whether the pattern selects the request. */
 export function matches(pattern: RequestPattern, method: string, path: string): boolean {
   if (pattern.method !== undefined && pattern.method.toUpperCase() !== method) return false;
   return pattern.path === undefined || pathMatches(pattern.path, path);

@@ -72,7 +72,6 @@ export interface Exchange {
   faulty: boolean;
 }
 
-/** The options after defaults. */
 export type Settings = Required<
   Omit<SandboxOptions, "profile" | "data" | "snapshot" | "record" | "port" | "controlPort" | "clock">
 > & {

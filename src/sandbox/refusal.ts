@@ -16,6 +16,16 @@ export class Refusal extends Error {
   }
 }
 
+/** 422 without a field: what was asked for is not possible. */
+export function unprocessable(message: string): Refusal {
+  return new Refusal(422, message);
+}
+
+/** 422 with the error of one field. */
+export function wrongField(field: string, message: string): Refusal {
+  return invalid({ [field]: [message] });
+}
+
 /** 422 with field errors. The message repeats the first one and counts the rest. */
 export function invalid(errors: FieldErrors): Refusal {
   const all = Object.values(errors).flat();
@@ -27,14 +37,14 @@ export function invalid(errors: FieldErrors): Refusal {
 /** 404: no such record. Which status an unknown resource gets is not specified (§7 Gaps). 422 for what cannot be an id. */
 export function notFound(what: string, id: unknown): Refusal {
   if (typeof id === "string" || typeof id === "number") return new Refusal(404, `There is no ${what} ${id}.`);
-  return new Refusal(422, `A ${what} is named by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
+  return unprocessable(`A ${what} is named by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
 }
 
 /** Refuses a field that is not among the known ones. @throws Refusal (422) */
 export function requireKnown(what: string, given: object, fields: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !fields.includes(name));
   if (unknown === undefined) return;
-  throw invalid({ [unknown]: [`${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`] });
+  throw wrongField(unknown, `${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`);
 }
 
 /** An option that cannot be used. The message is for the person who gave it, and says what to do. */

@@ -3,18 +3,9 @@ import { addMonths, DAY_MS, dateOf } from "./clock.ts";
 import { putInvoice } from "./lifecycle/billing.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
-import { notFound, Refusal, requireKnown } from "./refusal.ts";
+import { notFound, requireKnown, unprocessable } from "./refusal.ts";
 import { isHosting } from "./routes/services.ts";
-import {
-  ABILITIES,
-  type Ability,
-  type Currency,
-  type Customer,
-  type Plan,
-  type ProductType,
-  type Service,
-  type ServiceStatus,
-} from "./store/records.ts";
+import { ABILITIES, type Ability, type Customer, type Plan, type Service } from "./store/records.ts";
 import { derive, type Store } from "./store/store.ts";
 import type { World } from "./world.ts";
 
@@ -24,7 +15,7 @@ const SEED = "seed";
 const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
-const PRODUCTS: readonly (readonly [id: number, name: string, product_type: ProductType])[] = [
+const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Plan["product_type"]])[] = [
   [1, "Shared hosting", "shared"],
   [2, "WordPress hosting", "wordpress"],
   [3, "Root VPS", "vps"],
@@ -33,7 +24,14 @@ const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Prod
 ];
 
 /** Monthly list prices in minor units, by currency: one without a price is not offered. The discount is for agencies. */
-type Catalogued = readonly [id: number, product: number, name: string, Currency, Plan["prices"], discount: number];
+type Catalogued = readonly [
+  id: number,
+  product: number,
+  name: string,
+  Plan["currency"],
+  Plan["prices"],
+  discount: number,
+];
 
 const CATALOGUE: readonly Catalogued[] = [
   [11, 1, "Shared Start", "USD", { GEL: 1300, USD: 500, EUR: 450 }, 10],
@@ -79,14 +77,15 @@ export function plant(world: World): void {
   plantToken(world, 1, agency, "agency", ABILITIES);
   plantToken(world, 2, customer, "customer", ABILITIES);
   plantToken(world, 3, agency, "viewer", ["view"]);
-  plantService(world, customer, 12, "customer-one.example", 3);
-  plantService(world, customer, 31, null, 1);
+  const ago = (months: number): number => addMonths(world.clock.now(), -months) + DAY_MS;
+  plantOrder(world, customer, planOf(store, 12), "customer-one.example", ago(3));
+  plantOrder(world, customer, planOf(store, 31), null, ago(1));
 }
 
 function plantCoupons(store: Store): void {
   const coupons = store.table("coupons");
   coupons.put({ id: 1, code: "WELCOME10", percent: 10, product_types: ["shared"], terms: [1], active: true });
-  const everything: ProductType[] = ["shared", "wordpress", "vps", "virtual_desktop"];
+  const everything: Plan["product_type"][] = ["shared", "wordpress", "vps", "virtual_desktop"];
   coupons.put({ id: 2, code: "YEAR20", percent: 20, product_types: everything, terms: [12, 24, 36], active: true });
   coupons.put({ id: 3, code: "BYGONE50", percent: 50, product_types: everything, terms: [1], active: false });
 }
@@ -106,25 +105,19 @@ function plantToken(world: World, id: number, customer: Customer, name: string, 
   for (const sequence of ["users", "tokens"]) store.table("counters").put({ id: sequence, value: id });
 }
 
-/** A service that has run for some months, with its last invoice paid. */
-function plantService(world: World, customer: Customer, planId: number, domain: string | null, months: number): void {
-  const plan = world.store.table("plans").get(planId);
-  if (plan === undefined) throw new Error(`The catalogue has no plan ${planId}.`);
-  const ordered = addMonths(world.clock.now(), -months) + DAY_MS;
-  plantOrder(world, { customer, plan, domain, ordered });
+function planOf(store: Store, id: number): Plan {
+  const plan = store.table("plans").get(id);
+  if (plan === undefined) throw notFound("plan", id);
+  return plan;
 }
 
-/** An active service with a paid invoice, as if it had been ordered then. Used by the control API too, in bulk. */
-function plantOrder(
-  world: World,
-  order: { customer: Customer; plan: Plan; domain: string | null; ordered: number },
-): number {
+/** An active service with a paid invoice, as if it had been ordered then. Returns its id. */
+function plantOrder(world: World, customer: Customer, plan: Plan, domain: string | null, ordered: number): number {
   const { store, clock } = world;
-  const { customer, plan, domain } = order;
   const price = plan.prices[plan.currency] ?? 0;
-  const at = new Date(order.ordered).toISOString();
-  let due = addMonths(order.ordered, 1);
-  for (let month = 2; due <= clock.now(); month += 1) due = addMonths(order.ordered, month);
+  const at = new Date(ordered).toISOString();
+  let due = addMonths(ordered, 1);
+  for (let month = 2; due <= clock.now(); month += 1) due = addMonths(ordered, month);
   const service = store.table("services").put({
     id: store.next("orders", 1001),
     customer_id: customer.id,
@@ -143,9 +136,8 @@ function plantOrder(
     created_at: at,
   });
   const percent = customer.track === "manage" ? plan.manage_discount_percent : 0;
-  const total = amountBilled(price, 1, percent, 0);
-  const charge = { customer_id: customer.id, order_id: service.id, currency: plan.currency, subtotal: price, total };
-  putInvoice(world, charge, order.ordered, { status: "paid", due_date: at.slice(0, 10), paid_at: at });
+  const paid = { status: "paid", due_date: at.slice(0, 10), paid_at: at } as const;
+  putInvoice(world, service, amountBilled(price, 1, percent, 0), ordered, paid);
   rescheduleBilling(world, service);
   return service.id;
 }
@@ -155,7 +147,6 @@ export interface ForAccount {
   account?: string | number;
 }
 
-/** The customer account by name or id. */
 export function customerBy(world: World, account: string | number = AGENCY_ID): Customer {
   const found = world.store.table("customers").find((one) => one.id === account || one.name === account);
   if (found === undefined) throw notFound("customer account", account);
@@ -171,28 +162,26 @@ export interface ServiceSeed extends ForAccount {
   /** Domains are `<prefix>-00001.example` and so on; default "site". Plans without a domain get none. */
   domain_prefix?: string;
   /** Default "active". */
-  status?: ServiceStatus;
+  status?: Service["status"];
 }
 
 const SEED_FIELDS = ["account", "count", "plan_id", "domain_prefix", "status"];
 const LARGEST_SEED = 100_000;
 
-/** Adds services with paid invoices. */
 export function seedServices(world: World, seed: ServiceSeed): Service[] {
   requireKnown("A seed of services", seed, SEED_FIELDS);
   const { count = 1, plan_id = 11, domain_prefix = "site", status = "active" } = seed;
   if (!Number.isInteger(count) || count < 1 || count > LARGEST_SEED) {
-    throw new Refusal(422, `count must be a whole number from 1 to ${LARGEST_SEED}.`);
+    throw unprocessable(`count must be a whole number from 1 to ${LARGEST_SEED}.`);
   }
   const customer = customerBy(world, seed.account);
   const { store, clock } = world;
-  const plan = store.table("plans").get(plan_id);
-  if (plan === undefined) throw notFound("plan", plan_id);
+  const plan = planOf(store, plan_id);
   const made: Service[] = [];
   for (let at = 0; at < count; at += 1) {
     const number = String(store.next(`domain_prefix:${domain_prefix}`)).padStart(5, "0");
     const domain = isHosting(plan) ? `${domain_prefix}-${number}.example` : null;
-    const id = plantOrder(world, { customer, plan, domain, ordered: clock.now() });
+    const id = plantOrder(world, customer, plan, domain, clock.now());
     made.push(structuredClone(store.table("services").update(id, { status })));
   }
   return made;

@@ -13,7 +13,7 @@ import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "
 import { Draw } from "../../src/sandbox/profile/draw.ts";
 import { type Deviation, serverOptions } from "../../src/sandbox/profile/drawn.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
-import { type RecordKind, recordId } from "../../src/sandbox/shape/notation.ts";
+import { type RecordKind, recordId } from "../../src/sandbox/shape/items.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
 

@@ -15,7 +15,7 @@ import { carryOut } from "../../src/project/apply.ts";
 import { type RunOptions, withPlan } from "../../src/project/plan.ts";
 import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
-import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/notation.ts";
+import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/items.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 import { openedOn } from "./opened.ts";

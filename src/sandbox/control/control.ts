@@ -22,23 +22,13 @@ import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import type { Session } from "../record/session.ts";
 import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
-import { notFound, Refusal, requireKnown } from "../refusal.ts";
+import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
 import { webhookSecret } from "../routes/accounts.ts";
 import { completeMigration, setCredentials, submitMigration } from "../routes/migration-requests.ts";
 import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
-import {
-  type Collections,
-  type Credentials,
-  type Delivery,
-  type Invoice,
-  type MigrationRequest,
-  OPEN_COLLECTIONS,
-  type Service,
-  type Transfer,
-  type Webhook,
-} from "../store/records.ts";
+import { type Collections, type Credentials, OPEN_COLLECTIONS, type Service } from "../store/records.ts";
 import type { World } from "../world.ts";
-import { changeRecord, createRecord, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
+import { changeRecord, MAKERS, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
 /** All records in their internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
@@ -50,7 +40,6 @@ export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
 /** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
-/** The control of a sandbox. */
 export type Control = ReturnType<typeof controlOf>;
 
 /** The control of this world. Every function throws a `Refusal` for what it cannot do; its message says why. */
@@ -96,47 +85,46 @@ export function controlOf(world: World) {
     remove: (collection: OpenCollection, id: number): void => act(() => removeRecord(store, collection, id)),
     /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
     create: <K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K] =>
-      act(() => createRecord(world, collection, fields)),
+      act(() => structuredClone(MAKERS[collection](world, fields))),
     /** Adds active services with paid invoices, in bulk. */
-    seedServices: (seed: ServiceSeed = {}): Service[] => act(() => seedServices(world, seed)),
+    seedServices: (seed: ServiceSeed = {}) => act(() => seedServices(world, seed)),
     /** Marks an invoice as paid, which starts provisioning. Paying twice changes nothing. */
-    payInvoice: (id: number): Invoice => on("invoices", id, (invoice) => payInvoice(world, invoice)),
+    payInvoice: (id: number) => on("invoices", id, (invoice) => payInvoice(world, invoice)),
     /** Cancels an unpaid invoice. */
-    cancelInvoice: (id: number): Invoice => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
+    cancelInvoice: (id: number) => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
     /** Finishes provisioning now, paid or not. */
-    provisionService: (id: number): Service => on("services", id, (service) => provisionNow(world, service)),
+    provisionService: (id: number) => on("services", id, (service) => provisionNow(world, service)),
     /** Suspends a service at once; a queued job stays queued. */
-    suspendService: (id: number): Service => on("services", id, (service) => suspendNow(world, service, "request")),
+    suspendService: (id: number) => on("services", id, (service) => suspendNow(world, service, "request")),
     /** Ends a suspension at once, whatever its reason. */
-    unsuspendService: (id: number): Service => on("services", id, (service) => restoreNow(world, service)),
-    terminateService: (id: number): Service =>
-      on("services", id, (service) => endService(world, service, "terminated")),
+    unsuspendService: (id: number) => on("services", id, (service) => restoreNow(world, service)),
+    terminateService: (id: number) => on("services", id, (service) => endService(world, service, "terminated")),
     /** Offers a service to another account, by name or id. */
-    offerTransfer: (id: number, { to }: { to: string | number }): Transfer =>
+    offerTransfer: (id: number, { to }: { to: string | number }) =>
       on("services", id, (service) => {
         // Elsewhere no account means the agency; an offer names its account.
-        if (to === undefined) throw new Refusal(422, "Name the account to offer the service to: {to}.");
+        if (to === undefined) throw unprocessable("Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
-    acceptTransfer: (id: number): Transfer => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
-    declineTransfer: (id: number): Transfer => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
+    acceptTransfer: (id: number) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
+    declineTransfer: (id: number) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
     /** The part of a migration that the API does not offer (§1). */
-    setMigrationCredentials: (id: number, credentials: Credentials): MigrationRequest =>
+    setMigrationCredentials: (id: number, credentials: Credentials) =>
       act(() => setCredentials(store, id, credentials)),
-    submitMigration: (id: number): MigrationRequest => act(() => submitMigration(store, id)),
-    completeMigration: (id: number): MigrationRequest => act(() => completeMigration(store, id)),
+    submitMigration: (id: number) => act(() => submitMigration(store, id)),
+    completeMigration: (id: number) => act(() => completeMigration(store, id)),
     /** Gives a webhook a new signing secret, for later deliveries. */
-    rotateSecret: (id: number): Webhook =>
+    rotateSecret: (id: number) =>
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
     /** Sends a test event. Only the delivery log changes. */
-    trigger: (event: string, { account, ...subject }: EventSubject = {}): Delivery[] =>
+    trigger: (event: string, { account, ...subject }: EventSubject = {}) =>
       act(() => {
         requireKnown("A triggered event", subject, ["account", "service_id", "invoice_id", "webhook_id"]);
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
         return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
     /** Sends a delivery again, the same bytes. */
-    replayDelivery: (id: number): Delivery => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
+    replayDelivery: (id: number) => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
     /** Resolves once every delivery that is due has been attempted. */
     settled: (): Promise<void> => {
       act(() => undefined);

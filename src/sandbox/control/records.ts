@@ -3,7 +3,7 @@
  * token, no rate limit, and only the rules that keep the data sound).
  */
 import { TERM_MONTHS } from "../money.ts";
-import { notFound, Refusal, requireKnown } from "../refusal.ts";
+import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
 import { addAccount, addWebhook } from "../routes/accounts.ts";
 import { addMigrationRequest, readMigrationRequest } from "../routes/migration-requests.ts";
 import { addGrant } from "../routes/services.ts";
@@ -52,11 +52,11 @@ export function changeRecord<K extends OpenCollection>(
   const known = record as unknown as Record<string, unknown>;
   requireKnown(`A record in ${collection}`, fields, Object.keys(known));
   for (const [name, value] of Object.entries(fields)) {
-    if (name === "id") throw new Refusal(422, "The id of a record cannot be changed.");
+    if (name === "id") throw unprocessable("The id of a record cannot be changed.");
     const before = known[name];
     const nullable = isNullable(collection, name);
     if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
-      throw new Refusal(422, `The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+      throw unprocessable(`The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
     }
     checkSound(collection, name, value);
   }
@@ -91,7 +91,8 @@ export interface NewRecord {
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
-const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
+/** How a record is added to one of the collections that allow it. */
+export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
   grants: (world, { service_id, ...fields }) => {
     if (world.store.table("services").get(service_id) === undefined) throw notFound("service", service_id);
     return addGrant(world, service_id, fields);
@@ -107,15 +108,6 @@ const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => 
   coupons: makeCoupon,
 };
 
-/** Adds a record to one of the collections that allow it. */
-export function createRecord<K extends keyof NewRecord>(
-  world: World,
-  collection: K,
-  fields: NewRecord[K],
-): Collections[K] {
-  return structuredClone(MAKERS[collection](world, fields));
-}
-
 /** The collection of that name if records can be added to it, or 405. */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
@@ -127,30 +119,25 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   const { store, settings } = world;
   const owner = customerBy(world, fields.account);
   const user = store.table("users").find((one) => one.customer_id === owner.id);
-  if (user === undefined) throw new Refusal(422, `The customer account ${owner.name} has no user to issue a token.`);
+  if (user === undefined) throw unprocessable(`The customer account ${owner.name} has no user to issue a token.`);
   const { name, abilities, service_ids = null } = fields;
   if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
-    throw new Refusal(422, "The name of a token consists of small letters, digits and hyphens.");
+    throw unprocessable("The name of a token consists of small letters, digits and hyphens.");
   }
   // The log knows tokens by their names.
   if (store.table("tokens").find((one) => one.name === name)) {
-    throw new Refusal(422, `A token named "${name}" already exists.`);
+    throw unprocessable(`A token named "${name}" already exists.`);
   }
   if (!Array.isArray(abilities) || abilities.length === 0) {
-    throw new Refusal(422, `A token needs at least one of the abilities ${ABILITIES.join(", ")}.`);
+    throw unprocessable(`A token needs at least one of the abilities ${ABILITIES.join(", ")}.`);
   }
-  for (const ability of abilities) {
-    if (!user.permissions.includes(ability)) {
-      throw new Refusal(
-        422,
-        `The user ${user.name} does not have the "${ability}" permission, so no token can have it.`,
-      );
-    }
+  const denied = abilities.find((one) => !user.permissions.includes(one));
+  if (denied !== undefined) {
+    throw unprocessable(`The user ${user.name} does not have the "${denied}" permission, so no token can have it.`);
   }
-  for (const id of service_ids ?? []) {
-    if (store.table("services").get(id)?.customer_id !== owner.id) {
-      throw new Refusal(422, `Service ${id} does not belong to the customer account ${owner.name}.`);
-    }
+  const foreign = service_ids?.find((id) => store.table("services").get(id)?.customer_id !== owner.id);
+  if (foreign !== undefined) {
+    throw unprocessable(`Service ${foreign} does not belong to the customer account ${owner.name}.`);
   }
   return store.table("tokens").put({
     id: world.store.next("tokens", 1),
@@ -176,7 +163,7 @@ function makeCoupon(world: World, fields: NewRecord["coupons"]): Coupon {
     Array.isArray(terms) &&
     terms.every((term) => TERM_MONTHS.includes(term));
   if (!sound) {
-    throw new Refusal(422, "A coupon has a code, a percent from 0 to 100, and lists of product_types and terms.");
+    throw unprocessable("A coupon has a code, a percent from 0 to 100, and lists of product_types and terms.");
   }
   const id = world.store.next("coupons", 101);
   return world.store.table("coupons").put({ id, code, percent, product_types, terms, active: true });

@@ -2,15 +2,10 @@
 import { type Context, Hono } from "hono";
 import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
-import type { FaultRequest } from "../faults.ts";
-import { requireOwnHost } from "../http/host.ts";
-import { objectOf, readBody, readText } from "../http/request-body.ts";
+import { objectOf, readBody, readText, requireOwnHost } from "../http/request.ts";
 import { wait } from "../options.ts";
 import { sessionTest } from "../record/session-test.ts";
-import type { RequestExpectation } from "../record/verify.ts";
-import { Refusal } from "../refusal.ts";
-import type { ServiceSeed } from "../seed.ts";
-import type { Credentials } from "../store/records.ts";
+import { Refusal, unprocessable } from "../refusal.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
 import { CALLED, type Called, callOf } from "./calls.ts";
 import type { Control, EventSubject } from "./control.ts";
@@ -52,7 +47,6 @@ Collections: ${OPEN_COLLECTIONS.join(", ")}
 /** A hundred thousand services fit. */
 const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
 
-/** The app of the control port. */
 export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -63,12 +57,11 @@ export function controlApp(control: Control, about: About): Hono {
     // rebinding) nor with a form that it posts here (which carries its origin).
     requireOwnHost(c.req.url, "The control API");
     const { origin } = new URL(c.req.url);
-    if (![undefined, origin].includes(c.req.header("origin"))) {
-      throw new Refusal(403, "The control API does not answer to pages of other sites.");
-    }
+    const isForeign = ![undefined, origin].includes(c.req.header("origin"));
     // A page of another site that hides its origin: browsers send this header anyway.
     const site = c.req.header("sec-fetch-site") ?? "same-origin";
-    if (!["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site)) {
+    const isForeignChange = !["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site);
+    if (isForeign || isForeignChange) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
     // A delivery of events that is sent here by mistake would run as a call.
@@ -88,7 +81,7 @@ export function controlApp(control: Control, about: About): Hono {
   const own = ownAnswers(control);
   for (const name of CALLED) {
     const [method = "", path = ""] = callOf(name).split(" ");
-    const answer = own[name] ?? ((c: Context) => answerOf(c, control[name] as (id?: number) => unknown));
+    const answer = own[name] ?? ((c: Context) => answerOf(c, name, control));
     // The name of a collection is accepted in either spelling.
     for (const one of new Set([path, path.replace("migration-requests", "migration_requests")])) {
       app.on(method, one, answer);
@@ -97,32 +90,39 @@ export function controlApp(control: Control, about: About): Hono {
   return app;
 }
 
-/** What most calls answer: what the function returns for the id in the path; 204 where that is nothing. */
-function answerOf(c: Context, work: (id?: number) => unknown): Response {
-  const result = c.req.param("id") === undefined ? work() : work(idOf(c));
-  return result === undefined ? c.body(null, 204) : c.json(result);
+const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
+  "seedServices",
+  "offerTransfer",
+  "setMigrationCredentials",
+  "verifyRequests",
+  "addFault",
+  "change",
+]);
+const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "replayDelivery", "addFault"]);
+
+/** What most calls answer: what the function returns for the names in the path, and the body; 204 where that is nothing. */
+async function answerOf(c: Context, name: Called, control: Control): Promise<Response> {
+  const args: unknown[] = [];
+  if (c.req.param("collection") !== undefined) args.push(collectionOf(c));
+  if (c.req.param("id") !== undefined) args.push(idOf(c));
+  if (WITH_BODY.has(name)) args.push(await bodyOf(c));
+  const result = (control[name] as (...args: unknown[]) => unknown)(...args);
+  return result === undefined ? c.body(null, 204) : c.json(result, CREATING.has(name) ? 201 : 200);
 }
 
-/** The calls that take a body, or answer in a form of their own. */
+/** The calls that read a body of another form, or answer in one of their own. */
 function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Response | Promise<Response>>> {
   return {
-    offerTransfer: async (c) => c.json(control.offerTransfer(idOf(c), (await bodyOf(c)) as { to: string }), 201),
-    setMigrationCredentials: async (c) =>
-      c.json(control.setMigrationCredentials(idOf(c), (await bodyOf(c)) as unknown as Credentials)),
     trigger: async (c) => {
       const { event = "", ...subject } = await bodyOf(c);
-      if (typeof event !== "string") throw new Refusal(422, "The event is a text such as invoice.paid.");
+      if (typeof event !== "string") throw unprocessable("The event is a text such as invoice.paid.");
       return c.json(control.trigger(event, subject as EventSubject), 201);
     },
-    replayDelivery: (c) => c.json(control.replayDelivery(idOf(c)), 201),
-    seedServices: async (c) => c.json(control.seedServices((await bodyOf(c)) as ServiceSeed), 201),
     advanceClock: async (c) => {
       const time = control.advanceClock((await bodyOf(c)) as Span);
       await Promise.race([control.settled(), wait(SETTLE_MS)]);
       return c.json(time);
     },
-    verifyRequests: async (c) => c.json(control.verifyRequests((await bodyOf(c)) as RequestExpectation)),
-    addFault: async (c) => c.json(control.addFault((await bodyOf(c)) as unknown as FaultRequest), 201),
     snapshot: (c) => c.body(control.snapshot(), 200, { "Content-Type": "application/json" }),
     restore: async (c) => {
       control.restore(await readText(c.req.raw, LARGEST_SNAPSHOT));
@@ -134,14 +134,7 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
       if (format === "test") {
         return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
       }
-      throw new Refusal(422, `A session comes in the formats json and test, not "${format}".`);
-    },
-    list: (c) => c.json(control.list(collectionOf(c))),
-    get: (c) => c.json(control.get(collectionOf(c), idOf(c))),
-    change: async (c) => c.json(control.change(collectionOf(c), idOf(c), await bodyOf(c))),
-    remove: (c) => {
-      control.remove(collectionOf(c), idOf(c));
-      return c.body(null, 204);
+      throw unprocessable(`A session comes in the formats json and test, not "${format}".`);
     },
     create: async (c) => {
       const collection = creatable(collectionOf(c));

@@ -1,21 +1,12 @@
 /** The control of time: the clock's reading, how to move it, and what falls due next. */
 import { addMonths, DAY_MS, type SandboxClock } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import type { World } from "../world.ts";
 
-/** A span of time; the parts add up. Months are those of the calendar: from 31 January, one is 28 or 29 days. */
-export interface Span {
-  seconds?: number;
-  minutes?: number;
-  hours?: number;
-  days?: number;
-  weeks?: number;
-  /** A whole number. */
-  months?: number;
-}
+/** A span of time; the parts add up. Months are whole, and those of the calendar: from 31 January, one is 28 or 29 days. */
+export type Span = { [unit in keyof typeof UNITS | "months"]?: number };
 
-/** The sandbox's time, and whether it is frozen. */
 export interface Time {
   now: string;
   frozen: boolean;
@@ -25,13 +16,13 @@ export function timeOf(clock: SandboxClock): Time {
   return { now: clock.instant(), frozen: clock.frozen };
 }
 
-const UNITS: Readonly<Record<Exclude<keyof Span, "months">, number>> = {
+const UNITS = {
   seconds: 1000,
   minutes: 60_000,
   hours: 3_600_000,
   days: DAY_MS,
   weeks: 7 * DAY_MS,
-};
+} as const;
 const NAMES = [...Object.keys(UNITS), "months"].join(", ");
 /** A century: far beyond it, dates no longer have the form of the specification. */
 const LONGEST_MS = 36_525 * DAY_MS;
@@ -47,16 +38,16 @@ function milliseconds(span: Span, now: number): number {
   let total = 0;
   for (const [unit, amount] of Object.entries(span)) {
     if (unit !== "months" && !Object.hasOwn(UNITS, unit)) {
-      throw new Refusal(422, `The clock has no unit "${unit}": it moves forward by {${NAMES}}.`);
+      throw unprocessable(`The clock has no unit "${unit}": it moves forward by {${NAMES}}.`);
     }
     const sound = typeof amount === "number" && amount >= 0 && Number.isFinite(amount);
     if (!sound || (unit === "months" && !Number.isInteger(amount))) {
-      throw new Refusal(422, `The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
+      throw unprocessable(`The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
     }
     total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];
   }
-  if (!(total > 0)) throw new Refusal(422, `Say how far to move the clock: {${NAMES}}.`);
-  if (total > LONGEST_MS) throw new Refusal(422, "The clock moves forward by 100 years at most.");
+  if (!(total > 0)) throw unprocessable(`Say how far to move the clock: {${NAMES}}.`);
+  if (total > LONGEST_MS) throw unprocessable("The clock moves forward by 100 years at most.");
   return Math.round(total);
 }
 
@@ -76,15 +67,16 @@ export function upcoming({ store }: World, most = 20): Upcoming[] {
     const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);
     return { at, what, order_id, delivery_id: null, customer_id: owner?.customer_id ?? null };
   };
-  const delivery = (delivery_id: number, at: string): Upcoming => {
-    const customer_id = store.table("deliveries").get(delivery_id)?.customer_id ?? null;
-    return { at, what: "deliver", order_id: null, delivery_id, customer_id };
+  const delivery = ({ id, due_at }: { id: number; due_at: string }): Upcoming => {
+    const customer_id = store.table("deliveries").get(id)?.customer_id ?? null;
+    return { at: due_at, what: "deliver", order_id: null, delivery_id: id, customer_id };
   };
-  const [jobs, steps, outbox] = [store.table("jobs").all(), store.table("billing").all(), store.table("outbox").all()];
+  const jobs = store.table("jobs").all();
+  const steps = store.table("billing").all();
   return [
     ...jobs.map((job) => order(job.order_id, job.kind, job.due_at)),
     ...steps.map((row) => order(row.id, row.step, row.due_at)),
-    ...outbox.map(({ id, due_at }) => delivery(id, due_at)),
+    ...store.table("outbox").all().map(delivery),
   ]
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
     .slice(0, most);

@@ -1,7 +1,7 @@
 /** Buttons, each in its own form, which works without a script; and the controls of forms. */
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
-import type { Failed, Visit } from "./page.ts";
+import type { Visit } from "./page.ts";
 
 export interface ActParts {
   /** The action, by its name in the page's `actions`. */
@@ -44,25 +44,17 @@ export const searched = (query: URLSearchParams): string => (query.get("q") ?? "
 /** The element that says why a form was refused; a page has one at most. */
 export const PROBLEM_ID = "problem";
 
-const FRESH = { value: () => undefined, values: () => undefined, error: () => undefined };
-
 /** The input of this form when it was refused; empty for any other form. */
 function keptOf(visit: Visit, parts: ActParts): Kept {
-  const prefix = parts.id === undefined ? parts.do : `${parts.do}-${parts.id}`;
   const failed = failedHere(visit, parts);
-  if (failed === undefined) return { prefix, ...FRESH };
+  const errors = Object.entries(failed?.errors ?? {});
   return {
-    prefix,
-    value: (name) => failed.form.raw(name) ?? "",
-    values: (name) => failed.form.all(name),
-    error: (name) => problemOf(failed.errors, name),
+    prefix: parts.id === undefined ? parts.do : `${parts.do}-${parts.id}`,
+    value: (name) => failed && (failed.form.raw(name) ?? ""),
+    values: (name) => failed?.form.all(name),
+    // Of the field, or of one of its parts ("events.0").
+    error: (name) => errors.find(([field]) => field === name || field.startsWith(`${name}.`))?.[1][0],
   };
-}
-
-/** The error of the field, or of one of its parts ("events.0"). */
-function problemOf(errors: Failed["errors"], name: string): string | undefined {
-  const found = Object.keys(errors).find((field) => field === name || field.startsWith(`${name}.`));
-  return found === undefined ? undefined : errors[found]?.[0];
 }
 
 function failedHere({ failed }: Visit, parts: ActParts): Visit["failed"] {
@@ -114,7 +106,6 @@ interface FieldParts {
   required?: boolean;
 }
 
-/** An attribute, if it has a value. */
 function attribute(name: string, value: string | number | undefined): Html | string {
   return value === undefined ? "" : html` ${name}="${value}"`;
 }

@@ -23,7 +23,6 @@ export function shown(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
 
-/** The same in the typeface of identifiers. */
 export function code(text: string): Html {
   return html`<code>${shown(text)}</code>`;
 }
@@ -83,35 +82,29 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-type Tone = "good" | "wait" | "bad" | "quiet";
-
 /** The tones of states; any other state is quiet. */
-const TONES: Readonly<Record<Exclude<Tone, "quiet">, readonly string[]>> = {
+const TONES: Readonly<Record<"good" | "wait" | "bad", readonly string[]>> = {
   good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
   wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
   bad: ["suspended", "failed", "abandoned", "blocked", "fraud", "overdue"],
 };
 
-function toneOf(word: string): Tone {
-  const [tone] = Object.entries(TONES).find(([, words]) => words.includes(word)) ?? ["quiet"];
-  return tone as Tone;
-}
-
 /** A status word of a record, with its shape and colour: never the colour alone. */
-export function badge(word: string, tone = toneOf(word)): Html {
+export function badge(word: string, given?: "good" | "wait" | "bad" | "quiet"): Html {
+  const tone = given ?? Object.entries(TONES).find(([, words]) => words.includes(word))?.[0] ?? "quiet";
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
 /** The status of an answer, such as 201 or 429, or none. */
 export function httpStatus(status: number | null, none = "cut"): Html {
   if (status === null) return html`<span class="badge bad">${none}</span>`;
-  const tone: Tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
+  const tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
   return html`<span class="badge nums ${tone}">${status}</span>`;
 }
 
 type Cell = Html | string | number;
 
-interface TableParts {
+interface TableParts<T> {
   caption: string;
   /** For screen readers alone unless this is set: mostly a heading above says the same. */
   captionShown?: boolean;
@@ -120,26 +113,27 @@ interface TableParts {
    * screen readers alone.
    */
   columns: Readonly<Record<string, "" | "end" | "wide" | "end wide" | "end unseen">>;
-  /** The first cell of each row is its heading. */
-  rows: readonly (readonly Cell[])[];
+  items: readonly T[];
+  /** The cells of one item; the first one is the heading of the row. */
+  row(item: T, at: number): readonly Cell[];
   /** In place of a table without rows. */
   empty: Cell;
-  /** The headings by which the list can be sorted are links; the page is asked for again. */
-  sort?: Pick<Sorting<never>, "path" | "query" | "by">;
+  /** Where the page is that has this table as its list: in pages, by the query's `page`, and sorted. */
+  list?: List<T> | undefined;
 }
 
-/** How a list can be sorted: the query's `sort` names a heading, with `-` before it for the other direction. */
-export interface Sorting<T> {
+/** The query's `sort` names a heading, with `-` before it for the other direction. */
+export interface List<T> {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By the titles of the columns. */
-  readonly by: Readonly<Record<string, (item: T) => string | number>>;
+  /** By what the list can be sorted, by the titles of the columns: their headings are links. */
+  readonly by?: Readonly<Record<string, (item: T) => string | number>>;
 }
 
 const COMPARE = new Intl.Collator("en", { numeric: true });
 
 /** The list in the order that the query asks for. */
-export function sorted<T>(items: readonly T[], { query, by }: Sorting<T>): readonly T[] {
+function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T[] {
   const wanted = query.get("sort") ?? "";
   const name = wanted.replace(/^-/, "");
   const key = Object.hasOwn(by, name) ? by[name] : undefined;
@@ -154,34 +148,36 @@ export function sorted<T>(items: readonly T[], { query, by }: Sorting<T>): reado
 }
 
 /** A heading, as a link where it sorts: by the same a second time the other way around. */
-function heading(title: string, flags: string, className: string | undefined, sort: TableParts["sort"]): Html {
+function heading<T>(title: string, flags: string, className: string | undefined, list?: List<T>): Html {
   const text = flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title;
-  if (sort === undefined || !Object.hasOwn(sort.by, title))
+  if (list === undefined || !Object.hasOwn(list.by ?? {}, title))
     return html`<th scope="col" class="${className}">${text}</th>`;
-  const now = sort.query.get("sort");
+  const { path, query } = list;
+  const now = query.get("sort");
   const order = now === title ? "ascending" : now === `-${title}` ? "descending" : "none";
-  const to = new URLSearchParams(sort.query);
+  const to = new URLSearchParams(query);
   to.delete("page");
   to.set("sort", order === "ascending" ? `-${title}` : title);
-  return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${sort.path}?${to}">${text}</a></th>`;
+  return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${path}?${to}">${text}</a></th>`;
 }
 
 /** A table that scrolls where it does not fit, also by keyboard. */
-export function table({ caption, captionShown = false, columns, rows, empty, sort }: TableParts): Html {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+export function table<T>({ caption, captionShown = false, columns, items, row, empty, list }: TableParts<T>): Html {
+  if (items.length === 0) return html`<p class="empty">${empty}</p>`;
+  const [shown, pager] = list === undefined ? [items, ""] : paged(list, sorted(items, list));
   const classes = Object.values(columns).map((flags) => flags.replace(" unseen", ""));
   return html`<div class="scroll" role="region" aria-label="Table: ${caption}" tabindex="0"><table>
 <caption class="${captionShown ? "" : "unseen"}">${caption}</caption>
-<thead><tr>${Object.entries(columns).map(([title, flags], at) => heading(title, flags, classes[at], sort))}</tr></thead>
-<tbody>${rows.map(
-    (cells) =>
-      html`<tr>${cells.map((cell, at) =>
+<thead><tr>${Object.entries(columns).map(([title, flags], at) => heading(title, flags, classes[at], list))}</tr></thead>
+<tbody>${shown.map(
+    (item, number) =>
+      html`<tr>${row(item, number).map((cell, at) =>
         at === 0
           ? html`<th scope="row" class="${classes[at]}">${cell}</th>`
           : html`<td class="${classes[at]}">${cell}</td>`,
       )}</tr>`,
   )}</tbody>
-</table></div>`;
+</table></div>${pager}`;
 }
 
 /** The fields of one record: names and values. Those named in `broad` are twice as wide. */
@@ -200,25 +196,21 @@ ${body}
 
 export const PAGE_SIZE = 50;
 
-/** One page of a list, by the query's `page`, with links to the pages before and after where there are some. */
-export function paged<T>(
-  path: string,
-  query: URLSearchParams,
-  items: readonly T[],
-  show: (items: readonly T[]) => Html,
-): Html {
+/** One page of a list, and links to the pages before and after where there are some. */
+function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager: Html] {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");
   const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
-  const shown = show(items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE));
-  if (pages === 1) return shown;
+  const shown = items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  if (pages === 1) return [shown, html``];
   const to = (target: number, label: string, on: boolean) => {
     if (!on) return html`<span class="none">${label}</span>`;
     const wanted = new URLSearchParams(query);
     wanted.set("page", String(target));
     return html`<a href="${path}?${wanted}">${label}</a>`;
   };
-  return html`${shown}<nav class="pager" aria-label="Pages of the list">
+  const pager = html`<nav class="pager" aria-label="Pages of the list">
 ${to(page - 1, "Newer", page > 1)} <span>Page ${page} of ${pages}</span> ${to(page + 1, "Older", page < pages)}
 </nav>`;
+  return [shown, pager];
 }

@@ -7,8 +7,11 @@
 import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { stream } from "hono/streaming";
+import type { StreamingApi } from "hono/utils/stream";
 import type { Control } from "../control/control.ts";
-import { Refusal } from "../refusal.ts";
+import { wait } from "../options.ts";
+import { Refusal, unprocessable } from "../refusal.ts";
 import { ICON, LIVE, STYLE } from "./assets.ts";
 import { type Html, visible } from "./html.ts";
 import { layout, lostPage, plainPage, topClock } from "./layout.ts";
@@ -60,7 +63,7 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.get(`${ROOT}/live`, (c) => {
     const url = new URL(localPath(c, c.req.query("page")), c.req.url);
     const { page, params } = pageAt(url.pathname);
-    return liveStream(page, () => visitOf(c, url, params), about.liveMs);
+    return liveStream(c, page, () => visitOf(c, url, params), about.liveMs);
   });
   app.post(`${ROOT}/account`, async (c) => {
     const form = await Form.of(c.req.raw);
@@ -68,18 +71,18 @@ export function dashboardApp(control: Control, about: About): Hono {
     return c.redirect(localPath(c, form.raw("back")), 303);
   });
 
-  const show = (c: Context): Promise<Response> => {
+  const open = (c: Context): { page: Page; visit: Visit } => {
     const url = new URL(c.req.url);
     const { page, params } = pageAt(url.pathname);
-    const name = cookieName(c, "said");
-    const said = flashes.take(getCookie(c, name));
-    return send(c, 200, layout(page, visitOf(c, url, params), said));
+    return { page, visit: visitOf(c, url, params) };
+  };
+  const show = (c: Context): Promise<Response> => {
+    const { page, visit } = open(c);
+    return send(c, 200, layout(page, visit, flashes.take(getCookie(c, cookieName(c, "said")))));
   };
   const press = async (c: Context): Promise<Response> => {
-    const url = new URL(c.req.url);
-    const { page, params } = pageAt(url.pathname);
+    const { page, visit } = open(c);
     const form = await Form.of(c.req.raw);
-    const visit = visitOf(c, url, params);
     try {
       const said = await pressed(page, visit, form);
       setCookie(c, cookieName(c, "said"), flashes.keep(said), COOKIE);
@@ -107,7 +110,7 @@ function cookieName(c: Context, what: string): string {
 async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   const { actions = {} } = page;
   const action = Object.hasOwn(actions, form.action) ? actions[form.action] : undefined;
-  if (action === undefined) throw new Refusal(422, `This page has no button "${form.action}". Reload it.`);
+  if (action === undefined) throw unprocessable(`This page has no button "${form.action}". Reload it.`);
   const said = await action.run(visit, form);
   return typeof said === "string" ? { text: said } : said;
 }
@@ -172,10 +175,8 @@ class Flashes {
   keep(said: Said): string {
     const id = randomUUID();
     this.#said.set(id, said);
-    for (const oldest of this.#said.keys()) {
-      if (this.#said.size <= KEPT) break;
-      this.#said.delete(oldest);
-    }
+    const [oldest = ""] = this.#said.keys();
+    if (this.#said.size > KEPT) this.#said.delete(oldest);
     return id;
   }
 
@@ -214,35 +215,24 @@ async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, s
  * Sends an open page its changed parts as server-sent events, each as a whole. Its timer runs in real time and ends with the
  * connection; rendering does only what is due anyway.
  */
-function liveStream(page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
-  let left = false;
-  let timer: NodeJS.Timeout | undefined;
+function liveStream(c: Context, page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
   const sent = new Map<string, string>();
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    async start(controller) {
-      const look = async (): Promise<void> => {
-        const begun = performance.now();
-        // A slow reader skips states.
-        if ((controller.desiredSize ?? 0) > 0) {
-          const news: Record<string, string> = {};
-          for (const [id, markup] of await partsOf(page, visit)) {
-            if (sent.get(id) !== markup) news[id] = markup;
-            sent.set(id, markup);
-          }
-          if (left) return;
-          if (Object.keys(news).length > 0) controller.enqueue(encoder.encode(`data: ${JSON.stringify(news)}\n\n`));
-        }
-        const rest = Math.max(everyMs, REST * (performance.now() - begun));
-        // A failure ends this stream alone; the browser reconnects.
-        timer = setTimeout(() => void look().catch((error) => left || controller.error(error)), rest).unref();
-      };
-      await look();
-    },
-    cancel() {
-      left = true;
-      clearTimeout(timer);
-    },
-  });
-  return new Response(body, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store" } });
+  c.header("Content-Type", "text/event-stream");
+  c.header("Cache-Control", "no-store");
+  const send = async (out: StreamingApi): Promise<void> => {
+    while (!out.aborted) {
+      const begun = performance.now();
+      const news: Record<string, string> = {};
+      for (const [id, markup] of await partsOf(page, visit)) {
+        if (sent.get(id) !== markup) news[id] = markup;
+        sent.set(id, markup);
+      }
+      const rest = Math.max(everyMs, REST * (performance.now() - begun));
+      // It is read before the next state is rendered: a slow reader skips states.
+      if (Object.keys(news).length > 0) await out.write(`data: ${JSON.stringify(news)}\n\n`);
+      await wait(rest);
+    }
+  };
+  // A failure ends this stream alone; the browser reconnects.
+  return stream(c, send, async () => undefined);
 }

@@ -17,7 +17,6 @@ function named(...names: string[]): [path: string, name: string][] {
 
 const hrefOf = (path: string) => (path === "/" ? "/" : `${ROOT}${path}`);
 
-/** A whole page. */
 export async function layout(page: Page, visit: Visit, said: Said | undefined): Promise<Html> {
   const title = page.title(visit);
   const body = String(await page.body(visit));
@@ -61,7 +60,6 @@ export function topClock({ now, frozen }: Visit): Html {
   return html`${when(now)} UTC${frozen ? html` ${badge("frozen", "quiet")}` : ""}`;
 }
 
-/** The page for an unknown path. */
 export function lostPage(title: string, message: string): Page {
   return {
     path: "",

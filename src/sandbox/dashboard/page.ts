@@ -3,9 +3,9 @@ import { html } from "hono/html";
 import { type Called, callOf } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
-import { readText } from "../http/request-body.ts";
+import { readText } from "../http/request.ts";
 import type { Settings } from "../options.ts";
-import { invalid, Refusal } from "../refusal.ts";
+import { Refusal, unprocessable, wrongField } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import { type Html, long } from "./html.ts";
 
@@ -63,7 +63,7 @@ export interface Action {
 /** A button that calls one function of the control, with the id of its record where the call has one. */
 export function callAction<K extends Called>(
   name: K,
-  said: string | ((result: ReturnType<Control[K]>) => string),
+  said: string | ((result: ReturnType<Control[K]>) => Said | string),
 ): Action {
   const api = callOf(name);
   const run: Action["run"] = ({ control }, form) => {
@@ -90,7 +90,6 @@ export interface Page {
 /** Where the pages are; the first one is at the root of the port as well. */
 export const ROOT = "/dashboard";
 
-/** The fields of a form that was sent. */
 export class Form {
   readonly #fields: URLSearchParams;
 
@@ -131,31 +130,31 @@ export class Form {
   /** A text that must not be empty. @throws Refusal 422 that names the field as the page does. */
   required(name: string, label: string): string {
     const text = this.text(name);
-    if (text === undefined) throw wrong(name, `${label} is missing.`);
+    if (text === undefined) throw wrongField(name, `${label} is missing.`);
     return text;
   }
 
   /** A whole number of 0 or more, or undefined for an empty field. @throws Refusal 422 for anything else. */
   count(name: string, label: string): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (!/^\d{1,9}$/.test(text)) throw wrong(name, `${label} must be a whole number of 0 or more, not "${text}".`);
-    return Number(text);
+    return this.#number(name, label, /^\d{1,9}$/, "a whole number");
   }
 
   /** A number of 0 or more with or without a fraction. */
   number(name: string, label: string): number | undefined {
+    return this.#number(name, label, /^\d{1,9}(?:\.\d{1,9})?$/, "a number");
+  }
+
+  #number(name: string, label: string, form: RegExp, what: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!/^\d{1,9}(?:\.\d{1,9})?$/.test(text))
-      throw wrong(name, `${label} must be a number of 0 or more, not "${text}".`);
+    if (!form.test(text)) throw wrongField(name, `${label} must be ${what} of 0 or more, not "${text}".`);
     return Number(text);
   }
 
   /** The id of the record that a button belongs to. */
   id(name = "id"): number {
     const text = this.raw(name) ?? "";
-    if (!/^\d{1,15}$/.test(text)) throw new Refusal(422, `The form names no record: "${text}" is not an id.`);
+    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form names no record: "${text}" is not an id.`);
     return Number(text);
   }
 
@@ -163,13 +162,9 @@ export class Form {
   oneOf<W extends string>(name: string, label: string, words: readonly W[]): W {
     const text = this.text(name);
     const found = words.find((word) => word === text);
-    if (found === undefined) throw wrong(name, `${label} must be one of ${words.join(", ")}.`);
+    if (found === undefined) throw wrongField(name, `${label} must be one of ${words.join(", ")}.`);
     return found;
   }
-}
-
-function wrong(name: string, message: string): Refusal {
-  return invalid({ [name]: [message] });
 }
 
 /** The id in the page's path. @throws Refusal 404 for anything but an id */

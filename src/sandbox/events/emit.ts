@@ -2,13 +2,11 @@
  * Events (§6): each becomes one delivery for each subscription, in the outbox, from which `sender.ts` sends it.
  * Must not: send an event before its change is committed.
  */
-import { notFound, Refusal } from "../refusal.ts";
-import { eventData, type Sent } from "../shape/items.ts";
-import { instant } from "../shape/notation.ts";
+import { notFound, unprocessable } from "../refusal.ts";
+import { eventData, instant, type Sent } from "../shape/items.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 
-/** What an event is about. */
 type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
@@ -62,8 +60,8 @@ function enter(world: World, webhook: Webhook, event: EventName, body: string, r
  */
 export function replayDelivery(world: World, delivery: Delivery): Delivery {
   const webhook = world.store.table("webhooks").get(delivery.webhook_id);
-  if (webhook === undefined) throw new Refusal(422, `Webhook ${delivery.webhook_id} of this delivery was removed.`);
-  if (delivery.status === "pending") throw new Refusal(422, `Delivery ${delivery.id} is still being attempted.`);
+  if (webhook === undefined) throw unprocessable(`Webhook ${delivery.webhook_id} of this delivery was removed.`);
+  if (delivery.status === "pending") throw unprocessable(`Delivery ${delivery.id} is still being attempted.`);
   return enter(world, webhook, delivery.event, delivery.body, delivery.id);
 }
 
@@ -85,23 +83,23 @@ export interface Subject {
  */
 export function triggerEvent(world: World, name: string, subject: Subject): Delivery[] {
   const event = EVENTS.find((one) => one === name);
-  if (event === undefined) throw new Refusal(422, `There is no event "${name}". The events are ${EVENTS.join(", ")}.`);
+  if (event === undefined) throw unprocessable(`There is no event "${name}". The events are ${EVENTS.join(", ")}.`);
   const item = itemOf(world, event, subject);
   const owner = item.record.customer_id;
   const account = world.store.table("customers").get(owner)?.name ?? owner;
   if (subject.customer_id !== undefined && subject.customer_id !== owner) {
-    throw new Refusal(
-      422,
-      `The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`,
-    );
+    throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`);
   }
-  const webhooks = subscribed(world, event, subject, owner);
+  const { webhook_id } = subject;
+  // Events belong to an account: the webhooks of another one must not receive them.
+  const receives = (one: Webhook): boolean =>
+    one.customer_id === owner && (webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id);
+  const webhooks = world.store.table("webhooks").filter(receives);
   if (webhooks.length > 0) return post(world, event, item, webhooks);
-  throw new Refusal(
-    422,
-    subject.webhook_id === undefined
+  throw unprocessable(
+    webhook_id === undefined
       ? `No webhook of the account ${account} subscribes to ${event}. No event was sent.`
-      : `Webhook ${subject.webhook_id} does not belong to the account ${account}. No event was sent.`,
+      : `Webhook ${webhook_id} does not belong to the account ${account}. No event was sent.`,
   );
 }
 
@@ -110,8 +108,7 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const { invoice_id, service_id } = subject;
   const [id, other] = kind === "invoice" ? [invoice_id, service_id] : [service_id, invoice_id];
   if (other !== undefined) {
-    throw new Refusal(
-      422,
+    throw unprocessable(
       `The event ${event} is about ${kind === "invoice" ? "an invoice, not a service" : "a service, not an invoice"}.`,
     );
   }
@@ -125,14 +122,7 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const record = found.at(-1);
   if (record === undefined) {
     if (id !== undefined) throw notFound(kind, id);
-    throw new Refusal(422, `There is no ${kind} for ${event}. Order a service first, or name one.`);
+    throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or name one.`);
   }
   return { kind, record } as EventItem;
-}
-
-/** Events belong to an account: the webhooks of another one must not receive them. */
-function subscribed(world: World, event: EventName, { webhook_id }: Subject, customerId: number): Webhook[] {
-  const named = (one: Webhook): boolean =>
-    webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id;
-  return world.store.table("webhooks").filter((one) => one.customer_id === customerId && named(one));
 }

@@ -15,7 +15,6 @@ import type { Post, PostResult } from "./post.ts";
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
 
-/** The parts of the sandbox that it needs. */
 interface Deps {
   readonly settings: Settings;
   readonly store: Store;
@@ -214,7 +213,6 @@ function prune(store: Store): void {
   }
 }
 
-/** The number of the newest delivery so far. */
 function lastDelivery(store: Store): number {
   return store.table("counters").get("deliveries")?.value ?? 0;
 }

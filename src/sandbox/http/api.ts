@@ -17,18 +17,9 @@ import type { Reply } from "../shape/items.ts";
 import { readParams, readQuery, renderRate } from "../shape/rendering.ts";
 import type { KeptAnswer, Service, Token } from "../store/records.ts";
 import type { World } from "../world.ts";
-import {
-  type Call,
-  customerOf,
-  findToken,
-  type RoutedEndpoint,
-  requireAbility,
-  unauthenticated,
-  uniqueName,
-} from "./endpoint.ts";
-import { requireOwnHost } from "./host.ts";
+import { customerOf, findToken, type RoutedEndpoint, requireAbility, unauthenticated, uniqueName } from "./endpoint.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
-import { objectOf, type RequestBody, readBody } from "./request-body.ts";
+import { objectOf, type RequestBody, readBody, requireOwnHost } from "./request.ts";
 
 type Env = { Bindings: HttpBindings };
 
@@ -42,7 +33,6 @@ interface Outgoing {
 /** An answer before the headers that every answer has. */
 type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
-/** The app of the API port. */
 export function apiApp(world: World): Hono<Env> {
   const app = new Hono<Env>();
   app.use(async (c, next) => {
@@ -197,15 +187,14 @@ async function answerCall(
   const run = (key?: string): Bare =>
     store.transaction(() => {
       settle(world);
-      const call: Call = {
+      const reply = endpoint.answer({
         world,
         token,
         customer,
         params: readParams(c.req.param() as Record<string, string>),
         query: readQuery(c.req.queries(), settings.rendering.lists),
         body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
-      };
-      const reply = endpoint.answer(call);
+      });
       if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
       const { status, body: wire } = shape(reply, settings, url);
       const text = wire === undefined ? undefined : JSON.stringify(wire);

@@ -3,11 +3,10 @@
  * refusal names the check that failed (§7).
  */
 import type { OperationName, RequestPattern } from "../operations.ts";
-import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
+import { firstPage, type Profile } from "../profile/profile.ts";
 import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
-import type { Reply, Sent } from "../shape/items.ts";
-import { readId } from "../shape/notation.ts";
+import { type Reply, readId, type Sent } from "../shape/items.ts";
 import type { Ability, Collections, Customer, Token } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -30,6 +29,11 @@ export interface Endpoint {
   answer(call: Call): Reply;
 }
 
+const needs =
+  (ability: Ability) =>
+  (answer: Endpoint["answer"]): Endpoint => ({ ability, answer });
+export const [view, technical, billing] = [needs("view"), needs("technical"), needs("billing")];
+
 /** Endpoints by their operations, which name the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };
 
@@ -47,6 +51,7 @@ const LARGEST_PAGE = 100;
 
 /** What comes after the last page, in the words of a rendering. */
 const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
+const LAG_SECONDS = { none: 0, four_seconds: 4, thirty_seconds: 30 } as const;
 
 type Identified = { id: number };
 
@@ -88,7 +93,7 @@ export function page<K extends Sent["kind"]>(
   const perPage = Math.min(read("per_page", defaultSize, 1), LARGEST_PAGE);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const { rendering } = call.world.settings;
-  const { past = PAST[profile.past_end], lagSeconds = listLagSeconds(profile) } = rendering.lists ?? {};
+  const { past = PAST[profile.past_end], lagSeconds = LAG_SECONDS[profile.list_lag] } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
   // Plans have no time of creation: they are old.
   const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
@@ -130,7 +135,6 @@ export function requireAbility(store: Store, token: Token, ability: Ability): vo
   }
 }
 
-/** The account that the token acts for. */
 export function customerOf(store: Store, token: Token): Customer {
   const customer = store.table("customers").get(token.customer_id);
   if (customer === undefined) throw unauthenticated();
@@ -159,32 +163,29 @@ export function requireUnrestricted(token: Token): void {
   }
 }
 
-/** The records of the token's account. */
-export function ownRecords<K extends "accounts" | "webhooks" | "services" | "invoices" | "migration_requests">(
-  { world, customer }: Call,
-  collection: K,
-): Collections[K][] {
+export function ownRecords<K extends keyof typeof IN_PATH | "accounts">({ world, customer }: Call, collection: K) {
   const records: readonly Collections[K][] = world.store.table(collection).all() as Collections[K][];
   return records.filter((one) => one.customer_id === customer.id);
 }
 
-/**
- * The record in the path, if the token may touch it: 404 unknown, 403 otherwise. `orderOf`: the order that it belongs to,
- * which a restricted token must cover.
- */
-export function recordInPath<K extends "services" | "invoices" | "webhooks" | "migration_requests">(
-  call: Call,
-  collection: K,
-  what: string,
-  orderOf: (record: Collections[K]) => number | null,
-): Collections[K] {
+/** The collections with a record in the path of some endpoint. */
+const IN_PATH = {
+  services: "service",
+  invoices: "invoice",
+  webhooks: "webhook",
+  migration_requests: "migration request",
+} as const;
+
+/** The record in the path, if the token may touch it: 404 unknown, 403 otherwise, also for a service that it is not restricted to. */
+export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collection: K): Collections[K] {
+  const what = IN_PATH[collection];
   const id = idParam(call, "id", what);
   const record = call.world.store.table(collection).get(id) as Collections[K] | undefined;
   if (record === undefined) throw notFound(what, id);
   if (record.customer_id !== call.token.customer_id) {
     throw new Refusal(403, `This ${what} belongs to another account than this token.`);
   }
-  const orderId = orderOf(record);
+  const orderId = collection === "services" ? id : "order_id" in record ? record.order_id : null;
   if (orderId !== null) requireCovered(call.token, orderId);
   return record;
 }

@@ -15,73 +15,45 @@ export interface RateState {
 }
 
 /**
- * How a token's requests are counted, and the numbers that are kept of them, none at first. `take` counts one unless it
- * exceeds the limit (a refused request is not counted); `look` counts none.
+ * How a token's requests are counted, by the numbers that are kept of them, none at first: the room that is left, those numbers
+ * without what no longer counts, and the numbers to keep once another request is counted.
  */
-interface RateRule {
-  take(
-    kept: readonly number[],
-    limit: number,
-    now: number,
-  ): { readonly kept: readonly number[]; readonly exceeded: boolean };
-  look(kept: readonly number[], limit: number, now: number): { readonly remaining: number; readonly resetsAt: number };
-}
+type RateRule = (
+  kept: readonly number[],
+  limit: number,
+  now: number,
+) => Pick<RateState, "remaining" | "resetsAt"> & {
+  readonly kept: readonly number[];
+  readonly counted: readonly number[];
+};
 
 /** A window that the first request opens and that closes a minute later. Kept: when it was opened, and its requests. */
-const fixed: RateRule = {
-  take(kept, limit, now) {
-    const [opened = now, used = 0] = kept;
-    const open = now < opened + WINDOW_MS && now >= opened;
-    const [from, before] = open ? [opened, used] : [now, 0];
-    const exceeded = before >= limit;
-    return { kept: [from, exceeded ? before : before + 1], exceeded };
-  },
-  look([opened, used = 0], limit, now) {
-    if (opened === undefined || now >= opened + WINDOW_MS || now < opened) return { remaining: limit, resetsAt: now };
-    return { remaining: limit - used, resetsAt: opened + WINDOW_MS };
-  },
+const fixed: RateRule = ([opened = Number.NEGATIVE_INFINITY, used = 0], limit, now) => {
+  const isOpen = now >= opened && now < opened + WINDOW_MS;
+  const [from, before] = isOpen ? [opened, used] : [now, 0];
+  const resetsAt = isOpen ? opened + WINDOW_MS : now;
+  return { remaining: limit - before, resetsAt, kept: [from, before], counted: [from, before + 1] };
 };
 
 /** No minute, wherever it begins, has more requests than the limit. Kept: the instants of the last minute. */
-const sliding: RateRule = {
-  take(kept, limit, now) {
-    const taken = lastMinute(kept, now);
-    const exceeded = taken.length >= limit;
-    return { kept: exceeded ? taken : [...taken, now], exceeded };
-  },
-  look(kept, limit, now) {
-    const taken = lastMinute(kept, now);
-    const [oldest] = taken;
-    return { remaining: limit - taken.length, resetsAt: oldest === undefined ? now : oldest + WINDOW_MS };
-  },
+const sliding: RateRule = (taken, limit, now) => {
+  const kept = taken.filter((at) => at > now - WINDOW_MS && at <= now);
+  const [oldest = now - WINDOW_MS] = kept;
+  return { remaining: limit - kept.length, resetsAt: oldest + WINDOW_MS, kept, counted: [...kept, now] };
 };
-
-const lastMinute = (taken: readonly number[], now: number): number[] =>
-  taken.filter((at) => at > now - WINDOW_MS && at <= now);
 
 /**
  * A bucket that holds the limit and refills evenly: after a pause a whole minute's requests may come at once. Counted in
  * sixty-thousandths of a request, of which each millisecond adds as many as the limit, so that all numbers are whole.
  * Kept: the instant of the last request, and the level after it.
  */
-const bucket: RateRule = {
-  take(kept, limit, now) {
-    const level = levelOf(kept, limit, now);
-    const exceeded = level < WINDOW_MS;
-    return { kept: [now, exceeded ? level : level - WINDOW_MS], exceeded };
-  },
-  look(kept, limit, now) {
-    const level = levelOf(kept, limit, now);
-    const missing = Math.max(0, WINDOW_MS - level);
-    return { remaining: Math.floor(level / WINDOW_MS), resetsAt: now + Math.ceil(missing / limit) };
-  },
-};
-
-function levelOf([at, level]: readonly number[], limit: number, now: number): number {
+const bucket: RateRule = ([at, before], limit, now) => {
   const full = limit * WINDOW_MS;
-  if (at === undefined || level === undefined || now < at) return full;
-  return Math.min(full, level + (now - at) * limit);
-}
+  const isNew = at === undefined || before === undefined || now < at;
+  const level = isNew ? full : Math.min(full, before + (now - at) * limit);
+  const resetsAt = now + Math.ceil(Math.max(0, WINDOW_MS - level) / limit);
+  return { remaining: Math.floor(level / WINDOW_MS), resetsAt, kept: [now, level], counted: [now, level - WINDOW_MS] };
+};
 
 const RULES: Readonly<Record<Profile["rate"], RateRule>> = { fixed, sliding, bucket };
 
@@ -119,17 +91,23 @@ export class RateWindows {
   /** Counts one request of the token. Undefined when the limit is switched off. */
   take(tokenId: number, now: number): RateState | undefined {
     if (this.#limit === 0) return undefined;
-    const { kept, exceeded } = RULES[this.#rule].take(this.#kept.get(tokenId) ?? [], this.#limit, now);
-    this.#kept.set(tokenId, kept);
-    return { limit: this.#limit, ...RULES[this.#rule].look(kept, this.#limit, now), exceeded };
+    const before = this.#look(tokenId, now);
+    const exceeded = before.remaining < 1;
+    this.#kept.set(tokenId, exceeded ? before.kept : before.counted);
+    const { remaining, resetsAt } = this.#look(tokenId, now);
+    return { limit: this.#limit, remaining, resetsAt, exceeded };
   }
 
   /** The window of the token, without counting a request. */
   view({ id, name, customer_id }: Pick<Token, "id" | "name" | "customer_id">, now: number): RateView {
     const limit = this.#limit;
-    const { remaining: left, resetsAt } = RULES[this.#rule].look(this.#kept.get(id) ?? [], limit, now);
+    const { remaining: left, resetsAt } = this.#look(id, now);
     const resets_at = left === limit ? null : new Date(resetsAt).toISOString();
     return { token_id: id, token: name, customer_id, limit, used: limit - left, left, resets_at };
+  }
+
+  #look(tokenId: number, now: number): ReturnType<RateRule> {
+    return RULES[this.#rule](this.#kept.get(tokenId) ?? [], this.#limit, now);
   }
 
   clear(): void {
@@ -158,15 +136,10 @@ export function tooManyRequests(state: RateState, now: number, profile: Profile)
 
 /** The `Retry-After` of a 429 after which there is room again in so many milliseconds. */
 export function retryAfter(ms: number, now: number, profile: Profile): Record<string, string> {
+  if (profile.retry_after === "none") return {};
   const seconds = Math.max(1, Math.ceil(ms / 1000));
-  switch (profile.retry_after) {
-    case "seconds":
-      return { "Retry-After": String(seconds) };
-    case "date":
-      return { "Retry-After": new Date(now + seconds * 1000).toUTCString() };
-    case "none":
-      return {};
-  }
+  const isDate = profile.retry_after === "date";
+  return { "Retry-After": isDate ? new Date(now + seconds * 1000).toUTCString() : String(seconds) };
 }
 
 /** The headers of every answer to a known token. */

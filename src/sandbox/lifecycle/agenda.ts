@@ -1,7 +1,6 @@
 /** Queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
 import type { Store } from "../store/store.ts";
 
-/** A record that falls due. */
 export interface Due {
   /** Milliseconds since the epoch. */
   at: number;

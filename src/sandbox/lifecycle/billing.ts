@@ -7,7 +7,7 @@
 import { DAY_MS, dateOf } from "../clock.ts";
 import { emit } from "../events/emit.ts";
 import { amountBilled } from "../money.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import type { Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { endService, enqueue, performJob, restoreNow, suspendNow } from "./services.ts";
@@ -28,7 +28,6 @@ export function settle(world: World): void {
   }
 }
 
-/** Takes the step that has fallen due for this service. */
 function takeStep(world: World, id: number): void {
   const { store } = world;
   const row = store.table("billing").get(id);
@@ -60,14 +59,8 @@ function renew(world: World, service: Service): void {
   const { store } = world;
   const manage = store.table("customers").get(service.customer_id)?.track === "manage";
   const percent = manage ? (store.table("plans").get(service.plan_id)?.manage_discount_percent ?? 0) : 0;
-  const invoice = raiseInvoice(world, {
-    customer_id: service.customer_id,
-    order_id: service.id,
-    currency: service.currency,
-    subtotal: service.price,
-    // A coupon is for the order; the prepay discount belongs to the term (§4).
-    total: amountBilled(service.price, service.term, percent, 0),
-  });
+  // A coupon is for the order; the prepay discount belongs to the term (§4).
+  const invoice = raiseInvoice(world, service, amountBilled(service.price, service.term, percent, 0));
   // If it was paid at once, the next term has already begun.
   if (invoice.status === "paid") return;
   planStep(world, service, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: true });
@@ -75,16 +68,18 @@ function renew(world: World, service: Service): void {
 
 const PAYMENT_DAYS = 7;
 
-/** `subtotal`: the undiscounted list price; `total`: the amount actually billed. */
-type Charge = Pick<Invoice, "customer_id" | "order_id" | "currency" | "subtotal" | "total">;
+/** What an invoice is for, with the undiscounted list price. */
+type Order = Pick<Service, "id" | "customer_id" | "currency" | "price">;
 
-/** Adds an invoice of that instant, with the next number of its year. */
+/** Adds an invoice of that instant, with the next number of its year. `total`: the amount actually billed. */
 export function putInvoice(
   { store }: World,
-  charge: Charge,
+  { id: order_id, customer_id, currency, price: subtotal }: Order,
+  total: number,
   at: number,
   state: Pick<Invoice, "status" | "due_date" | "paid_at">,
 ): Invoice {
+  const charge = { customer_id, order_id, currency, subtotal, total };
   const year = new Date(at).getUTCFullYear();
   const id = store.next("invoices", 5001);
   const invoice_number = `INV-${year}-${String(store.next(`invoice_number:${year}`)).padStart(6, "0")}`;
@@ -93,14 +88,14 @@ export function putInvoice(
 }
 
 /** Raises the invoice of an order at once (§1), and pays it when the sandbox pays automatically or there is nothing to pay. */
-export function raiseInvoice(world: World, charge: Charge): Invoice {
+export function raiseInvoice(world: World, order: Order, total: number): Invoice {
   const now = world.clock.now();
   const due_date = dateOf(now + PAYMENT_DAYS * DAY_MS);
-  const invoice = putInvoice(world, charge, now, { status: "unpaid", due_date, paid_at: null });
+  const invoice = putInvoice(world, order, total, now, { status: "unpaid", due_date, paid_at: null });
   // "A new invoice is raised for a service" (§6): that of a domain is not one for a service.
-  if (world.store.table("services").get(charge.order_id) !== undefined)
+  if (world.store.table("services").get(order.id) !== undefined)
     emit(world, "invoice.created", { kind: "invoice", record: invoice });
-  return world.settings.autoPay || charge.total === 0 ? payInvoice(world, invoice) : invoice;
+  return world.settings.autoPay || total === 0 ? payInvoice(world, invoice) : invoice;
 }
 
 /**
@@ -110,7 +105,7 @@ export function raiseInvoice(world: World, charge: Charge): Invoice {
  */
 export function payInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status === "paid") return invoice;
-  if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be paid.`);
+  if (invoice.status !== "unpaid") throw unprocessable(`An invoice that is ${invoice.status} cannot be paid.`);
   const { store } = world;
   const paid = store.table("invoices").update(invoice.id, { status: "paid", paid_at: world.clock.instant() });
   emit(world, "invoice.paid", { kind: "invoice", record: paid });
@@ -145,6 +140,6 @@ function begin(world: World, kind: "provision" | "register", orderId: number): v
  */
 export function cancelInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status === "cancelled") return invoice;
-  if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be cancelled.`);
+  if (invoice.status !== "unpaid") throw unprocessable(`An invoice that is ${invoice.status} cannot be cancelled.`);
   return world.store.table("invoices").update(invoice.id, { status: "cancelled" });
 }

@@ -3,7 +3,7 @@
  * jobs that make them (§1: "queued as a retrying background job").
  */
 import { emit } from "../events/emit.ts";
-import { Refusal } from "../refusal.ts";
+import { type Refusal, unprocessable } from "../refusal.ts";
 import type { Customer, Job, Service, Transfer } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
@@ -27,7 +27,7 @@ function finishProvisioning(world: World, service: Service): Service {
 
 /** Provisions a service now, whatever its queue or its invoice says. */
 export function provisionNow(world: World, service: Service): Service {
-  requireNotEnded(service, "provisioned");
+  if (isOver(service)) throw cannotBe("provisioned", service);
   forgetJobs(world, service, (kind) => kind === "provision");
   return finishProvisioning(world, service);
 }
@@ -35,7 +35,7 @@ export function provisionNow(world: World, service: Service): Service {
 /** Suspends an active service, and says why. */
 export function suspendNow(world: World, service: Service, why: "request" | "unpaid"): Service {
   if (service.status === "suspended") return service;
-  if (service.status !== "active") throw new Refusal(422, `A service that is ${service.status} cannot be suspended.`);
+  if (service.status !== "active") throw cannotBe("suspended", service);
   const record = world.store.table("services").update(service.id, { status: "suspended", suspended_for: why });
   emit(world, "service.suspended", { kind: "service", record });
   return record;
@@ -44,15 +44,13 @@ export function suspendNow(world: World, service: Service, why: "request" | "unp
 /** Ends a suspension, whatever its reason. §6 has no event for it. */
 export function restoreNow(world: World, service: Service): Service {
   if (service.status === "active") return service;
-  if (service.status !== "suspended") {
-    throw new Refusal(422, `A service that is ${service.status} cannot be unsuspended.`);
-  }
+  if (service.status !== "suspended") throw cannotBe("unsuspended", service);
   return world.store.table("services").update(service.id, { status: "active", suspended_for: null });
 }
 
 /** The end of a service: terminated, which is an event, or cancelled before it began. Its invoices stay. */
 export function endService(world: World, service: Service, status: "terminated" | "cancelled"): Service {
-  requireNotEnded(service, status);
+  if (isOver(service)) throw cannotBe(status, service);
   forgetJobs(world, service, () => true);
   world.store.table("billing").remove(service.id);
   const record = world.store.table("services").update(service.id, { status, suspended_for: null });
@@ -60,9 +58,8 @@ export function endService(world: World, service: Service, status: "terminated" 
   return record;
 }
 
-function requireNotEnded(service: Service, what: string): void {
-  if (!isOver(service)) return;
-  throw new Refusal(422, `A service that is ${service.status} cannot be ${what}.`);
+function cannotBe(what: string, { status }: Service): Refusal {
+  return unprocessable(`A service that is ${status} cannot be ${what}.`);
 }
 
 function forgetJobs(world: World, service: Service, which: (kind: string) => boolean): void {
@@ -108,12 +105,10 @@ export function comingStatus(world: World, service: Service): Service["status"] 
 /** Offers a service to another account, which has to accept it. */
 export function offerTransfer(world: World, service: Service, to: Customer): Transfer {
   const { store } = world;
-  if (service.customer_id === to.id) throw new Refusal(422, `Service ${service.id} already belongs to ${to.name}.`);
-  if (service.status !== "active" && service.status !== "suspended") {
-    throw new Refusal(422, `A service that is ${service.status} cannot be transferred.`);
-  }
+  if (service.customer_id === to.id) throw unprocessable(`Service ${service.id} already belongs to ${to.name}.`);
+  if (service.status !== "active" && service.status !== "suspended") throw cannotBe("transferred", service);
   const open = store.table("transfers").find((one) => one.service_id === service.id && one.status === "offered");
-  if (open !== undefined) throw new Refusal(422, `Service ${service.id} is already on offer (transfer ${open.id}).`);
+  if (open !== undefined) throw unprocessable(`Service ${service.id} is already on offer (transfer ${open.id}).`);
   return store.table("transfers").put({
     id: store.next("transfers", 601),
     service_id: service.id,
@@ -130,7 +125,7 @@ export function acceptTransfer(world: World, transfer: Transfer): Transfer {
   requireOpen(transfer);
   const service = store.table("services").get(transfer.service_id);
   if (service === undefined || service.customer_id !== transfer.from_customer_id) {
-    throw new Refusal(422, `Service ${transfer.service_id} no longer belongs to the offering account.`);
+    throw unprocessable(`Service ${transfer.service_id} no longer belongs to the offering account.`);
   }
   const owner = { customer_id: transfer.to_customer_id };
   const record = store.table("services").update(service.id, owner);
@@ -147,5 +142,5 @@ export function declineTransfer(world: World, transfer: Transfer): Transfer {
 }
 
 function requireOpen({ id, status }: Transfer): void {
-  if (status !== "offered") throw new Refusal(422, `Transfer ${id} has already been ${status}.`);
+  if (status !== "offered") throw unprocessable(`Transfer ${id} has already been ${status}.`);
 }

@@ -63,7 +63,6 @@ export class Draw {
 
 /** Adds a deviation: its path in the options of a sandbox, and its value. */
 export type Add = (path: readonly string[], value: Json) => void;
-/** Fills one gap. */
 export type Fill = (draw: Draw, add: Add) => void;
 
 export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];

@@ -4,7 +4,7 @@
  * removed alone, so that a failure of a client can be narrowed down to its cause.
  */
 
-import type { Json } from "../shape/rendering.ts";
+import { type Json, put } from "../shape/rendering.ts";
 import {
   type Add,
   accounts,
@@ -48,16 +48,7 @@ export function serverOptions(deviations: readonly Deviation[]): {
   readonly hostAheadSeconds: number;
 } {
   const whole: Record<string, Json> = {};
-  for (const { path, value } of deviations) {
-    const names = [...path];
-    const last = names.pop() ?? "";
-    let holder: Record<string, Json> = whole;
-    for (const name of names) {
-      holder[name] = { ...(holder[name] as Record<string, Json> | undefined) };
-      holder = holder[name] as Record<string, Json>;
-    }
-    holder[last] = value;
-  }
+  for (const { path, value } of deviations) put(whole, path, structuredClone(value));
   const { hostAheadSeconds = 0, ...sandbox } = whole;
   return { sandbox, hostAheadSeconds: Number(hostAheadSeconds) };
 }

@@ -114,17 +114,10 @@ export function backoffSeconds(profile: Profile): readonly number[] {
   return { tens: [10, 100, 1000], minutes: [60, 300, 1800], seconds: [1, 2, 4] }[profile.backoff];
 }
 
-/** How long an Idempotency-Key is kept, in seconds. */
 export function keyRetentionSeconds(profile: Profile): number {
   return profile.key_retention === "day" ? 86_400 : 600;
 }
 
-/** How long a new record is missing from lists, in seconds. */
-export function listLagSeconds(profile: Profile): number {
-  return { none: 0, four_seconds: 4, thirty_seconds: 30 }[profile.list_lag];
-}
-
-/** The number of the first page. */
 export function firstPage(profile: Profile): 0 | 1 {
   return profile.pages === "from_zero" ? 0 : 1;
 }
@@ -277,10 +270,16 @@ export function parseProfile(text: string): Profile {
   return completeProfile({ ...(set !== undefined && PROFILE_SETS[set as keyof typeof PROFILE_SETS]), ...given });
 }
 
+/** The switches that differ from the defaults. */
+export function changedIn(profile: Profile): ProfileSwitch[] {
+  return NAMES.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
+}
+
 /** The parts of a profile that differ from the defaults, as `parseProfile` reads them; empty for the default profile. */
 export function profileText(profile: Profile): string {
-  const parts = NAMES.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
-  return parts.map((name) => `${name}=${profile[name]}`).join(",");
+  return changedIn(profile)
+    .map((name) => `${name}=${profile[name]}`)
+    .join(",");
 }
 
 /** The message for a part that is neither a set nor `switch=value`. */

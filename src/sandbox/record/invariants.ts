@@ -59,13 +59,17 @@ function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }
 
+function fromFirstDone(group: readonly RequestEntry[]): readonly RequestEntry[] {
+  const first = group.findIndex(mayHaveDone);
+  return first < 0 ? [] : group.slice(first);
+}
+
 function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
   // Keys belong to the account, whichever of its tokens sends them.
   return grouped(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
     // A refused order leaves its key free for the corrected one.
-    const first = group.findIndex(mayHaveDone);
-    const [done, ...later] = first < 0 ? [] : group.slice(first);
+    const [done, ...later] = fromFirstDone(group);
     const other = later.find((entry) => done !== undefined && canonical(entry.body) !== canonical(done.body));
     if (done === undefined || other === undefined) return [];
     const message = `The Idempotency-Key "${done.idempotency_key}" was sent with two different orders: only the first can be placed.`;
@@ -161,8 +165,7 @@ function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvaria
   const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
   return grouped(named, ({ account, body }) => `${account} ${textIn(body, "domain")?.toLowerCase()}`).flatMap(
     (group) => {
-      const first = group.findIndex(mayHaveDone);
-      const rest = first < 0 ? [] : group.slice(first);
+      const rest = fromFirstDone(group);
       if (rest.length < 2) return [];
       const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that succeeded or may have succeeded.`;
       return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];

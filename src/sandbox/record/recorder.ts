@@ -58,9 +58,34 @@ export class Recorder {
     }
   }
 
-  /** The text of a snapshot without secrets, for a session. */
-  masked(snapshot: string): string {
-    return withoutForeignSecrets(snapshot, this.#standIns);
+  /**
+   * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and for token values that the user
+   * chose. Any other text is not kept: restoring it is refused in any case.
+   */
+  masked(text: string): string {
+    let snapshot: Snapshot;
+    try {
+      snapshot = readSnapshot(text);
+    } catch {
+      return "(a text that is no snapshot)";
+    }
+    const { collections } = snapshot;
+    const tokens = (collections.tokens as { id: number; value?: string }[]).map((row) =>
+      row.value?.startsWith(OWN_TOKEN) ? row : { ...row, value: `stand-in-for-token-${row.id}` },
+    );
+    const migration_requests = this.#standIns.replace(
+      collections.migration_requests,
+    ) as typeof collections.migration_requests;
+    const inUrls = <T extends { url?: string }>(row: T): T =>
+      row.url === undefined ? row : { ...row, url: this.#standIns.text(row.url) };
+    const webhooks = (collections.webhooks as { id: number; url?: string }[]).map(inUrls);
+    const deliveries = (collections.deliveries as { id: number; url?: string }[]).map(inUrls);
+    // Their ids hold Idempotency-Keys, which are masked as in the requests that follow.
+    const kept_answers = collections.kept_answers.map((row) => ({ ...row, id: this.#standIns.text(String(row.id)) }));
+    return snapshotText({
+      ...snapshot,
+      collections: { ...collections, tokens, migration_requests, webhooks, deliveries, kept_answers },
+    });
   }
 
   /** Called once, when the sandbox is ready. */
@@ -136,6 +161,9 @@ export class Recorder {
     });
   }
 }
+
+/** Every token that the sandbox makes begins with it. */
+const OWN_TOKEN = "sandbox-";
 
 /** Names of fields that hold secrets, wherever the word stands in the name. The specification leaves many names open. */
 const SECRET_NAME = /pass(?:word|phrase|wd|code)|secret|credential|token|bearer|cookie|(?:api|private|ssh)_?key/i;
@@ -217,35 +245,4 @@ function walk(value: unknown, change: (value: Secret, secret: boolean) => Secret
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, walk(inner, change, secret || isSecretName(name))]),
   );
-}
-
-/** Every token that the sandbox makes begins with it. */
-const OWN_TOKEN = "sandbox-";
-
-/**
- * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and for token values that the user
- * chose. Any other text is not kept: restoring it is refused in any case.
- */
-function withoutForeignSecrets(text: string, standIns: StandIns): string {
-  let snapshot: Snapshot;
-  try {
-    snapshot = readSnapshot(text);
-  } catch {
-    return "(a text that is no snapshot)";
-  }
-  const { collections } = snapshot;
-  const tokens = (collections.tokens as { id: number; value?: string }[]).map((row) =>
-    row.value?.startsWith(OWN_TOKEN) ? row : { ...row, value: `stand-in-for-token-${row.id}` },
-  );
-  const migration_requests = standIns.replace(collections.migration_requests) as typeof collections.migration_requests;
-  const inUrls = <T extends { url?: string }>(row: T): T =>
-    row.url === undefined ? row : { ...row, url: standIns.text(row.url) };
-  const webhooks = (collections.webhooks as { id: number; url?: string }[]).map(inUrls);
-  const deliveries = (collections.deliveries as { id: number; url?: string }[]).map(inUrls);
-  // Their ids hold Idempotency-Keys, which are masked as in the requests that follow.
-  const kept_answers = collections.kept_answers.map((row) => ({ ...row, id: standIns.text(String(row.id)) }));
-  return snapshotText({
-    ...snapshot,
-    collections: { ...collections, tokens, migration_requests, webhooks, deliveries, kept_answers },
-  });
 }

@@ -5,16 +5,9 @@
  */
 import type { Control } from "../control/control.ts";
 import type { SandboxOptions } from "../options.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { type Sandbox, startSandbox } from "../start.ts";
-import {
-  answerOf,
-  type ControlStep,
-  type RequestStep,
-  type Session,
-  type SessionAnswer,
-  type SessionStep,
-} from "./session.ts";
+import { answerOf, type ControlStep, type RequestStep, type Session, type SessionAnswer } from "./session.ts";
 import { readable, titleOf } from "./session-test.ts";
 import { difference, inWords } from "./verify.ts";
 
@@ -40,7 +33,12 @@ export async function replaySession(session: Session | string, changes: SandboxO
   try {
     const found: string[] = [];
     for (const [at, step] of steps.entries()) {
-      time = step.kind === "control" && step.to !== undefined ? Date.parse(step.to) : time + untilThen(sandbox, step);
+      if (step.kind === "control" && step.to !== undefined) time = Date.parse(step.to);
+      else {
+        const { now, frozen } = sandbox.control.clock();
+        // A frozen clock is already there.
+        if (!frozen) time += Date.parse(step.at) - Date.parse(now);
+      }
       const differences = step.kind === "control" ? callAgain(sandbox, step) : await askAgain(sandbox, step);
       const overlapped = step.overlapped ? " (it overlapped with another step when it was recorded)" : "";
       found.push(...differences.map((text) => `Step ${at + 1}, ${titleOf(step)}: ${text}${overlapped}`));
@@ -50,12 +48,6 @@ export async function replaySession(session: Session | string, changes: SandboxO
   } finally {
     await sandbox.close();
   }
-}
-
-/** The distance of the sandbox's clock from the instant of the step. A frozen clock is already there. */
-function untilThen({ control }: Sandbox, { at }: SessionStep): number {
-  const { now, frozen } = control.clock();
-  return frozen ? 0 : Date.parse(at) - Date.parse(now);
 }
 
 function callAgain({ control }: Sandbox, { name, args, refused }: ControlStep): string[] {
@@ -109,6 +101,6 @@ function tokenOf(control: Control, unique: string): string {
   const found = control
     .list("tokens")
     .find((token) => token.name === name && (id === undefined || token.id === Number(id)));
-  if (found === undefined) throw new Refusal(422, `The session names a token "${unique}" that does not exist.`);
+  if (found === undefined) throw unprocessable(`The session names a token "${unique}" that does not exist.`);
   return found.value;
 }

@@ -1,7 +1,7 @@
 /** A session as a test of its own: a file for `node --test` that needs nothing but this package. */
 
 import { isChange } from "../control/calls.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { readSession, type Session, type SessionStep } from "./session.ts";
 import { inWords } from "./verify.ts";
 
@@ -24,7 +24,7 @@ export function readable(given: Session | string): Session {
   const session = readSession(given);
   for (const [at, step] of session.steps.entries()) {
     if (step.kind !== "control" || isChange(step.name)) continue;
-    throw new Refusal(422, `Step ${at + 1}: the control has no function "${step.name}" that changes anything.`);
+    throw unprocessable(`Step ${at + 1}: the control has no function "${step.name}" that changes anything.`);
   }
   return session;
 }

@@ -2,8 +2,9 @@
  * A session: every request to the API with its answer, and every call of the control, in order and with the sandbox's time;
  * enough to replay it. It names tokens instead of holding them, and holds no secret of the user.
  */
+import type { Settings } from "../options.ts";
 import type { Profile } from "../profile/profile.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { isText } from "../store/sound.ts";
 
 export const SESSION_FORMAT = "hosting-sandbox-session";
@@ -23,16 +24,10 @@ export interface Session {
   cut_short?: boolean;
 }
 
-export interface SessionSandbox {
-  seed: string;
-  profile: Partial<Profile>;
-  rateLimit: number;
-  idempotencyRetentionSeconds?: number;
-  jobSeconds: number;
-  provisioningSeconds: number;
-  noticeDays: number;
-  autoPay: boolean;
-}
+export type SessionSandbox = { profile: Partial<Profile>; idempotencyRetentionSeconds?: number } & Pick<
+  Settings,
+  "seed" | "rateLimit" | "jobSeconds" | "provisioningSeconds" | "noticeDays" | "autoPay"
+>;
 
 export type SessionStep = RequestStep | ControlStep;
 
@@ -84,7 +79,6 @@ export interface ControlStep {
 /** Stands for the address of the API in bodies, which differs each time. */
 const ADDRESS = "http://sandbox.invalid";
 
-/** The relevant headers. */
 const LIMITS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 const HEADERS = ["content-type", "retry-after", ...LIMITS, "allow", "www-authenticate"];
 
@@ -122,14 +116,13 @@ export function content(text: string): { body?: unknown; raw?: string } {
 export function readSession(given: unknown): Session {
   const session = typeof given === "string" ? content(given).body : given;
   const { format, version, steps, sandbox, started } = Object(session) as Partial<Session>;
-  const refuse = (message: string): never => {
-    throw new Refusal(422, message);
-  };
   if (format !== SESSION_FORMAT || !Array.isArray(steps) || Object(sandbox) !== sandbox || !isInstant(started)) {
-    return refuse("This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.");
+    throw unprocessable(
+      "This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.",
+    );
   }
   if (version !== SESSION_VERSION) {
-    return refuse(
+    throw unprocessable(
       `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
         "Repeat it with the release that recorded it, or record a new one.",
     );
@@ -138,11 +131,13 @@ export function readSession(given: unknown): Session {
     ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
   );
   if (strange !== undefined) {
-    return refuse(`This session has an unknown or wrong option "${strange[0]}" of the sandbox. Was it changed?`);
+    throw unprocessable(`This session has an unknown or wrong option "${strange[0]}" of the sandbox. Was it changed?`);
   }
   const broken = steps.findIndex((step) => !isStep(step));
   if (broken < 0) return session as Session;
-  return refuse(`Step ${broken + 1} of this session is neither a request nor a call of the control. Was it changed?`);
+  throw unprocessable(
+    `Step ${broken + 1} of this session is neither a request nor a call of the control. Was it changed?`,
+  );
 }
 
 /** The options that a session may hold, with their checks: a file must not decide where a sandbox writes or listens. */

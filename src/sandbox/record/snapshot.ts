@@ -6,16 +6,16 @@ import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "../faults.ts";
 import type { KeptRates } from "../http/rate.ts";
 import { PROFILE_SWITCHES } from "../profile/profile.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { COLLECTION_NAMES, type CollectionName } from "../store/records.ts";
 import { isCount, isObject, isSound, isText } from "../store/sound.ts";
 import type { RecordId } from "../store/store.ts";
+import { content } from "./session.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
 /** Grows when an older sandbox cannot read what a newer one writes, or vice versa. */
 const VERSION = 1;
 
-/** The content of a snapshot. */
 export interface Snapshot {
   seed: string;
   /** The sandbox's time. After a restoration it continues from there, whatever the real time is. */
@@ -54,16 +54,12 @@ function digestOf({ seed, clock, collections, rate, faults, weather: backgroundF
  * @throws Refusal (422) for anything else, a snapshot of another version, and one that was changed or cut short.
  */
 export function readSnapshot(text: string): Snapshot {
-  const said = parse(text);
-  if (said === undefined || said.format !== FORMAT) {
-    throw new Refusal(
-      422,
-      "This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.",
-    );
+  const said = content(text).body;
+  if (!isObject(said) || said.format !== FORMAT) {
+    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.");
   }
   if (said.version !== VERSION) {
-    throw new Refusal(
-      422,
+    throw unprocessable(
       `This snapshot is of version ${JSON.stringify(said.version)}; this sandbox reads version ${VERSION}. ` +
         "Restore it with the release that took it, or take a new one.",
     );
@@ -71,22 +67,12 @@ export function readSnapshot(text: string): Snapshot {
   const snapshot = said as unknown as Snapshot;
   const broken = said.digest === digestOf(snapshot) ? brokenPart(snapshot) : "its digest does not fit";
   if (broken !== undefined) {
-    throw new Refusal(
-      422,
+    throw unprocessable(
       `This snapshot was changed after it was taken, or is incomplete (${broken}). Restore the original, ` +
         "and change records with the control afterwards.",
     );
   }
   return snapshot;
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Without spaces, fields in order of their names. */

@@ -1,6 +1,6 @@
 /** Assertions about the requests received: which were expected, and what was received instead. */
 import { checkPath, matches, patternOf } from "../operations.ts";
-import { didYouMean, invalid, Refusal, requireKnown } from "../refusal.ts";
+import { didYouMean, requireKnown, unprocessable, wrongField } from "../refusal.ts";
 import { isObject } from "../store/sound.ts";
 import type { RequestEntry } from "./journal.ts";
 
@@ -29,7 +29,6 @@ export interface RequestExpectation {
 
 const FIELDS = "operation method path token body query idempotency_key status times at_least at_most".split(" ");
 
-/** Entries that a failure shows. */
 const SHOWN = 3;
 
 /**
@@ -62,7 +61,7 @@ export function verifyRequests(
     nearest.sort((a, b) => a.differences.length - b.differences.length || b.entry.id - a.entry.id);
     lines.push("The nearest others:", ...shown(nearest, (one) => `${title(one.entry)}: ${one.differences[0] ?? ""}`));
   }
-  throw new Refusal(422, lines.join("\n"));
+  throw unprocessable(lines.join("\n"));
 }
 
 function bounds({ times, at_least, at_most }: RequestExpectation): [number, number] {
@@ -121,30 +120,29 @@ function shown<T>(all: readonly T[], line: (one: T) => string): string[] {
 }
 
 function check(expected: RequestExpectation): void {
-  const refuse = (field: string, message: string): never => {
-    throw invalid({ [field]: [message] });
-  };
   requireKnown("An expectation", expected, FIELDS);
   for (const name of ["times", "at_least", "at_most"] as const) {
     const value: unknown = expected[name];
     if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0)) {
-      refuse(name, `${name} must be a whole number of 0 or more.`);
+      throw wrongField(name, `${name} must be a whole number of 0 or more.`);
     }
   }
   const { operation, times, at_least, at_most, query } = expected;
   if (times !== undefined && (at_least !== undefined || at_most !== undefined)) {
-    refuse("times", "times is the exact number. Give either times, or at_least and at_most.");
+    throw wrongField("times", "times is the exact number. Give either times, or at_least and at_most.");
   }
   if (at_least !== undefined && at_most !== undefined && at_least > at_most) {
-    refuse("at_least", `No number is at least ${at_least} and at most ${at_most}.`);
+    throw wrongField("at_least", `No number is at least ${at_least} and at most ${at_most}.`);
   }
   for (const name of ["method", "path"] as const) {
-    if (expected[name] !== undefined && typeof expected[name] !== "string") refuse(name, `${name} must be a text.`);
+    if (expected[name] !== undefined && typeof expected[name] !== "string")
+      throw wrongField(name, `${name} must be a text.`);
     if (operation !== undefined && expected[name] !== undefined) {
-      refuse("operation", `An expectation has either an operation or a ${name}, not both.`);
+      throw wrongField("operation", `An expectation has either an operation or a ${name}, not both.`);
     }
   }
-  if (query !== undefined && !isObject(query)) refuse("query", "query must be an object of values by parameter.");
+  if (query !== undefined && !isObject(query))
+    throw wrongField("query", "query must be an object of values by parameter.");
   if (operation !== undefined) patternOf(operation);
   if (expected.path !== undefined) checkPath(expected.path);
 }
@@ -154,10 +152,9 @@ function checkToken({ token }: RequestExpectation, entries: readonly RequestEntr
   const known = [...new Set([...tokens, ...entries.flatMap((entry) => entry.token ?? [])])];
   if (typeof token !== "string" || known.includes(token)) return;
   const message = `There is no token "${token}".${didYouMean(token, known)} The tokens are ${known.join(", ")}.`;
-  throw invalid({ token: [message] });
+  throw wrongField("token", message);
 }
 
-/** The longest value that a message quotes. */
 const LONGEST = 120;
 
 /** A value as a message quotes it. */

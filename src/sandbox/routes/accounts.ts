@@ -1,41 +1,49 @@
-/** What an account has besides orders: client accounts (Manage track only, §4), and webhook subscriptions. */
-import { type Call, type Endpoints, ownRecords, page, recordInPath, requireManageTrack } from "../http/endpoint.ts";
+/** What an account has besides orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
+import {
+  billing,
+  covers,
+  type Endpoints,
+  ownRecords,
+  page,
+  recordInPath,
+  requireManageTrack,
+  technical,
+  view,
+} from "../http/endpoint.ts";
 import { Refusal } from "../refusal.ts";
-import type { Reply } from "../shape/items.ts";
+import { created, shown } from "../shape/items.ts";
 import { type Account, CURRENCIES, EVENTS, type EventName, TIERS, type Webhook } from "../store/records.ts";
 import { nextSecret } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isWebUrl } from "./fields.ts";
 
 export const accountEndpoints = {
-  listAccounts: { ability: "view", answer: accounts },
-  createAccount: { ability: "billing", answer: createAccount },
-  listWebhooks: { ability: "technical", answer: (call) => page(call, "webhook", ownRecords(call, "webhooks")) },
-  registerWebhook: {
-    ability: "technical",
-    answer: (call) => {
-      const record = addWebhook(call.world, call.customer.id, call.body);
-      return { form: "one", status: 201, item: { kind: "webhook", record, withSecret: true } };
-    },
-  },
-  removeWebhook: { ability: "technical", answer: removeWebhook },
+  listAccounts: view((call) => {
+    requireManageTrack(call.customer);
+    return page(call, "account", ownRecords(call, "accounts"));
+  }),
+  createAccount: billing(({ world, customer, body }) => {
+    requireManageTrack(customer);
+    // "Requires Growth partner tier or above" (§4).
+    if (customer.tier === null || TIERS.indexOf(customer.tier) < TIERS.indexOf("growth")) {
+      throw new Refusal(403, "Creating client accounts requires the Growth partner tier or above.");
+    }
+    return created({ kind: "account", record: addAccount(world, customer.id, body) });
+  }),
+  listWebhooks: technical((call) => page(call, "webhook", ownRecords(call, "webhooks"))),
+  registerWebhook: technical(({ world, customer, body }) =>
+    created({ kind: "webhook", record: addWebhook(world, customer.id, body), withSecret: true }),
+  ),
+  removeWebhook: technical((call) => {
+    call.world.store.table("webhooks").remove(recordInPath(call, "webhooks").id);
+    return { form: "done", message: "The webhook has been removed." };
+  }),
+  listInvoices: billing((call) => {
+    const visible = ownRecords(call, "invoices").filter(({ order_id }) => covers(call.token, order_id));
+    return page(call, "invoice", visible);
+  }),
+  getInvoice: billing((call) => shown({ kind: "invoice", record: recordInPath(call, "invoices") })),
 } satisfies Endpoints;
-
-function accounts(call: Call): Reply {
-  requireManageTrack(call.customer);
-  return page(call, "account", ownRecords(call, "accounts"));
-}
-
-/** "Requires Growth partner tier or above" (§4). */
-function createAccount(call: Call): Reply {
-  requireManageTrack(call.customer);
-  const { tier } = call.customer;
-  if (tier === null || TIERS.indexOf(tier) < TIERS.indexOf("growth")) {
-    throw new Refusal(403, "Creating client accounts requires the Growth partner tier or above.");
-  }
-  const record = addAccount(call.world, call.customer.id, call.body);
-  return { form: "one", status: 201, item: { kind: "account", record } };
-}
 
 /** "Required: name. Optional: company_name, company_number, vat_number, currency." */
 export function addAccount({ store, clock }: World, customer_id: number, body: Body): Account {
@@ -80,10 +88,4 @@ function readEvents(fields: Fields): EventName[] {
     else events.add(event);
   }
   return [...events];
-}
-
-function removeWebhook(call: Call): Reply {
-  const { id } = recordInPath(call, "webhooks", "webhook", () => null);
-  call.world.store.table("webhooks").remove(id);
-  return { form: "done", message: "The webhook has been removed." };
 }

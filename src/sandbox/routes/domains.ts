@@ -1,18 +1,18 @@
 /** Domains (§4): availability and registration. The types of their fields are not specified. */
-import { type Call, type Endpoints, requireUnrestricted } from "../http/endpoint.ts";
+import { type Call, type Endpoints, requireUnrestricted, technical, view } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { domainPrice } from "../money.ts";
-import type { Profile } from "../profile/profile.ts";
-import { invalid } from "../refusal.ts";
+import { invalid, wrongField } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
-import { CURRENCIES, type DomainOrder } from "../store/records.ts";
+import { CURRENCIES } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import type { World } from "../world.ts";
 import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone } from "./fields.ts";
 
 export const domainEndpoints = {
-  checkDomains: { ability: "view", answer: checkQuery },
-  checkDomainsPosted: { ability: "view", answer: checkPosted },
-  registerDomain: { ability: "technical", answer: register },
+  checkDomains: view(checkQuery),
+  checkDomainsPosted: view(checkPosted),
+  registerDomain: technical(register),
 } satisfies Endpoints;
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {
@@ -36,14 +36,14 @@ function checkQuery(call: Call): Reply {
 function checkPosted(call: Call): Reply {
   const { domain, domains } = call.body;
   if (domains === undefined) return check(call, domain === undefined || domain === null ? [] : [domain], "domain");
-  if (!Array.isArray(domains)) throw invalid({ domains: ["The domains field must be an array."] });
+  if (!Array.isArray(domains)) throw wrongField("domains", "The domains field must be an array.");
   return check(call, domains, "domains");
 }
 
 function register(call: Call): Reply {
   const { world, customer } = call;
   requireUnrestricted(call.token);
-  const placed = readDomainOrder(world.store, call.body, world.settings.profile);
+  const placed = readDomainOrder(world, call.body);
   const order = world.store.table("domains").put({
     id: world.store.next("orders", 1001),
     customer_id: customer.id,
@@ -51,14 +51,8 @@ function register(call: Call): Reply {
     status: "pending",
     created_at: world.clock.instant(),
   });
-  const invoice = raiseInvoice(world, {
-    customer_id: customer.id,
-    order_id: order.id,
-    currency: order.currency,
-    subtotal: order.price,
-    // The Manage discount is per plan (§1), and a domain has no plan.
-    total: order.price,
-  });
+  // The Manage discount is per plan (§1), and a domain has no plan.
+  const invoice = raiseInvoice(world, order, order.price);
   const record = world.store.table("domains").get(order.id) ?? order;
   return { form: "ordered", item: { kind: "domain", record }, invoice };
 }
@@ -76,7 +70,7 @@ function isAvailable(store: Store, domain: string): boolean {
 
 /** The names to check, lower-cased, each once. `names` are the values of whichever parameter carried them. */
 function readNames(names: readonly unknown[], field: string): string[] {
-  if (names.length === 0) throw invalid({ [field]: [`The ${field} field is required.`] });
+  if (names.length === 0) throw wrongField(field, `The ${field} field is required.`);
   const errors: Record<string, string[]> = {};
   for (const [at, name] of names.entries()) {
     if (typeof name === "string" && isDomainName(name)) continue;
@@ -88,11 +82,7 @@ function readNames(names: readonly unknown[], field: string): string[] {
 }
 
 /** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
-function readDomainOrder(
-  store: Store,
-  body: Body,
-  profile: Profile,
-): Omit<DomainOrder, "id" | "customer_id" | "status" | "created_at"> {
+function readDomainOrder({ store, settings }: World, body: Body) {
   const fields = new Fields(body);
   const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
   if (domain !== undefined && !isAvailable(store, domain)) {
@@ -102,13 +92,12 @@ function readDomainOrder(
   const currency = fields.oneOf("currency", CURRENCIES, { required: true });
   const nameserver_mode = fields.oneOf("nameserver_mode", ["default", "custom"] as const, { required: true });
   const contact = fields.object("registrant_contact", { required: true });
-  const read = profile.registrant === "loose" ? anyContact : readContact;
+  const read = settings.profile.registrant === "loose" ? anyContact : readContact;
   const registrant_contact = contact === undefined ? undefined : read(contact);
   const order = fields.complete({ domain, years, currency, nameserver_mode, registrant_contact });
   return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
 }
 
-/** All fields of the contact, without any check. */
 function anyContact(contact: Fields): Record<string, string | null> {
   const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
   return Object.fromEntries(

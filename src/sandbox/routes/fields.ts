@@ -21,9 +21,11 @@ export class Fields {
     this.#errors = errors;
   }
 
-  refuse(name: string, message: string): void {
+  /** Notes an error; the field is read as undefined. */
+  refuse(name: string, message: string): undefined {
     const path = this.#prefix + name;
     this.#errors[path] = [...(this.#errors[path] ?? []), message];
+    return undefined;
   }
 
   /**
@@ -53,12 +55,9 @@ export class Fields {
   string(name: string, rule: Rule & { max?: number } = {}): string | undefined {
     const value = this.#present(name, rule);
     if (value === undefined) return undefined;
-    const label = this.#label(name);
-    if (typeof value !== "string") return this.#wrong(name, `The ${label} field must be a string.`);
+    if (typeof value !== "string") return this.#wrong(name, "must be a string");
     const max = rule.max ?? 255;
-    if (value.length > max) {
-      return this.#wrong(name, `The ${label} field must not be greater than ${max} characters.`);
-    }
+    if (value.length > max) return this.#wrong(name, `must not be greater than ${max} characters`);
     return value.trim();
   }
 
@@ -68,17 +67,11 @@ export class Fields {
   ): number | undefined {
     const value = this.#present(name, rule);
     if (value === undefined) return undefined;
-    const label = this.#label(name);
-    if (typeof value !== "number" || !Number.isSafeInteger(value)) {
-      return this.#wrong(name, `The ${label} field must be an integer.`);
-    }
-    if (rule.oneOf !== undefined && !rule.oneOf.includes(value)) {
-      return this.#wrong(name, `The ${label} field must be one of ${rule.oneOf.join(", ")}.`);
-    }
+    if (typeof value !== "number" || !Number.isSafeInteger(value)) return this.#wrong(name, "must be an integer");
+    if (rule.oneOf !== undefined && !rule.oneOf.includes(value))
+      return this.#wrong(name, `must be one of ${rule.oneOf.join(", ")}`);
     const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = rule;
-    if (value < min || value > max) {
-      return this.#wrong(name, `The ${label} field must be between ${min} and ${max}.`);
-    }
+    if (value < min || value > max) return this.#wrong(name, `must be between ${min} and ${max}`);
     return value;
   }
 
@@ -86,26 +79,23 @@ export class Fields {
     const value = this.string(name, rule);
     if (value === undefined) return undefined;
     const found = values.find((one) => one === value);
-    return found ?? this.#wrong(name, `The ${this.#label(name)} field must be one of ${values.join(", ")}.`);
+    return found ?? this.#wrong(name, `must be one of ${values.join(", ")}`);
   }
 
   /** A text that the test recognises; `form` says what it must be, as in "a valid domain name". */
   matching(name: string, test: (value: string) => boolean, form: string, rule: Rule = {}): string | undefined {
     const value = this.string(name, { ...rule, max: 2048 });
     if (value === undefined || test(value)) return value;
-    return this.#wrong(name, `The ${this.#label(name)} field must be ${form}.`);
+    return this.#wrong(name, `must be ${form}`);
   }
 
   /** An instant in the future, in the form of the store. */
   futureInstant(name: string, now: number): string | undefined {
     const value = this.string(name);
     if (value === undefined) return undefined;
-    const label = this.#label(name);
     const at = INSTANT.test(value) ? Date.parse(value) : Number.NaN;
-    if (Number.isNaN(at)) {
-      return this.#wrong(name, `The ${label} field must be an ISO 8601 timestamp, such as 2027-01-31T12:00:00+00:00.`);
-    }
-    if (at <= now) return this.#wrong(name, `The ${label} field must be a time in the future.`);
+    if (Number.isNaN(at)) return this.#wrong(name, "must be an ISO 8601 timestamp, such as 2027-01-31T12:00:00+00:00");
+    if (at <= now) return this.#wrong(name, "must be a time in the future");
     return new Date(at).toISOString();
   }
 
@@ -113,24 +103,18 @@ export class Fields {
   object(name: string, rule: Rule = {}): Fields | undefined {
     const value = this.#present(name, rule);
     if (value === undefined) return undefined;
-    if (typeof value !== "object" || Array.isArray(value)) {
-      return this.#wrong(name, `The ${this.#label(name)} field must be an object.`);
-    }
+    if (typeof value !== "object" || Array.isArray(value)) return this.#wrong(name, "must be an object");
     return new Fields(value as Body, `${this.#prefix}${name}.`, this.#errors);
   }
 
   #present(name: string, rule: Rule): NonNullable<unknown> | undefined {
     if (this.given(name)) return this.#body[name] ?? undefined;
-    return rule.required ? this.#wrong(name, `The ${this.#label(name)} field is required.`) : undefined;
+    return rule.required ? this.#wrong(name, "is required") : undefined;
   }
 
-  #wrong(name: string, message: string): undefined {
-    this.refuse(name, message);
-    return undefined;
-  }
-
-  #label(name: string): string {
-    return (this.#prefix + name).replaceAll("_", " ");
+  /** Refuses the field with what is wrong, as in "must be a string". */
+  #wrong(name: string, problem: string): undefined {
+    return this.refuse(name, `The ${(this.#prefix + name).replaceAll("_", " ")} field ${problem}.`);
   }
 }
 
@@ -163,12 +147,10 @@ export function isWebUrl(value: string): boolean {
   return (protocol === "https:" || protocol === "http:") && hostname !== "";
 }
 
-/** An international or national telephone number. */
 export function isPhone(value: string): boolean {
   return /^\+?[0-9][0-9 ().-]{3,24}$/.test(value);
 }
 
-/** Two letters, as in ISO 3166-1. */
 export function isCountry(value: string): boolean {
   return /^[A-Za-z]{2}$/.test(value);
 }

@@ -1,36 +1,41 @@
 /** Migration requests (§4): created by API; credentials and submission belong to the dashboard (§1), so the control does them. */
-import { type Call, covers, type Endpoints, ownRecords, page, recordInPath, requireCovered } from "../http/endpoint.ts";
-import { notFound, Refusal } from "../refusal.ts";
-import type { Reply } from "../shape/items.ts";
+import {
+  covers,
+  type Endpoints,
+  ownRecords,
+  page,
+  recordInPath,
+  requireCovered,
+  technical,
+  view,
+} from "../http/endpoint.ts";
+import { notFound, Refusal, unprocessable } from "../refusal.ts";
+import { created, shown } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isDomainName } from "./fields.ts";
 
 export const migrationRequestEndpoints = {
-  listMigrationRequests: {
-    ability: "view",
-    answer: (call) => {
-      // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
-      const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
-      return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
-    },
-  },
-  createMigrationRequest: { ability: "technical", answer: create },
-  getMigrationRequest: { ability: "view", answer: view },
+  listMigrationRequests: view((call) => {
+    // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
+    const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
+    return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
+  }),
+  createMigrationRequest: technical((call) => {
+    const { store } = call.world;
+    const wanted = readMigrationRequest(call.body, (orderId) => {
+      const service = store.table("services").get(orderId);
+      if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
+      requireCovered(call.token, orderId);
+      return undefined;
+    });
+    return created({ kind: "migration_request", record: addMigrationRequest(call.world, wanted, call.customer.id) });
+  }),
+  getMigrationRequest: view((call) =>
+    shown({ kind: "migration_request", record: recordInPath(call, "migration_requests") }),
+  ),
 } satisfies Endpoints;
-
-function create(call: Call): Reply {
-  const { store } = call.world;
-  const wanted = readMigrationRequest(call.body, (orderId) => {
-    const service = store.table("services").get(orderId);
-    if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
-    requireCovered(call.token, orderId);
-    return undefined;
-  });
-  const record = addMigrationRequest(call.world, wanted, call.customer.id);
-  return { form: "one", status: 201, item: { kind: "migration_request", record } };
-}
 
 export function addMigrationRequest(
   { store, clock }: World,
@@ -41,11 +46,6 @@ export function addMigrationRequest(
   return store
     .table("migration_requests")
     .put({ id: store.next("migration_requests", 501), customer_id, ...wanted, ...open });
-}
-
-function view(call: Call): Reply {
-  const record = recordInPath(call, "migration_requests", "migration request", ({ order_id }) => order_id);
-  return { form: "one", status: 200, item: { kind: "migration_request", record } };
 }
 
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
@@ -83,10 +83,9 @@ function requestOf(store: Store, id: number): MigrationRequest {
 function draftOf(store: Store, id: number): MigrationRequest {
   const request = requestOf(store, id);
   if (request.status === "draft") return request;
-  throw new Refusal(422, `Migration request ${id} is ${request.status}: it can no longer be changed.`);
+  throw unprocessable(`Migration request ${id} is ${request.status}: it can no longer be changed.`);
 }
 
-/** Sets or replaces the credentials of the old host. */
 export function setCredentials(store: Store, id: number, given: Credentials): MigrationRequest {
   draftOf(store, id);
   const errors: Record<string, string[]> = {};
@@ -102,7 +101,7 @@ export function setCredentials(store: Store, id: number, given: Credentials): Mi
 /** The final submission, after which the host moves the site. */
 export function submitMigration(store: Store, id: number): MigrationRequest {
   if (draftOf(store, id).credentials === null) {
-    throw new Refusal(422, `Migration request ${id} has no credentials. Set them first.`);
+    throw unprocessable(`Migration request ${id} has no credentials. Set them first.`);
   }
   return store.table("migration_requests").update(id, { status: "submitted" });
 }
@@ -111,6 +110,6 @@ export function submitMigration(store: Store, id: number): MigrationRequest {
 export function completeMigration(store: Store, id: number): MigrationRequest {
   const request = requestOf(store, id);
   if (request.status !== "submitted")
-    throw new Refusal(422, `Migration request ${id} is ${request.status}, not submitted.`);
+    throw unprocessable(`Migration request ${id} is ${request.status}, not submitted.`);
   return store.table("migration_requests").update(id, { status: "completed", credentials: null });
 }

@@ -1,4 +1,4 @@
-/** Services (§4): order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
+/** Services (§4): their plans; order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
 import {
   type Call,
   covers,
@@ -8,65 +8,52 @@ import {
   page,
   recordInPath,
   requireUnrestricted,
+  technical,
+  view,
 } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";
 import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";
 import { amountBilled, TERM_MONTHS } from "../money.ts";
-import { invalid, notFound } from "../refusal.ts";
-import type { Reply } from "../shape/items.ts";
-import {
-  type Coupon,
-  CURRENCIES,
-  type Currency,
-  type Customer,
-  type Grant,
-  type Plan,
-  type Service,
-} from "../store/records.ts";
+import { notFound, wrongField } from "../refusal.ts";
+import { created, type Reply, shown } from "../shape/items.ts";
+import { type Coupon, CURRENCIES, type Customer, type Grant, type Plan, type Service } from "../store/records.ts";
 import { nextSecret, type Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { type Body, Fields, isDomainName, isEmail } from "./fields.ts";
 
 export const serviceEndpoints = {
-  listServices: {
-    ability: "view",
-    answer: (call) => {
-      const visible = ownRecords(call, "services").filter(({ id }) => covers(call.token, id));
-      return page(call, "service", visible);
-    },
-  },
-  getService: {
-    ability: "view",
-    answer: (call) => ({ form: "one", status: 200, item: { kind: "service", record: serviceOf(call) } }),
-  },
-  orderService: { ability: "technical", keyed: true, answer: order },
-  suspendService: { ability: "technical", answer: (call) => queue(call, "suspend") },
-  unsuspendService: { ability: "technical", answer: (call) => queue(call, "unsuspend") },
-  resetPassword: { ability: "technical", answer: resetPassword },
-  signOnToPanel: { ability: "technical", answer: signOn },
-  listGrants: {
-    ability: "technical",
-    answer: (call) => {
-      const { id } = serviceOf(call);
-      const shared = call.world.store.table("grants").filter((one) => one.service_id === id);
-      return page(call, "grant", shared);
-    },
-  },
-  grantService: {
-    ability: "technical",
-    answer: (call) => {
-      const record = addGrant(call.world, serviceOf(call).id, call.body);
-      return { form: "one", status: 201, item: { kind: "grant", record } };
-    },
-  },
-  revokeGrant: { ability: "technical", answer: revokeGrant },
+  // "List orderable plans" (§1): the active ones of an active product.
+  listPlans: view((call) => {
+    const { store } = call.world;
+    const isOnSale = ({ product_id }: Plan): boolean => store.table("products").get(product_id)?.active === true;
+    return page(
+      call,
+      "plan",
+      store.table("plans").filter((plan) => plan.active && isOnSale(plan)),
+      50,
+    );
+  }),
+  listServices: view((call) => {
+    const visible = ownRecords(call, "services").filter(({ id }) => covers(call.token, id));
+    return page(call, "service", visible);
+  }),
+  getService: view((call) => shown({ kind: "service", record: recordInPath(call, "services") })),
+  orderService: { ...technical(order), keyed: true },
+  suspendService: technical((call) => queue(call, "suspend")),
+  unsuspendService: technical((call) => queue(call, "unsuspend")),
+  resetPassword: technical(resetPassword),
+  signOnToPanel: technical(signOn),
+  listGrants: technical((call) => {
+    const { id } = recordInPath(call, "services");
+    const shared = call.world.store.table("grants").filter((one) => one.service_id === id);
+    return page(call, "grant", shared);
+  }),
+  grantService: technical((call) =>
+    created({ kind: "grant", record: addGrant(call.world, recordInPath(call, "services").id, call.body) }),
+  ),
+  revokeGrant: technical(revokeGrant),
 } satisfies Endpoints;
-
-/** The service in the path, if the token may touch it. */
-function serviceOf(call: Call): Service {
-  return recordInPath(call, "services", "service", ({ id }) => id);
-}
 
 /** "Creating a service generates an invoice immediately" (§3.1); it stays pending until that is paid. */
 function order(call: Call): Reply {
@@ -90,13 +77,7 @@ function order(call: Call): Reply {
     provisioning_status: "pending",
     created_at: world.clock.instant(),
   });
-  const invoice = raiseInvoice(world, {
-    customer_id: customer.id,
-    order_id: service.id,
-    currency: placed.currency,
-    subtotal: placed.price,
-    total: placed.total,
-  });
+  const invoice = raiseInvoice(world, service, placed.total);
   // Paid at once, the service has already moved on.
   const record = world.store.table("services").get(service.id) ?? service;
   firstBilling(world, record, invoice);
@@ -105,13 +86,13 @@ function order(call: Call): Reply {
 
 /** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). A request for the present or coming status queues nothing. */
 function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
-  const service = serviceOf(call);
+  const service = recordInPath(call, "services");
   const wanted = kind === "suspend" ? "suspended" : "active";
   if (service.status !== "active" && service.status !== "suspended") {
-    throw invalid({ status: [`A service that is ${service.status} cannot be ${kind}ed.`] });
+    throw wrongField("status", `A service that is ${service.status} cannot be ${kind}ed.`);
   }
   if (kind === "unsuspend" && service.suspended_for === "unpaid") {
-    throw invalid({ status: ["The service is suspended for an overdue invoice. Once that is paid, it is restored."] });
+    throw wrongField("status", "The service is suspended for an overdue invoice. Once that is paid, it is restored.");
   }
   if (comingStatus(call.world, service) !== wanted) {
     enqueue(call.world, kind, service.id, call.world.settings.jobSeconds);
@@ -124,11 +105,11 @@ function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
 function requirePanel(service: Service): void {
   const live = service.status === "active" || service.status === "suspended";
   if (live && service.provisioning_status === "provisioned") return;
-  throw invalid({ status: ["The service has no control panel: it is not provisioned, or no longer."] });
+  throw wrongField("status", "The service has no control panel: it is not provisioned, or no longer.");
 }
 
 function resetPassword(call: Call): Reply {
-  const service = serviceOf(call);
+  const service = recordInPath(call, "services");
   requirePanel(service);
   const given = isHosting(service);
   checkPassword(call.body, given);
@@ -138,7 +119,7 @@ function resetPassword(call: Call): Reply {
 }
 
 function signOn(call: Call): Reply {
-  const service = serviceOf(call);
+  const service = recordInPath(call, "services");
   requirePanel(service);
   const { store, clock, settings, url } = call.world;
   const value = nextSecret(store, settings.seed, "sign-on");
@@ -152,10 +133,9 @@ function signOn(call: Call): Reply {
   return { form: "sign_on", url: `${url}/panel/sign-on/${value}` };
 }
 
-/** An order that may be placed. */
 interface ServiceOrder {
   plan: Plan;
-  currency: Currency;
+  currency: Service["currency"];
   domain: string | null;
   /** Months. */
   term: number;
@@ -196,8 +176,7 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
   const plan = store.table("plans").get(id);
   const product = plan && store.table("products").get(plan.product_id);
   if (plan?.active && product?.active) return plan;
-  fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
-  return undefined;
+  return fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
 }
 
 /** "Required for hosting plans; otherwise omitted." */
@@ -216,15 +195,11 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
   const code = fields.string("coupon_code");
   if (code === undefined) return undefined;
   const coupon = store.table("coupons").find((one) => one.code === code);
-  if (coupon === undefined || !coupon.active) {
-    fields.refuse("coupon_code", "The coupon code is not valid.");
-    return undefined;
+  if (!coupon?.active) return fields.refuse("coupon_code", "The coupon code is not valid.");
+  if (plan === undefined || (coupon.product_types.includes(plan.product_type) && coupon.terms.includes(term))) {
+    return coupon;
   }
-  if (plan !== undefined && !(coupon.product_types.includes(plan.product_type) && coupon.terms.includes(term))) {
-    fields.refuse("coupon_code", "The coupon code is not valid for this plan and billing cycle.");
-    return undefined;
-  }
-  return coupon;
+  return fields.refuse("coupon_code", "The coupon code is not valid for this plan and billing cycle.");
 }
 
 const SHORTEST_PASSWORD = 8;
@@ -267,7 +242,7 @@ export function addGrant({ store, clock }: World, service_id: number, body: Body
 }
 
 function revokeGrant(call: Call): Reply {
-  const service = serviceOf(call);
+  const service = recordInPath(call, "services");
   const id = idParam(call, "grantId", "grant");
   const grants = call.world.store.table("grants");
   if (grants.get(id)?.service_id !== service.id) throw notFound("grant", id);

@@ -63,7 +63,6 @@ export function unshape(body: Record<string, unknown>, profile: Profile): Record
   return read;
 }
 
-/** A record, rendered. */
 function bodyOf(item: Sent, { profile, rendering }: Form): JsonObject {
   return renderRecord(item.kind, itemBody(item, profile), rendering.kinds?.[item.kind]);
 }
@@ -187,18 +186,16 @@ export function shapeRefusal(
   { status, body, headers }: Said,
   { profile, rendering }: Form,
 ): { status: number; body: string | undefined; headers: Record<string, string> } {
-  const json = (): string => JSON.stringify(renderRefusal(status, fieldErrors(body, profile), rendering.refusals));
+  const json = renderRefusal(status, fieldErrors(body, profile), rendering.refusals);
   const unspecified = status === 429 ? profile.too_many : profile.error_bodies;
-  switch (status === 403 || status === 422 ? "json" : unspecified) {
-    case "json":
-      return { status, body: json(), headers: { ...headers, "Content-Type": "application/json" } };
-    case "html":
-      return { status, body: page(status), headers: { ...headers, "Content-Type": "text/html; charset=utf-8" } };
-    case "text":
-      return { status, body: body.message, headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" } };
-    case "empty":
-      return { status, body: undefined, headers: { ...headers } };
-  }
+  const forms = {
+    json: [JSON.stringify(json), { "Content-Type": "application/json" }],
+    html: [page(status), { "Content-Type": "text/html; charset=utf-8" }],
+    text: [body.message, { "Content-Type": "text/plain; charset=utf-8" }],
+    empty: [undefined, {}],
+  } as const;
+  const [text, type] = forms[status === 403 || status === 422 ? "json" : unspecified];
+  return { status, body: text, headers: { ...headers, ...type } };
 }
 
 /** "Object of field errors" (§7): the value of each field is not specified. */

@@ -3,11 +3,11 @@
  * random (`profile/drawn.ts`), and so reaches servers beyond the fixed values of the switches. It is data alone, so that it
  * can be printed and reduced. Everything is optional: an empty rendering changes nothing.
  */
-import { isObject } from "../store/sound.ts";
+import type { RateState } from "../http/rate.ts";
+import { isObject, isText } from "../store/sound.ts";
 import type { JsonObject, Reply, Sent } from "./items.ts";
 
 type SentKind = Sent["kind"];
-/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 export interface Rendering {
@@ -112,41 +112,39 @@ const NOTATIONS = {
   instant_object: ofInstant((at) => {
     return { date: new Date(at).toISOString(), timezone: "UTC", timestamp: Math.floor(at / 1000) };
   }),
-  text: ofNumber((number) => String(number)),
-  decimals: ofNumber((number) => (number / 100).toFixed(2)),
-  upper: ofWord((word) => word.toUpperCase()),
-  capital: ofWord((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
-  listed: ofWord((word) => [word]),
-  named: ofWord((word) => ({ name: word })),
-  website: ofWord((word) => `https://${word}/`),
+  text: of(isNumber, (number) => String(number)),
+  decimals: of(isNumber, (number) => (number / 100).toFixed(2)),
+  upper: of(isText, (word) => word.toUpperCase()),
+  capital: of(isText, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
+  listed: of(isText, (word) => [word]),
+  named: of(isText, (word) => ({ name: word })),
+  website: of(isText, (word) => `https://${word}/`),
   blank: (value: unknown) => value ?? "",
-  flags: ofList((words) => Object.fromEntries(words.map((one) => [one, true]))),
-  objects: ofList((words) => words.map((name) => ({ name }))),
-  commas: ofList((words) => words.join(",")),
-  /** Objects of numbers. */
-  rows: (value: unknown) =>
-    isObject(value) ? Object.entries(value).map(([currency, amount]) => ({ currency, amount })) : value,
+  flags: of(isList, (words) => Object.fromEntries(words.map((one) => [one, true]))),
+  objects: of(isList, (words) => words.map((name) => ({ name }))),
+  commas: of(isList, (words) => words.join(",")),
+  rows: of(isObject, (prices) => Object.entries(prices).map(([currency, amount]) => ({ currency, amount }))),
 } as const;
 
 type Notation = (value: unknown) => unknown;
 
 function ofInstant(write: (at: number) => unknown): Notation {
   return (value) => {
-    const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+    const at = isText(value) ? Date.parse(value) : Number.NaN;
     return Number.isNaN(at) ? value : write(at);
   };
 }
 
-function ofNumber(write: (number: number) => unknown): Notation {
-  return (value) => (typeof value === "number" ? write(value) : value);
+function of<T>(is: (value: unknown) => value is T, write: (value: T) => unknown): Notation {
+  return (value) => (is(value) ? write(value) : value);
 }
 
-function ofWord(write: (word: string) => unknown): Notation {
-  return (value) => (typeof value === "string" ? write(value) : value);
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
 }
 
-function ofList(write: (words: readonly string[]) => unknown): Notation {
-  return (value) => (Array.isArray(value) ? write(value) : value);
+function isList(value: unknown): value is string[] {
+  return Array.isArray(value);
 }
 
 const REFUSALS = {
@@ -162,7 +160,6 @@ const REFUSALS = {
 const SPECIFIED: ReadonlySet<string> = new Set(["plan_id", "manage_discount_percent", "price_after_discount"]);
 const SPECIFIED_KINDS: ReadonlySet<SentKind> = new Set(["service", "invoice"]);
 
-/** A record in an answer. */
 export function renderRecord(kind: SentKind, body: JsonObject, rendering: KindRendering = {}): JsonObject {
   const { fields = {}, values = {}, words = {}, more = {}, ids, camel = false, nested } = rendering;
   const written: JsonObject = {};
@@ -214,7 +211,6 @@ export function renderSingle(body: unknown, place: string): unknown {
   return whole;
 }
 
-/** The answer to an order, of the order and its invoice. */
 export function renderOrdered(
   order: JsonObject,
   invoice: JsonObject,
@@ -276,13 +272,11 @@ export function renderRefusal(
   return REFUSALS[form](body.message, status);
 }
 
-/** The rate limit in headers. */
 export function renderRate(
-  state: { readonly limit: number; readonly remaining: number; readonly resetsAt: number },
+  { limit, remaining, resetsAt }: RateState,
   now: number,
   form: NonNullable<HeadersRendering["rate"]>,
 ): Record<string, string> {
-  const { limit, remaining, resetsAt } = state;
   const reset = Math.max(0, Math.ceil((resetsAt - now) / 1000));
   const [max, left, wait] = [String(limit), String(remaining), String(reset)];
   const fields = {
@@ -295,9 +289,9 @@ export function renderRate(
   return fields[form];
 }
 
-/** Puts a value at a dotted path. An object there is merged with it. */
-function put(whole: JsonObject, place: string, value: unknown): void {
-  const names = place.split(".");
+/** Puts a value at a path, dotted or as a list of names. An object there is merged with it. */
+export function put(whole: JsonObject, place: string | readonly string[], value: unknown): void {
+  const names = typeof place === "string" ? place.split(".") : [...place];
   const last = names.pop() ?? "";
   let holder = whole;
   for (const name of names) {

@@ -90,9 +90,14 @@ export interface Coupon {
   active: boolean;
 }
 
-export interface Service {
+/** A record of a customer account. */
+interface Owned {
   id: number;
   customer_id: number;
+  created_at: string;
+}
+
+export interface Service extends Owned {
   plan_id: number;
   plan: string;
   product_type: ProductType;
@@ -106,12 +111,9 @@ export interface Service {
   price: number;
   next_due_date: string;
   provisioning_status: ProvisioningStatus;
-  created_at: string;
 }
 
-export interface Invoice {
-  id: number;
-  customer_id: number;
+export interface Invoice extends Owned {
   /** A service or a domain order: both take their ids from one sequence. */
   order_id: number;
   invoice_number: string;
@@ -121,7 +123,6 @@ export interface Invoice {
   total: number;
   due_date: string;
   paid_at: string | null;
-  created_at: string;
 }
 
 export interface Grant {
@@ -133,30 +134,22 @@ export interface Grant {
   created_at: string;
 }
 
-export interface Webhook {
-  id: number;
-  customer_id: number;
+export interface Webhook extends Owned {
   url: string;
   events: EventName[];
   secret: string;
-  created_at: string;
 }
 
 /** A client account owned by an agency (Manage track). */
-export interface Account {
-  id: number;
-  customer_id: number;
+export interface Account extends Owned {
   name: string;
   company_name: string | null;
   company_number: string | null;
   vat_number: string | null;
   currency: Currency | null;
-  created_at: string;
 }
 
-export interface MigrationRequest {
-  id: number;
-  customer_id: number;
+export interface MigrationRequest extends Owned {
   domain: string;
   order_id: number | null;
   status: string;
@@ -164,7 +157,6 @@ export interface MigrationRequest {
   answers: Record<string, unknown>;
   /** Set in the dashboard alone (§1), and never sent. */
   credentials: Credentials | null;
-  created_at: string;
 }
 
 /** Access to the old host, for a migration. */
@@ -185,10 +177,8 @@ export interface Transfer {
 }
 
 /** One event on its way to one subscription (§6 Delivery). */
-export interface Delivery {
-  id: number;
+export interface Delivery extends Owned {
   webhook_id: number;
-  customer_id: number;
   event: EventName;
   url: string;
   /** The exact text that is sent and signed; the same in every attempt. */
@@ -198,7 +188,6 @@ export interface Delivery {
   attempts: Attempt[];
   /** The delivery that was sent again. */
   replay_of: number | null;
-  created_at: string;
 }
 
 export interface Attempt {
@@ -209,9 +198,7 @@ export interface Attempt {
   error: string | null;
 }
 
-export interface DomainOrder {
-  id: number;
-  customer_id: number;
+export interface DomainOrder extends Owned {
   domain: string;
   years: number;
   currency: Currency;
@@ -219,7 +206,6 @@ export interface DomainOrder {
   nameserver_mode: "default" | "custom";
   registrant_contact: Record<string, string | null>;
   status: ServiceStatus;
-  created_at: string;
 }
 
 /** When a delivery is attempted next; the id is the delivery's. */

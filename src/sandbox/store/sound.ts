@@ -1,6 +1,6 @@
 /** The values that fields can hold: the control may make drift, but no records that no host could have. */
 import { TERM_MONTHS } from "../money.ts";
-import { Refusal } from "../refusal.ts";
+import { unprocessable } from "../refusal.ts";
 import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "./records.ts";
 
 export const isText = (value: unknown): value is string => typeof value === "string";
@@ -91,5 +91,5 @@ export function isSound(collection: string, name: string, value: unknown): boole
 export function checkSound(collection: string, name: string, value: unknown): void {
   const rule = ruleOf(collection, name);
   if (rule === undefined || value === null || rule[0](value)) return;
-  throw new Refusal(422, `The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
+  throw unprocessable(`The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
 }

@@ -2,21 +2,7 @@
 import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
 import { type ActParts, act, search, searched } from "../forms.ts";
-import {
-  badge,
-  counted,
-  fromNow,
-  type Html,
-  long,
-  money,
-  paged,
-  type Sorting,
-  section,
-  shown,
-  sorted,
-  table,
-  when,
-} from "../html.ts";
+import { badge, counted, fromNow, type Html, type List, long, money, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
 /** Paying and cancelling, for every page that lists invoices. */
@@ -24,9 +10,7 @@ export const INVOICE_ACTIONS = {
   pay: callAction("payInvoice", ({ invoice_number, total, currency }) => {
     return `${invoice_number} is paid: ${money(total, currency)}.`;
   }),
-  cancelInvoice: callAction("cancelInvoice", ({ invoice_number }) => {
-    return `${invoice_number} is cancelled.`;
-  }),
+  cancelInvoice: callAction("cancelInvoice", ({ invoice_number }) => `${invoice_number} is cancelled.`),
 } as const satisfies Record<string, Action>;
 
 const STATES = ["unpaid", "paid", "cancelled", "refunded"] as const;
@@ -42,7 +26,7 @@ export const invoices: Page = {
     const found = all
       .filter(({ status }) => state === undefined || status === state)
       .filter((invoice) => text === "" || nameOf(visit, invoice).toLowerCase().includes(text));
-    const sort: Sorting<Invoice> = {
+    const list: List<Invoice> = {
       path: `${ROOT}/invoices`,
       query: visit.query,
       by: {
@@ -54,11 +38,8 @@ export const invoices: Page = {
     const heading = `${counted(found.length, "invoice")}${state === undefined ? "" : `, ${state}`}`;
     const caption = `Invoices of ${visit.account.name}`;
     const empty = all.length === 0 ? "This account has no invoices. An order raises one." : "No invoice matches.";
-    const list = paged(`${ROOT}/invoices`, visit.query, sorted(found, sort), (items) =>
-      invoiceTable(visit, items, { caption, empty, sort }),
-    );
     return html`${states(state)}${search(`${ROOT}/invoices`, visit.query, "Number, service or domain", ["state", "sort"])}
-${section(heading, list)}`;
+${section(heading, invoiceTable(visit, found, { caption, empty, list }))}`;
   },
 };
 
@@ -78,25 +59,23 @@ function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): stri
 export function invoiceTable(
   visit: Visit,
   invoices: readonly Invoice[],
-  { caption, empty, brief = false, sort }: { caption: string; empty: string; brief?: boolean; sort?: Sorting<Invoice> },
+  { brief = false, ...parts }: { caption: string; empty: string; brief?: boolean; list?: List<Invoice> },
 ): Html {
-  const rows = invoices.map((invoice) => {
-    const state = badge(stateOf(invoice, visit.now));
-    const { status, paid_at, due_date } = invoice;
-    return [
-      html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${brief ? "" : orderOf(visit, invoice)}</div><div class="narrow">${state}</div>`,
-      state,
-      html`<span class="nums">${amounts(invoice)}</span>`,
-      when(status === "paid" ? paid_at : due_date),
-      buttons(visit, invoice),
-    ];
-  });
   return table({
-    caption,
+    ...parts,
     columns: { Number: "", State: "wide", "To pay": "end", "Due or paid": "wide", Actions: "end unseen" },
-    rows,
-    empty,
-    ...(sort !== undefined && { sort }),
+    items: invoices,
+    row: (invoice) => {
+      const state = badge(stateOf(invoice, visit.now));
+      const { status, paid_at, due_date } = invoice;
+      return [
+        html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${brief ? "" : orderOf(visit, invoice)}</div><div class="narrow">${state}</div>`,
+        state,
+        html`<span class="nums">${amounts(invoice)}</span>`,
+        when(status === "paid" ? paid_at : due_date),
+        buttons(visit, invoice),
+      ];
+    },
   });
 }
 
@@ -105,11 +84,12 @@ export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   return table({
     caption: "Invoices to pay",
     columns: { Number: "", "To pay": "end", Actions: "end unseen" },
-    rows: invoices.map((invoice) => [
+    items: invoices,
+    row: (invoice) => [
       html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${orderOf(visit, invoice)}</div>`,
       html`<span class="nums">${money(invoice.total, invoice.currency)}</span><div class="under hint">due ${fromNow(invoice.due_date, visit.now)}</div>`,
       act(visit, payment(invoice)),
-    ]),
+    ],
     empty: "No invoice is due.",
   });
 }

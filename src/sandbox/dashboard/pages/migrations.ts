@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
-import { badge, counted, facts, type Html, long, maybe, paged, section, shown, table, when } from "../html.ts";
+import { badge, counted, facts, type Html, long, maybe, section, shown, table, when } from "../html.ts";
 import { callAction, idOf, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
 const migrations: Page = {
@@ -11,10 +11,7 @@ const migrations: Page = {
   body: (visit) => {
     const all = own(visit, "migration_requests").toReversed();
     return html`<p class="lead">Migrations are requested by API. Credentials and the final submission are possible only here.</p>
-${section(
-  counted(all.length, "request"),
-  paged(`${ROOT}/migrations`, visit.query, all, (items) => list(visit, items)),
-)}`;
+${section(counted(all.length, "request"), list(visit, all))}`;
   },
 };
 
@@ -22,14 +19,16 @@ function list(visit: Visit, requests: readonly MigrationRequest[]): Html {
   return table({
     caption: `Migration requests of ${visit.account.name}`,
     columns: { Id: "", Domain: "", State: "", Credentials: "wide", For: "wide", Requested: "wide" },
-    rows: requests.map(({ id, domain, status, credentials, order_id, created_at }) => [
+    list: { path: `${ROOT}/migrations`, query: visit.query },
+    items: requests,
+    row: ({ id, domain, status, credentials, order_id, created_at }) => [
       html`<a class="nums" href="${ROOT}/migrations/${id}">${id}</a>`,
       long(domain),
       badge(status),
       credentials === null ? maybe(null) : "set",
       order_id === null ? maybe(null) : serviceLink(visit, order_id),
       when(created_at),
-    ]),
+    ],
     empty: html`No migration requests. Create one with <code>POST /api/v1/migration-requests</code>.`,
   });
 }
@@ -51,9 +50,7 @@ const migration: Page = {
         return `The credentials of migration request ${id} are set.`;
       },
     },
-    submit: callAction("submitMigration", ({ id }) => {
-      return `Migration request ${id} is submitted.`;
-    }),
+    submit: callAction("submitMigration", ({ id }) => `Migration request ${id} is submitted.`),
     complete: callAction("completeMigration", ({ id }) => {
       return `Migration request ${id} is completed. Its credentials are deleted.`;
     }),
@@ -90,7 +87,6 @@ function answers({ answers: given }: MigrationRequest): [string, Html][] {
   ]);
 }
 
-/** The next step. */
 function step(visit: Visit, { id, status, credentials }: MigrationRequest): Html {
   if (status === "submitted") {
     return section(

@@ -47,7 +47,6 @@ function wordsOf(entry: RequestEntry): string {
   return [method, path, ...Object.values(query).flat(), status ?? "cut", token ?? "none"].join(" ").toLowerCase();
 }
 
-/** One request. */
 const request: Page = {
   path: "/requests/:id",
   nav: "/requests",
@@ -91,7 +90,8 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
   return table({
     caption,
     columns: { Time: "", Answer: "", Request: "", Token: "wide", "Idempotency-Key": "wide" },
-    rows: entries.map((entry) => [
+    items: entries,
+    row: (entry) => [
       html`<a href="${ROOT}/requests/${entry.id}" ><span class="unseen">Request ${entry.id}, </span>${clockTime(entry.at)}</a>`,
       html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
       html`<span class="method">${entry.method}</span> <span class="break">${code(pathOf(entry))}</span>`,
@@ -99,7 +99,7 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
       entry.idempotency_key === null
         ? maybe(null)
         : html`<span class="clip" title="${entry.idempotency_key}">${code(entry.idempotency_key)}</span>`,
-    ]),
+    ],
     empty: html`No requests yet. <a href="${ROOT}/settings#order">How to send one</a>.`,
   });
 }

@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
 import { OPERATIONS } from "../../operations.ts";
-import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
+import { changedIn, PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
 import { badge, code, counted, facts, fromNow, type Html, long, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
@@ -71,11 +71,8 @@ function due(visit: Visit): Html {
   return table({
     caption: "What falls due next",
     columns: { When: "", In: "wide", What: "" },
-    rows: agenda(visit, GROUPS).map((group) => [
-      when(group[0].at),
-      fromNow(group[0].at, visit.now),
-      whatHappens(visit, group),
-    ]),
+    items: agenda(visit, GROUPS),
+    row: (group) => [when(group[0].at), fromNow(group[0].at, visit.now), whatHappens(visit, group)],
     empty: "Nothing is due.",
   });
 }
@@ -207,15 +204,14 @@ function list({ control }: Visit): Html {
   return table({
     caption: "Faults, in the order in which they are tried",
     columns: { "No.": "", Target: "", When: "wide", "What happens": "", Injected: "end" },
-    rows: control
-      .faults()
-      .map((fault) => [
-        html`<span class="nums">${fault.id}</span>`,
-        html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
-        PHASES[fault.phase],
-        effectOf(fault),
-        html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
-      ]),
+    items: control.faults(),
+    row: (fault) => [
+      html`<span class="nums">${fault.id}</span>`,
+      html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
+      PHASES[fault.phase],
+      effectOf(fault),
+      html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
+    ],
     empty: "No faults.",
   });
 }
@@ -271,20 +267,20 @@ function order({ about, account }: Visit): Html {
 function profile({ about }: Visit): Html {
   const { profile } = about.settings;
   const names = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
-  const changed = names.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
   const list = (shownNames: readonly ProfileSwitch[], empty: string) =>
     table({
       caption: "Switches of the profile",
       columns: { Switch: "", Value: "", Others: "wide" },
-      rows: shownNames.map((name) => [
+      items: shownNames,
+      row: (name) => [
         html`<code>${name}</code>`,
         html`<strong>${profile[name]}</strong>`,
         html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== profile[name]).join(", ")}</span>`,
-      ]),
+      ],
       empty,
     });
   return html`<p class="hint">How the sandbox fills the gaps of the specification. Choose it at the start: <code>hostform sandbox --profile …</code></p>
-${list(changed, "Every switch has its default value.")}
+${list(changedIn(profile), "Every switch has its default value.")}
 <details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
 }
 

@@ -9,15 +9,13 @@ import {
   facts,
   fromNow,
   type Html,
+  type List,
   long,
   maybe,
   money,
   PAGE_SIZE,
-  paged,
-  type Sorting,
   section,
   shown,
-  sorted,
   table,
   when,
 } from "../html.ts";
@@ -69,7 +67,7 @@ const services: Page = {
     const all = own(visit, "services").toReversed();
     const found = all.filter(matching(visit.query));
     const none = html`This account has no services. <a href="${ROOT}/settings#order">How to order one</a>.`;
-    const sort: Sorting<Service> = {
+    const list: List<Service> = {
       path: `${ROOT}/services`,
       query: visit.query,
       by: {
@@ -81,16 +79,16 @@ const services: Page = {
         "Next due": ({ next_due_date }) => next_due_date,
       },
     };
-    const list = (items: readonly Service[]): Html =>
-      table({
-        sort,
-        caption: `Services of ${visit.account.name}`,
-        columns: { Id: "", Domain: "", State: "", Plan: "wide", "List price": "end wide", "Next due": "wide" },
-        rows: items.map((service) => row(service)),
-        empty: all.length === 0 ? none : "No service matches.",
-      });
+    const listed = table({
+      list,
+      caption: `Services of ${visit.account.name}`,
+      columns: { Id: "", Domain: "", State: "", Plan: "wide", "List price": "end wide", "Next due": "wide" },
+      items: found,
+      row,
+      empty: all.length === 0 ? none : "No service matches.",
+    });
     return html`${incoming(visit)}${filter(visit.query)}
-${section(counted(found.length, "service"), paged(`${ROOT}/services`, visit.query, sorted(found, sort), list))}
+${section(counted(found.length, "service"), listed)}
 ${domains(visit)}
 ${unfold(visit, "Add active services without ordering", {
   do: "seed",
@@ -115,16 +113,15 @@ function domains(visit: Visit): Html {
     table({
       caption: `Domains of ${visit.account.name}`,
       columns: { Order: "", Domain: "", State: "", Years: "end wide", Price: "end wide", "Name servers": "wide" },
-      rows: all
-        .slice(0, PAGE_SIZE)
-        .map(({ id, domain, status, years, price, currency, nameserver_mode }) => [
-          html`<span class="nums">${id}</span>`,
-          long(domain),
-          badge(status),
-          years,
-          html`<span class="nums">${money(price, currency)}</span>`,
-          nameserver_mode,
-        ]),
+      items: all.slice(0, PAGE_SIZE),
+      row: ({ id, domain, status, years, price, currency, nameserver_mode }) => [
+        html`<span class="nums">${id}</span>`,
+        long(domain),
+        badge(status),
+        years,
+        html`<span class="nums">${money(price, currency)}</span>`,
+        nameserver_mode,
+      ],
       empty: "",
     }),
   );
@@ -279,7 +276,8 @@ function grants({ control }: Visit, { id }: Service): Html {
   return table({
     caption: `Grants of service ${id}`,
     columns: { "E-mail": "", May: "", Until: "wide" },
-    rows: given.map((grant) => [shown(grant.email), grant.permission, when(grant.expires_at)]),
+    items: given,
+    row: (grant) => [shown(grant.email), grant.permission, when(grant.expires_at)],
     empty: html`No grants. Create one with <code>POST /api/v1/services/${id}/grants</code>.`,
   });
 }

@@ -33,17 +33,16 @@ export const tokens: Page = {
   path: "/tokens",
   title: () => "API tokens",
   actions: { create, revoke },
-  body: (visit) => {
-    return html`${section("Tokens", list(visit, own(visit, "tokens")))}
-${section("Create a token", form(visit))}`;
-  },
+  body: (visit) => html`${section("Tokens", list(visit, own(visit, "tokens")))}
+${section("Create a token", form(visit))}`,
 };
 
 function list(visit: Visit, tokens: readonly Token[]): Html {
   return table({
     caption: `API tokens of ${visit.account.name}`,
     columns: { Name: "", Abilities: "", Services: "", "Ends in": "wide", Actions: "end unseen" },
-    rows: tokens.map((token) => [
+    items: tokens,
+    row: (token) => [
       shown(token.name),
       html`${token.abilities.map((ability) => html`<span class="chip">${ability}</span> `)}`,
       token.service_ids === null
@@ -58,7 +57,7 @@ function list(visit: Visit, tokens: readonly Token[]): Html {
         tone: "danger",
         confirm: "The API will answer its requests with 401.",
       }),
-    ]),
+    ],
     empty: "This account has no tokens, so no request can act for it.",
   });
 }

@@ -1,6 +1,7 @@
 /** The webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
+import { content } from "../../record/session.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
 import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
 import {
@@ -13,14 +14,12 @@ import {
   type Html,
   httpStatus,
   maybe,
-  paged,
   section,
   table,
   when,
 } from "../html.ts";
-import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
-/** Sends the same bytes again. */
 const REPLAY: Action = {
   api: "POST /deliveries/:id/replay",
   run: async ({ control }, form) => {
@@ -31,7 +30,6 @@ const REPLAY: Action = {
   },
 };
 
-/** Sends a test event, to try a receiver. */
 const TRIGGER: Action = {
   api: "POST /events/trigger",
   run: async ({ control, account }, form) => {
@@ -89,19 +87,20 @@ function list(visit: Visit, webhooks: readonly Webhook[]): Html {
   return table({
     caption: `Webhooks of ${visit.account.name}`,
     columns: { Id: "", URL: "", Events: "wide" },
-    rows: webhooks.map(({ id, url, events }) => [
+    items: webhooks,
+    row: ({ id, url, events }) => [
       html`<a class="nums" href="${ROOT}/webhooks/${id}" aria-label="Webhook ${id}">${id}</a>`,
       html`<span class="long">${code(url)}</span>`,
       events.length === EVENTS.length
         ? "all"
         : html`${events.map((event) => html`<span class="chip">${event}</span> `)}`,
-    ]),
+    ],
     empty: "No webhooks, so events are not delivered.",
   });
 }
 
 function deliveries(visit: Visit): Html {
-  return deliveryPages(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
+  return deliveryTable(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
 }
 
 const webhook: Page = {
@@ -109,16 +108,10 @@ const webhook: Page = {
   nav: "/webhooks",
   title: (visit) => `Webhook ${readWebhook(visit).id}`,
   actions: {
-    rotate: {
-      api: "POST /webhooks/:id/rotate",
-      run: ({ control }, form) => {
-        const { id, secret } = control.rotateSecret(form.id());
-        return {
-          text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
-          once: { label: "Its signing secret", value: secret },
-        };
-      },
-    },
+    rotate: callAction("rotateSecret", ({ id, secret }) => ({
+      text: `Webhook ${id} has a new signing secret. It signs later deliveries, retries included.`,
+      once: { label: "Its signing secret", value: secret },
+    })),
     remove: {
       api: "DELETE /webhooks/:id",
       run: ({ control }, form) => {
@@ -163,7 +156,7 @@ function about({ url, events, created_at }: Webhook): Html {
 function deliveriesTo(visit: Visit): Html {
   const { id } = readWebhook(visit);
   const all = visit.control.list("deliveries").filter((one) => one.webhook_id === id);
-  return deliveryPages(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
+  return deliveryTable(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
 }
 
 const delivery: Page = {
@@ -210,12 +203,8 @@ ${table({
   caption: "Attempts",
   captionShown: true,
   columns: { "No.": "", When: "", Answer: "", Error: "" },
-  rows: record.attempts.map(({ at, status, error }, index) => [
-    index + 1,
-    when(at),
-    httpStatus(status, "none"),
-    maybe(error),
-  ]),
+  items: record.attempts,
+  row: ({ at, status, error }, index) => [index + 1, when(at), httpStatus(status, "none"), maybe(error)],
   empty: "Not attempted yet.",
 })}${next(visit, record)}`;
 }
@@ -237,23 +226,18 @@ function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
 }
 
 function laidOut(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
+  const json = content(body).body;
+  return json === undefined ? body : JSON.stringify(json, null, 2);
 }
 
 /** Newest first. */
-function deliveryPages(visit: Visit, path: string, all: readonly Delivery[], caption: string): Html {
-  return paged(path, visit.query, all.toReversed(), (shown) => deliveryTable(visit, shown, caption));
-}
-
-function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption: string): Html {
+function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly Delivery[], caption: string): Html {
   return table({
+    list: { path, query },
     caption,
     columns: { Id: "", State: "", Event: "", Answer: "wide", Attempts: "end wide", To: "wide", Since: "wide" },
-    rows: deliveries.map(({ id, status, event, attempts, url, created_at, replay_of }) => [
+    items: deliveries.toReversed(),
+    row: ({ id, status, event, attempts, url, created_at, replay_of }) => [
       html`<a class="nums" href="${ROOT}/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
       html`${badge(status)}${replay_of === null ? "" : html` <span class="hint">of ${replay_of}</span>`}`,
       code(event),
@@ -261,7 +245,7 @@ function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption:
       html`<span class="nums">${attempts.length}</span>`,
       html`<span class="long">${code(url)}</span>`,
       html`${clockTime(created_at)} <span class="hint">${fromNow(created_at, now)}</span>`,
-    ]),
+    ],
     empty: "No deliveries to this account.",
   });
 }

@@ -1,15 +1,29 @@
-/** Reads the body of a request on either port: bounded, as JSON. A problem is kept until the body is needed. */
+/** What either port does with a request: checks its host, and reads its body, bounded, as JSON. */
+import { content } from "../record/session.ts";
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
 /** Deeper values would overflow the stack later; no field of the specification nests deeper than two. */
 const DEEPEST_BODY = 64;
 
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+
+/**
+ * Refuses a request under any other name than this machine's: the name of another site may resolve here (DNS rebinding), and
+ * its pages know the tokens of the default seed.
+ * @param url of the request, with its `Host`. @param what the server, for the message. @throws Refusal 403.
+ */
+export function requireOwnHost(url: string, what: string): void {
+  if (LOOPBACK.includes(new URL(url).hostname)) return;
+  throw new Refusal(403, `${what} answers to 127.0.0.1 and localhost only.`);
+}
+
 export interface RequestBody {
   /** The JSON value; the text when it is not JSON; null when there is none. */
   value: unknown;
   /** As it was received; undefined when there was none, or it was too large. */
   text: string | undefined;
+  /** Kept until the body is needed. */
   problem: Refusal | undefined;
 }
 
@@ -38,12 +52,8 @@ export async function readBody(request: Request): Promise<RequestBody> {
     throw error;
   }
   if (text.trim() === "") return { value: null, text: text === "" ? undefined : text, problem: undefined };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { value: text, text, problem: new Refusal(400, "The request body is not valid JSON.") };
-  }
+  const { body: value, raw } = content(text);
+  if (raw !== undefined) return { value: raw, text, problem: new Refusal(400, "The request body is not valid JSON.") };
   if (!tooDeep(value, DEEPEST_BODY)) return { value, text, problem: undefined };
   return { value: null, text, problem: new Refusal(400, "The request body is nested too deeply.") };
 }
