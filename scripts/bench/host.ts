@@ -1,0 +1,96 @@
+// A host in front of a sandbox that counts requests in one exact way, answers after a delay, and writes down what came.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { COUNTERS, type Counter, type Hints, hintHeaders, leastMs } from "../../test/support/limited-hosts.ts";
+
+export interface HostOptions {
+  /** How it counts; default: it refuses nothing. Its minute begins with the first request. */
+  readonly limit?: { readonly counter: keyof typeof COUNTERS; readonly perMinute: number; readonly hints: Hints };
+  /** How long each answer takes at least, in real ms. */
+  readonly latencyMs?: number;
+  /** The host's time in ms; default: the machine's. */
+  readonly now?: () => number;
+}
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** When it came and when it was answered, in ms of the host's time. */
+  readonly at: number;
+  readonly end: number;
+}
+
+export interface Host {
+  readonly url: string;
+  /** In the order of the answers. Emptied by whoever wants to count again. */
+  entries: Entry[];
+  /** From the first request to the last answer, in ms of the host's time. */
+  wallMs(): number;
+  /** The least time that as many requests as it took need, in ms. */
+  boundMs(): number;
+  refused(): number;
+  close(): Promise<void>;
+}
+
+/** @param target the origin that the requests it takes are passed on to. */
+export async function startHost(target: string, options: HostOptions = {}): Promise<Host> {
+  const { limit, latencyMs = 0, now = Date.now } = options;
+  const newCounter = (): Counter | undefined => limit && COUNTERS[limit.counter](limit.perMinute);
+  const counter = newCounter();
+  let first: number | undefined;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = now();
+    first ??= at;
+    const { method = "GET", url = "/" } = request;
+    const body = await bodyOf(request);
+    const isTaken = counter?.take(at - first) ?? true;
+    const hints = limit && counter && hintHeaders(limit.hints, limit.perMinute, counter.budget(at - first), isTaken);
+    const delayed = latencyMs > 0 ? new Promise((resolve) => setTimeout(resolve, latencyMs)) : undefined;
+    let [status, headers, text] = [429, { "content-type": "application/json" }, '{"message":"Too Many Attempts."}'];
+    if (isTaken) {
+      const passed = await fetch(`${target}${url}`, {
+        method,
+        headers: Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOPS.has(name))) as Record<string, string>,
+        ...(body.length > 0 && { body }),
+      });
+      status = passed.status;
+      headers = Object.fromEntries([...passed.headers].filter(([name]) => !HOPS.has(name))) as typeof headers;
+      text = await passed.text();
+    }
+    await delayed;
+    response.writeHead(status, { ...headers, ...hints }).end(text);
+    host.entries.push({ method, path: new URL(url, target).pathname, status, at, end: now() });
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host: Host = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    entries: [],
+    wallMs: () => Math.max(...host.entries.map(({ end }) => end)) - Math.min(...host.entries.map(({ at }) => at)),
+    boundMs() {
+      const fresh = newCounter();
+      const taken = host.entries.length - host.refused();
+      return fresh === undefined ? 0 : leastMs(fresh, taken, 0);
+    },
+    refused: () => host.entries.filter(({ status }) => status === 429).length,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return host;
+}
+
+/** Of one connection only; or no longer true of a text that was read. */
+const HOPS = new Set(["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "host"]);
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += chunk;
+  return text;
+}

@@ -1,0 +1,95 @@
+// `npm run bench [-- ROW… | --quick] [--write] [--fail]`: measures the rows, prints their table, and names what got a fifth worse
+// than the table of docs/performance.md. Not a test: a busy machine shows in the figures.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { builtProgram } from "../../test/support/program.ts";
+import { cleanEnvironment } from "../../test/support/terraform-environment.ts";
+import { builtProvider } from "../../test/support/terraform-provider.ts";
+import { type Bench, type Row, selectRows } from "./row.ts";
+import { ROWS } from "./rows/index.ts";
+import { formatTable, generatedPart, type Measured, parseTable, withGenerated, worseThan } from "./table.ts";
+
+/** Rows that wait, side by side: their processes sleep most of the time. */
+const SIDE_BY_SIDE = 4;
+
+const root = path.resolve(import.meta.dirname, "../..");
+const page = path.join(root, "docs/performance.md");
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    fail: { type: "boolean", default: false },
+  },
+});
+if (options.write && (options.quick || positionals.length > 0))
+  throw new Error("--write writes the table of one whole run: leave out --quick and the names of rows.");
+
+const rows = selectRows(ROWS, positionals, options.quick);
+const terraform = terraformVersion();
+const head = headOf(terraform);
+const begun = performance.now();
+const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
+const bench: Bench = { folder, hostform: await builtProgram(), provider: builtProvider };
+const measured = new Map<string, Measured>();
+
+async function measure(row: Row): Promise<void> {
+  const started = performance.now();
+  const { name, about, goals = {} } = row;
+  if (row.needs === "terraform" && terraform === undefined) {
+    console.error(`SKIPPED ${name}: terraform is not on the PATH`);
+    measured.set(name, { name, about, goals, skipped: "terraform is not on the PATH" });
+    return;
+  }
+  try {
+    measured.set(name, { name, about, goals, figures: await row.measure(bench) });
+    console.error(`measured ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    console.error(`FAILED ${name}: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
+
+try {
+  for (const row of rows) if (row.waits !== true) await measure(row);
+  const waiting = rows.filter(({ waits }) => waits === true);
+  const worker = async () => {
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) await measure(row);
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+const results = rows.flatMap(({ name }) => measured.get(name) ?? []);
+const text = `${head}\n\n${formatTable(results)}`;
+const before = await readFile(page, "utf8");
+const worse = worseThan(parseTable(generatedPart(before)), results);
+console.log(`\n${text}\n\n${Math.round((performance.now() - begun) / 1000)} s`);
+for (const { row, what, before: was, now } of worse) console.log(`WORSE ${row}: ${what}: ${was} -> ${now}`);
+if (options.write && process.exitCode === undefined) await writeFile(page, withGenerated(before, text));
+if (options.fail && worse.length > 0) process.exitCode = 1;
+
+/** Machine, date and commit, in a sentence. */
+function headOf(version: string | undefined): string {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
+  const changed =
+    git("status", "--porcelain", "--", "src", "scripts", "package-lock.json") === "" ? "" : " with changes";
+  const commit = `${git("rev-parse", "--short", "HEAD")}${changed}`;
+  const cores = cpus();
+  const [load = 0] = loadavg();
+  const busy = load < 0.5 ? "idle" : `not idle (load ${load.toFixed(1)}): times are longer than they need be`;
+  return [
+    `Measured on ${new Date().toISOString().slice(0, 10)} at commit ${commit}: ${cores.length} cores (${cores[0]?.model.trim()}),`,
+    `Node.js ${process.versions.node}, ${version ?? "no Terraform"}. The machine was ${busy}.`,
+  ].join("\n");
+}
+
+function terraformVersion(): string | undefined {
+  const { status, stdout } = spawnSync("terraform", ["version"], { encoding: "utf8", env: cleanEnvironment() });
+  return status === 0 ? stdout.split("\n")[0] : undefined;
+}
