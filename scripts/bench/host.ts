@@ -52,7 +52,10 @@ export async function startHost(target: string, options: HostOptions = {}): Prom
     if (isTaken) {
       const passed = await fetch(`${target}${url}`, {
         method,
-        headers: Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOPS.has(name))) as Record<string, string>,
+        headers: Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOPS.has(name))) as Record<
+          string,
+          string
+        >,
         ...(body.length > 0 && { body }),
       });
       status = passed.status;

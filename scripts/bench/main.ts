@@ -72,6 +72,7 @@ const worse = worseThan(parseTable(generatedPart(before)), results);
 console.log(`\n${text}\n\n${Math.round((performance.now() - begun) / 1000)} s`);
 for (const { row, what, before: was, now } of worse) console.log(`WORSE ${row}: ${what}: ${was} -> ${now}`);
 if (options.write && process.exitCode === undefined) await writeFile(page, withGenerated(before, text));
+else if (options.write) console.error("The table is not written: a row failed.");
 if (options.fail && worse.length > 0) process.exitCode = 1;
 
 /** Machine, date and commit, in a sentence. */

@@ -106,7 +106,6 @@ export const requestRows: readonly Row[] = [
         },
         async (account) => {
           await declare(account.folder, { services: withSuspended(account, 1_000), perMinute: 60 });
-          account.host.entries = [];
           await account.hostform(APPLY);
           return [
             requestsOf(account),
