@@ -1,7 +1,8 @@
 // `npm run bench [-- ROW… | --quick] [--write] [--fail]`: measures the rows, prints their table, and names what got a fifth worse
 // than the table of docs/performance.md. Not a test: a busy machine shows in the figures.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -26,16 +27,24 @@ const { values: options, positionals } = parseArgs({
     fail: { type: "boolean", default: false },
   },
 });
-if (options.write && (options.quick || positionals.length > 0))
-  throw new Error("--write writes the table of one whole run: leave out --quick and the names of rows.");
 
-const rows = selectRows(ROWS, positionals, options.quick);
+let rows: readonly Row[] = [];
+try {
+  rows = selectRows(ROWS, positionals, options.quick);
+  if (options.write && rows.length < ROWS.length)
+    throw new Error("--write writes the table of one whole run: leave out --quick and the names of rows.");
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
 const terraform = terraformVersion();
 const head = headOf(terraform);
 const begun = performance.now();
 const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
 const bench: Bench = { folder, hostform: await builtProgram(), provider: builtProvider };
 const measured = new Map<string, Measured>();
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+process.once("SIGINT", () => process.exit(130));
 
 async function measure(row: Row): Promise<void> {
   const started = performance.now();
@@ -54,16 +63,12 @@ async function measure(row: Row): Promise<void> {
   }
 }
 
-try {
-  for (const row of rows) if (row.waits !== true) await measure(row);
-  const waiting = rows.filter(({ waits }) => waits === true);
-  const worker = async () => {
-    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) await measure(row);
-  };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
+for (const row of rows) if (row.waits !== true) await measure(row);
+const waiting = rows.filter(({ waits }) => waits === true);
+const worker = async () => {
+  for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) await measure(row);
+};
+await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
 
 const results = rows.flatMap(({ name }) => measured.get(name) ?? []);
 const text = `${head}\n\n${formatTable(results)}`;

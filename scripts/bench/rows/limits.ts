@@ -9,7 +9,7 @@ import type { Figure, Row } from "../row.ts";
 import { declareGrants, within } from "./requests.ts";
 
 /** How much faster time passes. */
-const RATE = 10;
+const RATE = 8;
 /** A list of three pages, and the grants of each: 300 requests. */
 const SERVICES = 297;
 
