@@ -48,23 +48,11 @@ export async function startHost(target: string, options: HostOptions = {}): Prom
     const isTaken = counter?.take(at - first) ?? true;
     const hints = limit && counter && hintHeaders(limit.hints, limit.perMinute, counter.budget(at - first), isTaken);
     const delayed = latencyMs > 0 ? new Promise((resolve) => setTimeout(resolve, latencyMs)) : undefined;
-    let [status, headers, text] = [429, { "content-type": "application/json" }, '{"message":"Too Many Attempts."}'];
-    if (isTaken) {
-      const passed = await fetch(`${target}${url}`, {
-        method,
-        headers: Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOPS.has(name))) as Record<
-          string,
-          string
-        >,
-        ...(body.length > 0 && { body }),
-      });
-      status = passed.status;
-      headers = Object.fromEntries([...passed.headers].filter(([name]) => !HOPS.has(name))) as typeof headers;
-      text = await passed.text();
-    }
+    const { status, headers, text } = isTaken ? await passOn(`${target}${url}`, request, body) : REFUSAL;
     await delayed;
-    response.writeHead(status, { ...headers, ...hints }).end(text);
-    host.entries.push({ method, path: new URL(url, target).pathname, status, at, end: now() });
+    const end = now();
+    response.writeHead(status, { ...headers, ...hints, date: new Date(end).toUTCString() }).end(text);
+    host.entries.push({ method, path: new URL(url, target).pathname, status, at, end });
   }
 
   const server = createServer((request, response) => {
@@ -91,6 +79,31 @@ export async function startHost(target: string, options: HostOptions = {}): Prom
 
 /** Of one connection only; or no longer true of a text that was read. */
 const HOPS = new Set(["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "host"]);
+
+const withoutHops = (headers: Iterable<readonly [string, unknown]>): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => !HOPS.has(name)).map(([name, value]) => [name, String(value)]));
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const REFUSAL: Answer = {
+  status: 429,
+  headers: { "content-type": "application/json" },
+  text: '{"message":"Too Many Attempts."}',
+};
+
+/** What the server behind the host answers. */
+async function passOn(url: string, { method = "GET", headers }: IncomingMessage, body: string): Promise<Answer> {
+  const passed = await fetch(url, {
+    method,
+    headers: withoutHops(Object.entries(headers)),
+    ...(body !== "" && { body }),
+  });
+  return { status: passed.status, headers: withoutHops(passed.headers), text: await passed.text() };
+}
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   let text = "";
