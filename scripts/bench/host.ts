@@ -23,7 +23,7 @@ interface Entry {
 
 export interface Host {
   readonly url: string;
-  /** In the order of the answers. Emptied by whoever wants to count again. */
+  /** In the order of the answers. Emptied where counting begins again. */
   entries: Entry[];
   /** From the first request to the last answer, in ms of the host's time. */
   wallMs(): number;
