@@ -2,14 +2,15 @@
 // than the table of docs/performance.md. Not a test: a busy machine shows in the figures.
 import { execFileSync, spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
+import { cpus, loadavg } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { builtProgram } from "../../test/support/program.ts";
 import { cleanEnvironment } from "../../test/support/terraform-environment.ts";
 import { builtProvider } from "../../test/support/terraform-provider.ts";
+import { benchFolder } from "./process.ts";
 import { type Bench, type Row, selectRows } from "./row.ts";
 import { ROWS } from "./rows/index.ts";
 import { formatTable, generatedPart, type Measured, parseTable, withGenerated, worseThan } from "./table.ts";
@@ -40,7 +41,7 @@ try {
 const terraform = terraformVersion();
 const head = headOf(terraform);
 const begun = performance.now();
-const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
+const folder = await benchFolder();
 const bench: Bench = { folder, hostform: await builtProgram(), provider: builtProvider };
 const measured = new Map<string, Measured>();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));

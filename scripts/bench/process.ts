@@ -1,6 +1,7 @@
 // Programs as processes, and what they cost.
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import type { Bench, Figure, Unit } from "./row.ts";
@@ -28,6 +29,15 @@ const USAGE = `process.on("exit", () => {
   require("node:fs").writeFileSync(file, JSON.stringify([(userCPUTime + systemCPUTime) / 1000, maxRSS / 1024]));
 });`;
 
+const preloadOf = ({ folder }: Pick<Bench, "folder">) => path.join(folder, "usage.cjs");
+
+/** Makes the folder of a run, with what programs are measured by. */
+export async function benchFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
+  await writeFile(preloadOf({ folder }), USAGE);
+  return folder;
+}
+
 /** Runs Node with these arguments. @throws Error with the end of its output when it fails. */
 export async function runNode(bench: Bench, args: readonly string[], where: Where): Promise<Ended> {
   const { usages, ...ended } = await runCounted(bench, process.execPath, args, where);
@@ -53,18 +63,20 @@ export async function runTimed(bench: Bench, program: string, args: readonly str
   return { ...ended, cpuMs: (user + system) * 1000 };
 }
 
+interface Counted extends Omit<Ended, "cpuMs"> {
+  readonly stderr: string;
+  /** Of each Node process: processor time in ms, and memory in MB. */
+  readonly usages: readonly (readonly [cpuMs: number, memoryMb: number])[];
+}
+
 async function runCounted(
   bench: Bench,
   program: string,
   args: readonly string[],
   { cwd, env, codes = [0] }: Where,
-): Promise<
-  Omit<Ended, "cpuMs"> & { readonly stderr: string; readonly usages: readonly (readonly [number, number])[] }
-> {
-  const preload = path.join(bench.folder, "usage.cjs");
-  await writeFile(preload, USAGE);
+): Promise<Counted> {
   const folder = await mkdtemp(path.join(bench.folder, "usage-"));
-  const options = [env.NODE_OPTIONS, `--require=${preload}`].filter(Boolean).join(" ");
+  const options = [env.NODE_OPTIONS, `--require=${preloadOf(bench)}`].filter(Boolean).join(" ");
   const started = performance.now();
   const child = spawn(program, args, {
     cwd,
@@ -96,10 +108,7 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
 }
 
 /** A new folder of a row. */
-export async function newFolder(bench: Bench, name: string): Promise<string> {
-  await mkdir(bench.folder, { recursive: true });
-  return mkdtemp(path.join(bench.folder, `${name}-`));
-}
+export const newFolder = ({ folder }: Bench, name: string): Promise<string> => mkdtemp(path.join(folder, `${name}-`));
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

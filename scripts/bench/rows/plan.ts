@@ -3,6 +3,8 @@ import { openAccount } from "../account.ts";
 import { calibration, cpuFigure, type Ended, inTurns, memoryFigure } from "../process.ts";
 import type { Bench, Figure, Row } from "../row.ts";
 
+const LATENCY_MS = 300;
+
 async function planned(
   bench: Bench,
   services: number,
@@ -53,22 +55,22 @@ export const planRows: readonly Row[] = [
   },
   {
     name: "latency",
-    about: "`plan` of 1,000 services, ten pages, where each answer takes 300 ms",
+    about: `\`plan\` of 1,000 services, ten pages, where each answer takes ${LATENCY_MS} ms`,
     quick: true,
     goals: { "first request to last answer": { most: 1, unit: "s" } },
     async measure(bench) {
-      const account = await openAccount(bench, { services: 1_000, host: { latencyMs: 300 } });
+      const account = await openAccount(bench, { services: 1_000, host: { latencyMs: LATENCY_MS } });
       try {
         const { wallMs } = await account.hostform(["plan", "--detailed-exitcode"]);
-        const reading = account.host.wallMs();
+        const figure = (what: string, ms: number): Figure => ({
+          what,
+          value: ms / 1000,
+          unit: "s",
+          ratio: { value: ms / LATENCY_MS, to: "one answer" },
+        });
         return [
-          {
-            what: "first request to last answer",
-            value: reading / 1000,
-            unit: "s",
-            ratio: { value: reading / 300, to: "one answer" },
-          },
-          { what: "the whole command", value: wallMs / 1000, unit: "s" },
+          figure("first request to last answer", account.host.wallMs()),
+          figure("the whole command", wallMs),
           { what: "requests", value: account.host.entries.length, unit: "requests" },
         ];
       } finally {
