@@ -11,6 +11,8 @@ export interface Ended {
   readonly wallMs: number;
   /** User and system, of all processes of the command. */
   readonly cpuMs: number;
+  /** That of its Node processes. */
+  readonly nodeMs: number;
   /** The peak of the largest Node process. */
   readonly memoryMb: number;
 }
@@ -40,8 +42,8 @@ export async function benchFolder(): Promise<string> {
 
 /** Runs Node with these arguments. @throws Error with the end of its output when it fails. */
 export async function runNode(bench: Bench, args: readonly string[], where: Where): Promise<Ended> {
-  const { usages, ...ended } = await runCounted(bench, process.execPath, args, where);
-  return { ...ended, cpuMs: usages.reduce((sum, [cpu]) => sum + cpu, 0) };
+  const { stderr: _, ...ended } = await runCounted(bench, process.execPath, args, where);
+  return { ...ended, cpuMs: ended.nodeMs };
 }
 
 /**
@@ -65,8 +67,6 @@ export async function runTimed(bench: Bench, program: string, args: readonly str
 
 interface Counted extends Omit<Ended, "cpuMs"> {
   readonly stderr: string;
-  /** Of each Node process: processor time in ms, and memory in MB. */
-  readonly usages: readonly (readonly [cpuMs: number, memoryMb: number])[];
 }
 
 async function runCounted(
@@ -95,7 +95,8 @@ async function runCounted(
     files.map(async (file): Promise<[number, number]> => JSON.parse(await readFile(path.join(folder, file), "utf8"))),
   );
   await rm(folder, { recursive: true });
-  return { stdout, stderr, wallMs, usages, memoryMb: Math.max(0, ...usages.map(([, memory]) => memory)) };
+  const nodeMs = usages.reduce((sum, [cpu]) => sum + cpu, 0);
+  return { stdout, stderr, wallMs, nodeMs, memoryMb: Math.max(0, ...usages.map(([, memory]) => memory)) };
 }
 
 const ended = (child: ReturnType<typeof spawn>) =>
@@ -129,6 +130,7 @@ export async function inTurns<Name extends string>(
         stdout: ends[0]?.stdout ?? "",
         wallMs: middle(ends, (end) => end.wallMs),
         cpuMs: middle(ends, (end) => end.cpuMs),
+        nodeMs: middle(ends, (end) => end.nodeMs),
         memoryMb: middle(ends, (end) => end.memoryMb),
       },
     ]),
