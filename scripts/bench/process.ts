@@ -52,11 +52,7 @@ export async function runNode(bench: Bench, args: readonly string[], where: Wher
  */
 export async function runTimed(bench: Bench, program: string, args: readonly string[], where: Where): Promise<Ended> {
   const script = 'TIMEFORMAT="%3U %3S"; time "$@"';
-  const {
-    stderr,
-    usages: _,
-    ...ended
-  } = await runCounted(bench, "bash", ["-c", script, "bash", program, ...args], {
+  const { stderr, ...ended } = await runCounted(bench, "bash", ["-c", script, "bash", program, ...args], {
     ...where,
     env: { ...where.env, LC_ALL: "C" },
   });
