@@ -13,7 +13,15 @@ import { builtProvider } from "../../test/support/terraform-provider.ts";
 import { benchFolder } from "./process.ts";
 import { type Bench, type Row, selectRows } from "./row.ts";
 import { ROWS } from "./rows/index.ts";
-import { formatTable, generatedPart, type Measured, parseTable, withGenerated, worseThan } from "./table.ts";
+import {
+  formatAmount,
+  formatTable,
+  generatedPart,
+  type Measured,
+  parseTable,
+  withGenerated,
+  worseThan,
+} from "./table.ts";
 
 /** Rows that wait, side by side: their processes sleep most of the time. */
 const SIDE_BY_SIDE = 4;
@@ -56,8 +64,10 @@ async function measure(row: Row): Promise<void> {
     return;
   }
   try {
-    measured.set(name, { name, about, goals, figures: await row.measure(bench) });
-    console.error(`measured ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+    const figures = await row.measure(bench);
+    measured.set(name, { name, about, goals, figures });
+    const said = figures.map(({ what, value, unit }) => `${what} ${formatAmount(value, unit)}`).join(", ");
+    console.error(`measured ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s: ${said}`);
   } catch (error) {
     console.error(`FAILED ${name}: ${error instanceof Error ? error.message : error}`);
     process.exitCode = 1;
