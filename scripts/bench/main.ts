@@ -23,7 +23,7 @@ import {
   worseThan,
 } from "./table.ts";
 
-/** Rows that wait, side by side: their processes sleep most of the time. */
+/** So many rows that share the machine run at once: their processes sleep most of the time. */
 const SIDE_BY_SIDE = 4;
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -74,10 +74,10 @@ async function measure(row: Row): Promise<void> {
   }
 }
 
-for (const row of rows) if (row.waits !== true) await measure(row);
-const waiting = rows.filter(({ waits }) => waits === true);
+for (const row of rows) if (row.shares !== true) await measure(row);
+const sharing = rows.filter(({ shares }) => shares === true);
 const worker = async () => {
-  for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) await measure(row);
+  for (let row = sharing.shift(); row !== undefined; row = sharing.shift()) await measure(row);
 };
 await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
 

@@ -39,8 +39,8 @@ export interface Row {
   /** Whether it is in `--quick`. */
   readonly quick?: true;
   readonly needs?: "terraform";
-  /** Nearly all of its time is waiting for a request budget: such rows run side by side, after the others. */
-  readonly waits?: true;
+  /** It counts requests, or waits for their budget, which others hardly disturb: such rows run side by side, after the rest. */
+  readonly shares?: true;
   /** By the name of the figure. */
   readonly goals?: Readonly<Record<string, Goal>>;
   /** @throws Error when a command that is measured fails. */

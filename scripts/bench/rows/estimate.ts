@@ -120,7 +120,7 @@ export const estimateRows: readonly Row[] = CASES.map((one) => ({
   name: `estimate-${one.name}`,
   about: `estimate beside what happens: ${one.about}`,
   ...(one.quick && { quick: true }),
-  waits: true,
+  shares: true,
   goals: { requests: { most: 10, unit: "%" }, seconds: { most: 10, unit: "%" } },
   measure: (bench) => {
     const limit: HostOptions["limit"] = {

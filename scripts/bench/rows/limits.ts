@@ -24,7 +24,7 @@ const counted = (name: string, counter: keyof typeof COUNTERS, isQuick: boolean)
   name,
   about: `${counter}, 60 a minute: \`plan\` of 300 requests`,
   ...(isQuick && { quick: true }),
-  waits: true,
+  shares: true,
   goals: { time: { most: 1.1, unit: "×" }, refused: { most: 3, unit: "refused" } },
   measure: (bench) =>
     within(
@@ -51,7 +51,7 @@ const counted = (name: string, counter: keyof typeof COUNTERS, isQuick: boolean)
 const apart = (counter: keyof typeof COUNTERS): Row => ({
   name: `apart-${counter.replace(" ", "-")}`,
   about: `${counter}, 60 a minute: four processes without a common ledger, 404 requests`,
-  waits: true,
+  shares: true,
   goals: { refused: { most: 5, unit: "%" } },
   measure: (bench) => {
     const limit: HostOptions["limit"] = { counter, perMinute: 60, hints: "retry-after" };
@@ -93,7 +93,7 @@ export const limitRows: readonly Row[] = [
   {
     name: "limit-30",
     about: "fixed window of 30 a minute that says nothing of its limit: `plan` of 300 requests",
-    waits: true,
+    shares: true,
     goals: { refused: { most: 5, unit: "%" } },
     measure: (bench) => {
       const limit: HostOptions["limit"] = { counter: "fixed window", perMinute: 30, hints: "none" };
@@ -109,7 +109,7 @@ export const limitRows: readonly Row[] = [
   {
     name: "one-by-one",
     about: `${NAIVE} services at 60 requests a minute: a GET for each, and \`hostform plan\``,
-    waits: true,
+    shares: true,
     async measure(bench) {
       const limit: HostOptions["limit"] = { counter: "fixed window", perMinute: 60, hints: "retry-after" };
       const naive = await within(bench, { services: NAIVE, rate: RATE, host: { limit } }, async (account) => {

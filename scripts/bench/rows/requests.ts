@@ -66,6 +66,7 @@ const counted = (
     name,
     about,
     quick: true,
+    shares: true,
     goals: { requests: { most, unit: "requests" } },
     measure: (bench) =>
       within(bench, { services }, async (account) => {
@@ -93,7 +94,7 @@ export const requestRows: readonly Row[] = [
   {
     name: "suspend-1000",
     about: "`apply` of 1,000 suspensions, 60 requests a minute, jobs of ten seconds",
-    waits: true,
+    shares: true,
     goals: { requests: { most: MOST_OF_A_THOUSAND, unit: "requests" }, time: { most: 18, unit: "min" } },
     measure: (bench) =>
       within(
