@@ -7,7 +7,7 @@ import { clockOf, World } from "../simulation/world.ts";
 const MINUTE_MS = 60_000;
 
 /** Counts the requests of one token. */
-interface Counter {
+export interface Counter {
   /** Takes one request, unless it is one too many. */
   take(now: number): boolean;
   /** How many more it would take now, in how many milliseconds it starts again, and in how many it takes one more. */
@@ -185,21 +185,42 @@ export async function sendAll(load: Load): Promise<LoadResult> {
   if (end === undefined) throw new Error("the requests never end");
   return {
     wallMs: world.now - started,
-    boundMs: boundOf(load, started) + latencyMs,
+    boundMs: leastMs(COUNTERS[counter](perMinute), requests, started) + latencyMs,
     refused: host.refused,
     sent: host.sent,
   };
 }
 
-/** How long it takes those who know the counter. */
-function boundOf({ counter, perMinute, requests }: Load, started: number): number {
-  const host = COUNTERS[counter](perMinute);
+/** How long so many requests take those who know the counter, in ms. @param started when the first is sent, in the host's time. */
+export function leastMs(host: Counter, requests: number, started: number): number {
   let now = started;
   for (let taken = 0; taken < requests; ) {
     if (host.take(now)) taken += 1;
     else now += 10;
   }
   return now - started;
+}
+
+/** What an answer says of the limit. @param limit requests a minute. */
+export function hintHeaders(
+  hints: Hints,
+  limit: number,
+  { remaining, resetMs, nextMs }: ReturnType<Counter["budget"]>,
+  isTaken: boolean,
+): Record<string, string> {
+  const reset = String(Math.ceil(resetMs / 1000));
+  const headers: Record<string, string> = {};
+  if (!isTaken && hints !== "none") headers["retry-after"] = String(Math.ceil(nextMs / 1000));
+  if (hints === "x-ratelimit") {
+    headers["x-ratelimit-limit"] = String(limit);
+    headers["x-ratelimit-remaining"] = String(remaining);
+    headers["x-ratelimit-reset"] = reset;
+  }
+  if (hints === "ietf") {
+    headers["ratelimit-policy"] = `"minute";q=${limit};w=60`;
+    headers.ratelimit = `"minute";r=${remaining};t=${reset}`;
+  }
+  return headers;
 }
 
 class LimitedHost extends Dispatcher {
@@ -229,7 +250,7 @@ class LimitedHost extends Dispatcher {
       const now = this.#world.now;
       const isTaken = this.#counter.take(now);
       if (!isTaken) this.refused += 1;
-      const headers = this.#headers(isTaken, now);
+      const headers = hintHeaders(this.#hints, this.#limit, this.#counter.budget(now), isTaken);
       this.#world.after(this.#latencyMs / 2, () => {
         handler.onResponseStart?.(given, isTaken ? 200 : 429, { "content-type": "application/json", ...headers }, "");
         const body = isTaken ? { id: 1, plan_id: 11, status: "active", domain: "a.example" } : { message: "Too Many" };
@@ -238,23 +259,6 @@ class LimitedHost extends Dispatcher {
       });
     });
     return true;
-  }
-
-  #headers(isTaken: boolean, now: number): Record<string, string> {
-    const { remaining, resetMs, nextMs } = this.#counter.budget(now);
-    const reset = String(Math.ceil(resetMs / 1000));
-    const headers: Record<string, string> = {};
-    if (!isTaken && this.#hints !== "none") headers["retry-after"] = String(Math.ceil(nextMs / 1000));
-    if (this.#hints === "x-ratelimit") {
-      headers["x-ratelimit-limit"] = String(this.#limit);
-      headers["x-ratelimit-remaining"] = String(remaining);
-      headers["x-ratelimit-reset"] = reset;
-    }
-    if (this.#hints === "ietf") {
-      headers["ratelimit-policy"] = `"minute";q=${this.#limit};w=60`;
-      headers.ratelimit = `"minute";r=${remaining};t=${reset}`;
-    }
-    return headers;
   }
 
   override close(): Promise<void> {

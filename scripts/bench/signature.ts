@@ -1,7 +1,7 @@
 // `npm run bench:signature [COMPARISONS]`: whether the time of a refusal shows where a forged signature differs. Not
 // a test: a busy machine is noise. It prints the times, and those of a comparison that ends at the first difference.
 import process from "node:process";
-import { signatureOf, verifySignature } from "../src/webhooks/index.ts";
+import { signatureOf, verifySignature } from "../../src/webhooks/index.ts";
 
 const SECRET = "whsec-bench";
 const BODY = '{"event":"invoice.paid","data":{"id":5003},"timestamp":"2026-11-22T10:00:00+00:00"}';

@@ -1,4 +1,4 @@
-// `node scripts/bench-record.ts [FOLDER]`: what it costs to record, on the disk that the folder is on. Not a test.
+// `node scripts/bench/record.ts [FOLDER]`: what it costs to record, on the disk that the folder is on. Not a test.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import {
   emptyDocument,
   encodeState,
   systemDisk,
-} from "../src/core/record/index.ts";
+} from "../../src/core/record/index.ts";
 
 const MUTATIONS = 500;
 const counted = { bytes: 0, syncs: 0 };
