@@ -29,13 +29,13 @@ export function progressLine(
   if (event.type === "waiting") {
     return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${some(event.addresses.map(escapeLine), MAX_NAMED)} [${formatElapsed(event.seconds)} elapsed]`;
   }
-  const { start, still, noun } = WORDS[event.action];
+  const { start, noun } = WORDS[event.action];
   const address = paint.bold(`${escapeLine(event.address)}:`);
   switch (event.type) {
     case "start":
       return `${address} ${waits ? WAITING : start}...${idText(event.id)}`;
     case "progress":
-      return `${address} Still ${still}... [${formatElapsed(event.seconds)} elapsed]`;
+      return `${address} Still ${start.charAt(0).toLowerCase()}${start.slice(1)}... [${formatElapsed(event.seconds)} elapsed]`;
     case "complete": {
       // Queued is not done (§3).
       const end = event.outcome.awaiting === "job" ? "requested" : "complete";
@@ -69,10 +69,8 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
     case undefined:
       return undefined;
     case "payment": {
-      const name = invoice?.number ?? invoice?.id ?? undefined;
-      return name === undefined
-        ? "waits for payment of its invoice"
-        : `waits for payment of invoice ${escapeLine(name)}`;
+      const name = invoice?.number ?? invoice?.id;
+      return `waits for payment of ${name == null ? "its invoice" : `invoice ${escapeLine(name)}`}`;
     }
     case "provisioning":
       return "waits to be provisioned";
@@ -83,30 +81,23 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
   }
 }
 
-/** How Terraform words the progress of an action; those that Terraform does not know in the same manner. */
-export interface Words {
-  /** "Creating": the line when it starts. */
-  readonly start: string;
-  /** "creating": after "Still". */
-  readonly still: string;
-  /** "Creation": before "complete after" and "errored after". */
-  readonly noun: string;
-}
-
-export const WORDS: Readonly<Record<ProgressVerb, Words>> = {
-  order: { start: "Ordering", still: "ordering", noun: "Order" },
-  create: { start: "Creating", still: "creating", noun: "Creation" },
-  update: { start: "Modifying", still: "modifying", noun: "Modifications" },
-  delete: { start: "Destroying", still: "destroying", noun: "Destruction" },
-  forget: { start: "Removing from the state", still: "removing from the state", noun: "Removal from the state" },
-  suspend: { start: "Suspending", still: "suspending", noun: "Suspension" },
-  unsuspend: { start: "Unsuspending", still: "unsuspending", noun: "Unsuspension" },
+/**
+ * How Terraform words the progress of an action: when it starts, and before "complete after" and "errored after". Those that
+ * Terraform does not know are worded in the same manner.
+ */
+const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly noun: string }>> = {
+  order: { start: "Ordering", noun: "Order" },
+  create: { start: "Creating", noun: "Creation" },
+  update: { start: "Modifying", noun: "Modifications" },
+  delete: { start: "Destroying", noun: "Destruction" },
+  forget: { start: "Removing from the state", noun: "Removal from the state" },
+  suspend: { start: "Suspending", noun: "Suspension" },
+  unsuspend: { start: "Unsuspending", noun: "Unsuspension" },
   "suspend-and-forget": {
     start: "Suspending and removing from the state",
-    still: "suspending and removing from the state",
     noun: "Suspension and removal from the state",
   },
-  import: { start: "Importing", still: "importing", noun: "Import" },
+  import: { start: "Importing", noun: "Import" },
 };
 
 /** What the bottom of a terminal shows while an apply runs: a value that events turn into the next one. */
@@ -129,7 +120,7 @@ export interface Status {
 /** The state before the first event. @param now milliseconds since the epoch. */
 export function startStatus(plan: Plan, now: number): Status {
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  const outstanding = new Map(changes.map((change) => [change.address, Math.max(1, change.requests)]));
+  const outstanding = new Map(changes.map(({ address, requests }) => [address, Math.max(1, requests)]));
   return {
     startedAt: now,
     estimate: plan.requests.seconds,
@@ -213,11 +204,7 @@ function totalText(status: Status, now: number, width: number, budget: Budget | 
   return fitted({ first: parts.join(", "), ...budgetParts(budget, now), ...estimate }, width);
 }
 
-function sum(values: Iterable<number>): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
+const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
 /** One attempt of a request, as the client reports it. */
 export interface RequestEvent {
@@ -245,14 +232,12 @@ export function requestEventLine(event: RequestEvent): string {
   const notes = [
     ...(event.attempt > 1 ? [`attempt ${event.attempt}`] : []),
     ...(event.waitedMs !== undefined && event.waitedMs >= 100 ? [`waited ${milliseconds(event.waitedMs)}`] : []),
-    ...(event.budgetLeft === undefined ? [] : [budgetText(event.budgetLeft, event.budget)]),
+    ...(event.budgetLeft === undefined
+      ? []
+      : [`${event.budgetLeft}${event.budget === undefined ? "" : ` of ${event.budget}`} left`]),
   ];
   const line = `${event.method} ${event.path} → ${result} in ${milliseconds(event.ms)}`;
   return escapeLine(notes.length === 0 ? line : `${line} (${notes.join(", ")})`);
-}
-
-function budgetText(left: number, of: number | undefined): string {
-  return of === undefined ? `${left} left` : `${left} of ${of} left`;
 }
 
 function milliseconds(ms: number): string {
