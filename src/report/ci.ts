@@ -34,17 +34,9 @@ export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places
     const { severity, code, range } = diagnostic;
     if (range === undefined) return [];
     const { line, column, endLine, endColumn } = range;
-    return {
-      level: severity,
-      properties: {
-        file: pathIn(places, range),
-        line,
-        endLine,
-        ...(line === endLine && { col: column, endColumn }),
-        title: code,
-      },
-      message: wordsOf(diagnostic, remedies, "\n"),
-    };
+    const columns = line === endLine && { col: column, endColumn };
+    const properties = { file: pathIn(places, range), line, endLine, ...columns, title: code };
+    return { level: severity, properties, message: wordsOf(diagnostic, remedies, "\n") };
   });
 }
 
@@ -54,7 +46,7 @@ export function sarifOf(
   places: Places,
   remedies: RemedyText,
   version: string,
-): Readonly<Record<string, unknown>> {
+): object {
   const rules = [...new Set(diagnostics.map(({ code }) => code))].sort();
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -74,19 +66,11 @@ export function sarifOf(
   };
 }
 
-function locationOf(range: SourceRange, places: Places): Readonly<Record<string, unknown>> {
+function locationOf(range: SourceRange, places: Places): object {
+  const { line: startLine, column: startColumn, endLine, endColumn } = range;
   const uri = pathIn(places, range).split("/").map(encodeURIComponent).join("/");
-  return {
-    physicalLocation: {
-      artifactLocation: { uri },
-      region: {
-        startLine: range.line,
-        startColumn: range.column,
-        endLine: range.endLine,
-        endColumn: range.endColumn,
-      },
-    },
-  };
+  const region = { startLine, startColumn, endLine, endColumn };
+  return { physicalLocation: { artifactLocation: { uri }, region } };
 }
 
 /** The diagnostics as GitLab's report of code quality. One without a place is shown at the first line of a file. */
@@ -94,7 +78,7 @@ export function codeQualityOf(
   diagnostics: readonly Diagnostic[],
   places: Places,
   remedies: RemedyText,
-): readonly Readonly<Record<string, unknown>>[] {
+): readonly object[] {
   const file = diagnostics.find(({ range }) => range !== undefined)?.range?.file ?? "hosting.yaml";
   const nowhere: SourceRange = { file, line: 1, column: 1, endLine: 1, endColumn: 1 };
   const seen = new Map<string, number>();
