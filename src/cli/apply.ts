@@ -10,9 +10,7 @@ import {
   unfulfilledIn,
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
-import type { BaseOptions } from "../project/base.ts";
-import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
+import { GUARD_FLAGS } from "../project/guards.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
@@ -34,20 +32,15 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { declaredScale, Reports } from "./plan-reports.ts";
+import { declaredScale, type PlanningFlags, planningOf, Reports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
+interface ApplyFlags extends PlanningFlags {
   readonly autoApprove?: boolean;
-  readonly target?: readonly string[];
-  readonly reorder?: readonly string[];
-  readonly orderAnyway?: readonly string[];
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
-  /** Files to write the plan to before anything is asked, each in the format of its extension. */
-  readonly report?: readonly string[];
 }
 
 /**
@@ -76,12 +69,7 @@ export const runApply =
       const options: RunOptions = {
         command,
         mode: command,
-        targets: flags.target ?? [],
-        reorder: flags.reorder ?? [],
-        orderAnyway: flags.orderAnyway ?? [],
-        guards: flags,
-        ...refreshOf(flags),
-        ...(flags.base !== undefined && { base: flags.base }),
+        ...planningOf(flags),
         ...(saved && { ...saved.request, saved }),
       };
       return withPlan(project, options, async (run) => {

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import { errnoOf } from "../core/model/index.ts";
+import { type Code, type Diagnostic, errnoOf, fail, HostformError } from "../core/model/index.ts";
 
 /**
  * Writes a file so that a reader finds the old one or the new one, whole. For what holds no secret: who may read it
@@ -55,4 +55,23 @@ export function fileFailure(error: unknown): string {
   const errno = errnoOf(error);
   if (errno === undefined) throw error;
   return REASONS[errno] ?? errno;
+}
+
+/**
+ * What reads or writes a file, with the reason where that is not possible.
+ * @param what the sentence that the reason ends: `The snapshot cannot be read`.
+ * @throws HostformError `code` for errors of the file system; all others as they are.
+ */
+export async function orFail<T>(
+  work: Promise<T>,
+  code: Code,
+  what: string,
+  more: Pick<Diagnostic, "detail" | "remedies">,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof HostformError) throw error;
+    return fail(code, `${what}: ${fileFailure(error)}`, more);
+  }
 }

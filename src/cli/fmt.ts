@@ -5,7 +5,7 @@ import { createTwoFilesPatch } from "diff";
 import { fail, HostformError } from "../core/model/index.ts";
 import { expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
-import { fileFailure, writeWhole } from "./files.ts";
+import { fileFailure, orFail, writeWhole } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface FmtFlags {
@@ -68,15 +68,10 @@ async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[
   return known.files.map((file) => path.resolve(source.cwd, file));
 }
 
-async function textOf(file: string, name: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    return fail("config.unreadable", `${name} cannot be read: ${fileFailure(error)}`, {
-      remedies: ["No file was changed. Check the path and its permissions."],
-    });
-  }
-}
+const textOf = (file: string, name: string) =>
+  orFail(readFile(file, "utf8"), "config.unreadable", `${name} cannot be read`, {
+    remedies: ["No file was changed. Check the path and its permissions."],
+  });
 
 /** Each file whole. When one cannot be written, those before it get their old text back. A link stays one. */
 async function writeAll(changed: readonly Formatted[]): Promise<void> {

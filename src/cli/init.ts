@@ -14,7 +14,7 @@ import {
   starter,
 } from "../project/starter.ts";
 import { escapeLine } from "../report/index.ts";
-import { fileFailure, readIfPresent } from "./files.ts";
+import { orFail, readIfPresent } from "./files.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface InitFlags {
@@ -140,20 +140,14 @@ async function setAside(file: string): Promise<string> {
   }
 }
 
-async function write(file: string, text: string, flag: "wx" | "w" = "wx"): Promise<void> {
-  try {
-    await writeFile(file, text, { flag });
-  } catch (error) {
-    fail("usage", `${path.basename(file)} cannot be written: ${fileFailure(error)}`, {
-      detail: file,
-      remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
-    });
-  }
-}
+const write = (file: string, text: string, flag: "wx" | "w" = "wx") =>
+  orFail(writeFile(file, text, { flag }), "usage", `${path.basename(file)} cannot be written`, {
+    detail: file,
+    remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
+  });
 
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
+const exists = (file: string) =>
+  access(file).then(
     () => true,
     () => false,
   );
-}

@@ -48,8 +48,8 @@ export const COMMON_OPTIONS = "Common options:";
 export const STACK_OPTIONS = "Stacks:";
 
 /** Adds the options that work everywhere, before and after the command's name. */
-export function addCommonOptions(command: Command): Command {
-  common ??= withCommonOptions(new Command()).options;
+export function addCommonOptions(command: CliCommand): CliCommand {
+  common ??= withCommonOptions(new CliCommand()).options;
   for (const option of common) command.addOption(option);
   return command.optionsGroup("Options:");
 }
@@ -57,7 +57,7 @@ export function addCommonOptions(command: Command): Command {
 /** Made once for all commands: to read them from their texts for each is most of what a start of the command line does. */
 let common: readonly Option[] | undefined;
 
-function withCommonOptions(command: Command): Command {
+function withCommonOptions(command: CliCommand): CliCommand {
   return addStackOptions(command)
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
@@ -128,7 +128,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
 const GUARDS = "Guards (for this run):";
 
 /** Adds the options that override the guards. */
-export function addGuardOptions(command: Command): Command {
+export function addGuardOptions(command: CliCommand): CliCommand {
   return command
     .optionsGroup(GUARDS)
     .option("--max-orders <n>", "order at most this many services and domains", wholeNumber(0, 1_000_000))
@@ -181,7 +181,7 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
 const LANGUAGES = ["1.11", "1.12"] as const satisfies readonly StackSource["language"][];
 
 /** Adds the options of stacks. */
-function addStackOptions(command: Command): Command {
+function addStackOptions(command: CliCommand): CliCommand {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
     .optionsGroup(STACK_OPTIONS)
@@ -190,11 +190,10 @@ function addStackOptions(command: Command): Command {
     .option("--only <stack>", "use only this stack: its name or construct path (repeatable)", collect)
     .option("--var <name=value>", "set a variable of the stack (repeatable)", variable)
     .option("--var-file <file>", "set variables from a JSON file (repeatable)", file)
-    .addOption(
-      new Option(
-        "--language <version>",
-        "evaluate expressions as Terraform 1.11 or 1.12 does (default: the newest that required_version allows)",
-      ).choices(LANGUAGES),
+    .choice(
+      "--language <version>",
+      "evaluate expressions as Terraform 1.11 or 1.12 does (default: the newest that required_version allows)",
+      LANGUAGES,
     );
 }
 
@@ -254,7 +253,7 @@ export function withoutTerraformSpelling(args: readonly string[]): readonly stri
 }
 
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
-export function addSecretOptions(command: Command, group = "Options:"): Command {
+export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
   return command
     .optionsGroup(group)
     .option(
@@ -306,12 +305,12 @@ function refuse(option: string): never {
 
 /** Registers commands on a program; `register/` has one function for each group of commands. */
 export interface Registration {
-  readonly program: Command;
+  readonly program: CliCommand;
   /**
    * Adds a command with the common options.
    * @param parent the command that it is a part of (`state` for `state list`); default: the program.
    */
-  command(name: string, summary: string, group: string, parent?: Command): Command;
+  command(name: string, summary: string, group: string, parent?: CliCommand): CliCommand;
   /**
    * The action of a command: the function of this name, in the module that is loaded for it.
    * @param scope how it takes `--app` and `--stack`; default: `one` stack.
@@ -325,15 +324,27 @@ export interface Registration {
 
 type Example = readonly [line: string, purpose: string];
 
-/** The examples of commands, for their manual pages. */
-export const examplesOf = new WeakMap<Command, readonly Example[]>();
+/** A command of hostform: one of commander, with its examples. */
+export class CliCommand extends Command {
+  /** Below its help, and in its manual page. */
+  lines: readonly Example[] = [];
 
-/** Adds examples below a command's help: command lines with what each is for. */
-export function examples(command: Command, lines: readonly Example[]): Command {
-  examplesOf.set(command, lines);
-  const width = Math.max(...lines.map(([line]) => line.length));
-  const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
-  return command.addHelpText("after", `\nExamples:\n${text}`);
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /** Adds examples: command lines with what each is for. */
+  examples(...lines: readonly Example[]): this {
+    this.lines = lines;
+    const width = Math.max(...lines.map(([line]) => line.length));
+    const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
+    return this.addHelpText("after", `\nExamples:\n${text}`);
+  }
+
+  /** Adds an option that takes one of a few words. */
+  choice(flags: string, description: string, words: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(words));
+  }
 }
 
 /** A parser of whole numbers within bounds, for options. */

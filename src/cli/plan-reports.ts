@@ -1,12 +1,15 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
+import type { BaseOptions } from "../project/base.ts";
+import type { GuardFlags } from "../project/guards.ts";
+import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
-import { fileFailure, writeWhole } from "./files.ts";
+import { orFail, writeWhole } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** What a plan can be printed as; `json` is `--json`. */
@@ -46,23 +49,35 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
   ".txt": "text",
 };
 
+/** Options of everything that plans. */
+export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
+  readonly target?: readonly string[];
+  readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
+  /** Files to write the plan to before anything is asked, each in the format of its extension. */
+  readonly report?: readonly string[];
+}
+
+/** What they ask for. */
+export const planningOf = (flags: PlanningFlags) => ({
+  targets: flags.target ?? [],
+  reorder: flags.reorder ?? [],
+  orderAnyway: flags.orderAnyway ?? [],
+  guards: flags,
+  ...refreshOf(flags),
+  ...(flags.base !== undefined && { base: flags.base }),
+});
+
 /** Where a CI has the repository. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
-
-/** A file that a report goes to, and its format. */
-interface ReportPlace {
-  readonly file: string;
-  readonly target: string;
-  readonly format: PlanFormat;
-}
 
 /**
  * The files of `--report`, checked before anything is asked of the account: a mistake in a name is reported at once. What
  * stands there is replaced, unless it belongs to the state or the declaration.
  * @throws HostformError `usage` for an extension that is not known, and as `placeForPlan` does.
  */
-async function reportPlaces(project: Pick<Project, "source">, files: readonly string[] = []): Promise<ReportPlace[]> {
-  const places: ReportPlace[] = [];
+async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
+  const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
     if (format === undefined) {
@@ -71,7 +86,7 @@ async function reportPlaces(project: Pick<Project, "source">, files: readonly st
         remedies: ["Name it, for example, plan.html."],
       });
     }
-    places.push({ file, format, target: await placeForPlan(project.source, file, "report") });
+    places.push({ file, format, target: await placeForPlan(source, file, "report") });
   }
   return places;
 }
@@ -87,11 +102,11 @@ type Reported = Pick<Project, "source" | "redaction" | "declaration">;
 export class Reports {
   readonly #terminal: Terminal;
   readonly #project: Reported;
-  readonly #places: readonly ReportPlace[];
+  readonly #places: Awaited<ReturnType<typeof reportPlaces>>;
   /** Whether they hold a plan of this run. */
   #arePlanned = false;
 
-  private constructor(terminal: Terminal, project: Reported, places: readonly ReportPlace[]) {
+  private constructor(terminal: Terminal, project: Reported, places: Awaited<ReturnType<typeof reportPlaces>>) {
     this.#terminal = terminal;
     this.#project = project;
     this.#places = places;
@@ -118,11 +133,9 @@ export class Reports {
     for (const { file, target, format } of this.#places) {
       const json = () => `${jsonText(redaction.redactValue(planJson(plan, this.#terminal.outLook)), 2)}\n`;
       const text = format === "json" ? json() : redaction.redact(documentOf(this.#terminal, plan, moneyScale, format));
-      await writeWhole(target, text).catch((error: unknown) =>
-        fail("plan.saved", `The report cannot be written to ${file}: ${fileFailure(error)}`, {
-          remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
-        }),
-      );
+      await orFail(writeWhole(target, text), "plan.saved", `The report cannot be written to ${file}`, {
+        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
+      });
     }
   }
 

@@ -7,7 +7,7 @@ import path from "node:path";
 import { childEnvironment, fail, HostformError } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
-import { fileFailure, readIfPresent, writeWhole } from "./files.ts";
+import { orFail, readIfPresent, writeWhole } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -96,7 +96,7 @@ async function start(source: ProjectSource, flags: SandboxFlags): Promise<Sandbo
       ...(data !== undefined && { data: path.resolve(source.cwd, data) }),
       ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
       ...(profile !== undefined && { profile: parseProfile(profile) }),
-      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(source.cwd, snapshot)) }),
+      ...(snapshot !== undefined && { snapshot: await textOf(path.resolve(source.cwd, snapshot)) }),
       ...(record !== undefined && { record: true }),
     });
   } catch (error) {
@@ -104,6 +104,12 @@ async function start(source: ProjectSource, flags: SandboxFlags): Promise<Sandbo
     fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
   }
 }
+
+const textOf = (snapshot: string) =>
+  orFail(readFile(snapshot, "utf8"), "usage", "The snapshot cannot be read", {
+    detail: snapshot,
+    remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
+  });
 
 /** The unit of the sandbox's amounts (§2 Gaps). */
 async function moneyOf(profile: string) {
@@ -173,25 +179,13 @@ function announce(
 /* The files that `hostform sandbox` starts from and leaves behind. */
 type Session = import("../sandbox/index.ts").Session;
 
-/** The text of a snapshot. */
-async function readSnapshotFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
-      detail: file,
-      remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
-    });
-  }
-}
-
 /** What this command writes begins with one of these; anything else may be somebody's work. */
 const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*"format":\s*"hosting-sandbox-session"/];
 
 /** Refuses a file that a session must not be written to, before there is one that could be lost. */
 async function checkRecordFile(file: string): Promise<void> {
-  const there = await readIfPresent(file).catch((error: unknown) => cannotWrite(file, error));
-  if (there === undefined) return writeSession(file, "");
+  const there = await writing(file, readIfPresent(file));
+  if (there === undefined) return writing(file, writeWhole(file, ""));
   if (OWN.some((beginning) => beginning.test(there))) return;
   fail("usage", "The file for the session already exists, and is not a recorded session", {
     detail: file,
@@ -203,20 +197,8 @@ async function checkRecordFile(file: string): Promise<void> {
 async function writeRecord(file: string, session: Session): Promise<void> {
   const { sessionTest } = await import("../sandbox/index.ts");
   const isCode = /^\.m?[jt]s$/.test(path.extname(file));
-  await writeSession(file, isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`);
+  await writing(file, writeWhole(file, isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`));
 }
 
-async function writeSession(file: string, text: string): Promise<void> {
-  try {
-    await writeWhole(file, text);
-  } catch (error) {
-    cannotWrite(file, error);
-  }
-}
-
-function cannotWrite(file: string, error: unknown): never {
-  fail("usage", `The session cannot be written: ${fileFailure(error)}`, {
-    detail: file,
-    remedies: ["Choose another file."],
-  });
-}
+const writing = <T>(file: string, work: Promise<T>) =>
+  orFail(work, "usage", "The session cannot be written", { detail: file, remedies: ["Choose another file."] });

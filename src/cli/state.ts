@@ -16,7 +16,7 @@ import { interruptible } from "../project/interrupt.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { fileFailure } from "./files.ts";
+import { orFail } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, revealJson, say } from "./terminal.ts";
 
@@ -194,15 +194,10 @@ export const runStatePush: Action<StatePushFlags, [file: string]> = async (termi
   return 0;
 };
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail("config.unreadable", `${file} cannot be read: ${fileFailure(error)}`, {
-      remedies: ["Check the path, or give `-` for standard input."],
-    });
-  }
-}
+const readText = (file: string) =>
+  orFail(readFile(file, "utf8"), "config.unreadable", `${file} cannot be read`, {
+    remedies: ["Check the path, or give `-` for standard input."],
+  });
 
 /**
  * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left

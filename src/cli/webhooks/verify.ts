@@ -4,7 +4,7 @@ import path from "node:path";
 import { fail, type Remedy } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
-import { fileFailure, readUpTo } from "../files.ts";
+import { orFail, readUpTo } from "../files.ts";
 import { type Action, printJson, say } from "../terminal.ts";
 import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
@@ -60,16 +60,11 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
 }
 
 /** Not more of the file than is needed to see that it is too large: some never end. */
-async function bodyOf(full: string): Promise<Uint8Array> {
-  try {
-    return await readUpTo(full, MOST_BYTES);
-  } catch (error) {
-    return fail("config.unreadable", `The body cannot be read: ${fileFailure(error)}`, {
-      detail: escapeLine(full),
-      remedies: ["Give the file with the raw body, or - for standard input."],
-    });
-  }
-}
+const bodyOf = (full: string): Promise<Uint8Array> =>
+  orFail(readUpTo(full, MOST_BYTES), "config.unreadable", "The body cannot be read", {
+    detail: escapeLine(full),
+    remedies: ["Give the file with the raw body, or - for standard input."],
+  });
 
 /*
  * Why a signature does not fit (§6 Signature). In: the body, what stands in the header, the secrets. Out: a sentence about
