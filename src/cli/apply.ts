@@ -32,6 +32,7 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
+import { spelledOption } from "./options.ts";
 import { declaredScale, type PlanningFlags, planningOf, Reports } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
@@ -123,7 +124,7 @@ function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget", "base"] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
-  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = spelledOption(name);
   fail("usage", `${flag} does not go with a saved plan`, {
     detail: "A saved plan is applied exactly as it was made.",
     remedies: [`Remove it, or make another plan: \`hostform plan ${flag} … --out FILE\`.`],

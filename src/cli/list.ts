@@ -14,41 +14,29 @@ import { type Action, printJson, type Terminal } from "./terminal.ts";
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
 
 interface Collection<Row> {
-  list(client: Reader, call: CallOptions): Promise<Row[]>;
+  list(call: CallOptions): { all(): Promise<Row[]> };
   /** Absent where the API shows no single one. */
-  get?(client: Reader, id: string, call: CallOptions): Promise<object>;
+  get?(id: string, call: CallOptions): Promise<object>;
 }
 
-const COLLECTIONS: { readonly [N in CollectionName]: Collection<Listings[N]> } = {
-  plans: { list: (client, call) => client.plans.list(call).all() },
-  services: {
-    list: (client, call) => client.services.list(call).all(),
-    get: (client, id, call) => client.services.get(id, call),
-  },
-  invoices: {
-    list: (client, call) => client.invoices.list(call).all(),
-    get: (client, id, call) => client.invoices.get(id, call),
-  },
-  webhooks: { list: (client, call) => client.webhooks.list(call).all() },
-  accounts: { list: (client, call) => client.accounts.list(call).all() },
-  migrations: {
-    list: (client, call) => client.migrationRequests.list(call).all(),
-    get: (client, id, call) => client.migrationRequests.get(id, call),
-  },
+const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collection<Listings[N]> } = {
+  plans: ({ plans }) => plans,
+  services: ({ services }) => services,
+  invoices: ({ invoices }) => invoices,
+  webhooks: ({ webhooks }) => webhooks,
+  accounts: ({ accounts }) => accounts,
+  migrations: ({ migrationRequests }) => migrationRequests,
 };
 
 /** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
   (terminal: Terminal, project: Project, flags: ProviderFlags, id?: string): Promise<number> => {
-    const collection: Collection<Listings[N]> = COLLECTIONS[name];
     return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
-      if (id === undefined) {
-        printListing(terminal, name, await collection.list(provider.client, { signal }), provider);
-      } else {
-        if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
-        printRecord(terminal, await collection.get(provider.client, id, { signal }));
-      }
+      const collection: Collection<Listings[N]> = COLLECTIONS[name](provider.client);
+      if (id === undefined) printListing(terminal, name, await collection.list({ signal }).all(), provider);
+      else if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
+      else printRecord(terminal, await collection.get(id, { signal }));
       return 0;
     });
   };

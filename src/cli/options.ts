@@ -14,7 +14,6 @@ import {
 } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
-import type { Scope } from "./stacks.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
@@ -94,21 +93,14 @@ interface CommonOptions {
 
 /** What the common options of a command say, wherever on the line they stood. */
 export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">): CommonOptions {
-  const levels: Record<string, unknown>[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
-  const first = <T>(name: string): T | undefined =>
-    levels.find((level) => level[name] !== undefined)?.[name] as T | undefined;
+  const given = levelsOf(command);
+  const { first, all, has } = given;
   const dir = path.resolve(cwd, first<string>("chdir") ?? ".");
   const state = first<string>("state");
-  const files = levels.flatMap((level) => (level.file as string[] | undefined) ?? []);
-  const stacks = stackSource(levels, cwd, files.length > 0);
+  const files = all<string>("file");
+  const stacks = stackSource(given, cwd, files.length > 0);
   return {
-    print: {
-      json: levels.some((level) => level.json === true),
-      color: levels.every((level) => level.color !== false),
-      quiet: levels.some((level) => level.quiet === true),
-      verbose: levels.some((level) => level.verbose === true),
-    },
+    print: { json: has("json"), color: !has("color", false), quiet: has("quiet"), verbose: has("verbose") },
     source: {
       env,
       cwd,
@@ -116,12 +108,23 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
       files: files.map((file) => path.resolve(cwd, file)),
       state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
       stateNamed: state !== undefined,
-      insecureHttp: levels.some((level) => level.insecureHttp === true),
-      untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(env),
+      insecureHttp: has("insecureHttp"),
+      untrusted: has("untrusted") || untrustedByEnvironment(env),
       budgetShare: first<number>("budgetShare"),
       lockTimeoutMs: first<number>("lockTimeout") ?? 0,
     },
     ...(stacks && { stacks }),
+  };
+}
+
+/** What was given to a command, and to those that it is a part of. */
+function levelsOf(command: Command) {
+  const levels: Record<string, unknown>[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
+  return {
+    first: <T>(name: string) => levels.find((level) => level[name] !== undefined)?.[name] as T | undefined,
+    all: <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []),
+    has: (name: string, value = true) => levels.some((level) => level[name] === value),
   };
 }
 
@@ -199,19 +202,17 @@ function addStackOptions(command: CliCommand): CliCommand {
 
 /**
  * What the options say of stacks; undefined when they say nothing.
- * @param levels the options of the command and of those it is a part of. @param cwd paths are relative to it.
+ * @param cwd paths are relative to it.
  * @throws HostformError `usage` for options that do not go together.
  */
 function stackSource(
-  levels: readonly Readonly<Record<string, unknown>>[],
+  { first, all }: ReturnType<typeof levelsOf>,
   cwd: string,
   withFiles: boolean,
 ): StackSource | undefined {
-  const first = (name: string) => levels.find((level) => level[name] !== undefined)?.[name] as string | undefined;
-  const all = <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []);
-  const [app, stack] = [first("app"), first("stack")];
+  const [app, stack] = [first<string>("app"), first<string>("stack")];
   const only = all<string>("only");
-  const language = first("language") as StackSource["language"];
+  const language = first<NonNullable<StackSource["language"]>>("language");
   const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
     .toSorted((a, b) => a.nth - b.nth)
     .map(({ option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
@@ -251,6 +252,9 @@ export function withoutTerraformSpelling(args: readonly string[]): readonly stri
   const end = args.indexOf("--");
   return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file|refresh)(?==|$)/, "--$1")));
 }
+
+/** `orderAnyway` -> `--order-anyway` */
+export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
@@ -302,6 +306,9 @@ function refuse(option: string): never {
     ],
   });
 }
+
+/** How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration. */
+export type Scope = "each" | "one" | "none";
 
 /** Registers commands on a program; `register/` has one function for each group of commands. */
 export interface Registration {

@@ -8,13 +8,8 @@ import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { synthesize } from "../project/stacks/synthesize.ts";
 import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.ts";
-import type { Terminal } from "./terminal.ts";
-import { say } from "./terminal.ts";
-
-/**
- * How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration.
- */
-export type Scope = "each" | "one" | "none";
+import { type Scope, spelledOption } from "./options.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 /** A command as it was given. */
 interface Given {
@@ -23,8 +18,6 @@ interface Given {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly words: readonly unknown[];
 }
-
-type Work = (project: Project) => Promise<number>;
 
 const PURPOSES: Readonly<Record<string, Purpose>> = {
   validate: "validate",
@@ -54,7 +47,7 @@ export async function runOnStacks(
   project: Project,
   chosen: StackSource,
   given: Given,
-  work: Work,
+  work: (project: Project) => Promise<number>,
 ): Promise<number> {
   if (given.scope === "none") refuseStacks(given.command);
   const destroying = given.command === "destroy" || given.flags.destroy === true;
@@ -80,26 +73,22 @@ export async function runOnStacks(
   }
   // As one stack is refused that declares a thing twice: before anything is asked of the account.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
-  return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, { destroying, on });
+  return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }
 
-interface Several {
-  readonly destroying: boolean;
-  on(stack: LoadedStack): Promise<number>;
-}
-
+/** Each in its turn. @param destroying what depends on others goes first. */
 async function runSeveral(
   terminal: Terminal,
   stacks: readonly LoadedStack[],
-  { destroying, on }: Several,
+  destroying: boolean,
+  on: (stack: LoadedStack) => Promise<number>,
 ): Promise<number> {
   const failed = new Map<string, "failed" | "interrupted" | "skipped">();
   let interrupted = false;
   const end = terminal.onInterrupt(() => {
     interrupted = true;
   });
-  let code = 0;
-  let first = true;
+  let [code, first] = [0, true];
   try {
     for (const stack of stacks) {
       if (interrupted) {
@@ -112,7 +101,8 @@ async function runSeveral(
       if (hindrance !== undefined) {
         failed.set(stack.name, "skipped");
         const relation = destroying ? "which depends on it" : "which it depends on";
-        say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
+        const how = failed.get(hindrance) === "failed" ? "failed" : "was skipped";
+        say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${how}.`));
         continue;
       }
       const ended = await attempt(terminal, () => on(stack));
@@ -130,10 +120,6 @@ async function runSeveral(
   return 1;
 }
 
-function words(how: string | undefined): string {
-  return how === "failed" ? "failed" : "was skipped";
-}
-
 /** The stack that has to be done before this one and is not. */
 function hinderedBy(
   stack: LoadedStack,
@@ -141,9 +127,8 @@ function hinderedBy(
   failed: ReadonlyMap<string, unknown>,
   destroying: boolean,
 ): string | undefined {
-  const before = destroying
-    ? stacks.filter(({ dependencies }) => dependencies.includes(stack.name)).map(({ name }) => name)
-    : stack.dependencies;
+  const dependents = stacks.filter(({ dependencies }) => dependencies.includes(stack.name));
+  const before = destroying ? dependents.map(({ name }) => name) : stack.dependencies;
   return before.find((name) => failed.has(name));
 }
 
@@ -169,8 +154,7 @@ function reasonForOne(
   if (source.stateNamed === true) return "--state names the state of one stack";
   if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
   const flag = FOR_ONE.find((name) => flags[name] !== undefined);
-  const spelt = flag?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return spelt === undefined ? undefined : `--${spelt} is for one stack`;
+  return flag && `${spelledOption(flag)} is for one stack`;
 }
 
 function refuseStacks(command: string): never {

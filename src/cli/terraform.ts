@@ -20,7 +20,7 @@ import {
 import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { fileFailure } from "./files.ts";
+import { orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
@@ -60,11 +60,14 @@ export async function runTerraformInstall(
       : path.resolve(project.source.cwd, flags.mirror);
   const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
   const files = root === undefined ? await standalonePackage(target) : await builtPackage(root);
-  const before = await attempt(mirror, async () => {
+  const install = async () => {
     const standing = await standingIn(folder, files);
     if (standing === "other" && flags.force !== true) refuseOther(folder);
     if (standing !== "same") await placePackage(mirror, folder, files);
     return standing;
+  };
+  const before = await orFail(install(), "terraform.install", `The provider cannot be installed into ${mirror}`, {
+    remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
   });
   if (terminal.json) {
     const file = path.join(folder, files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE);
@@ -75,12 +78,11 @@ export async function runTerraformInstall(
   say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
   if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
   const { renderHcl } = await import("../fronts/terraform/export/document.ts");
-  const cli = flags.mirror === undefined ? undefined : installation(mirror);
-  if (cli === undefined) await warnOfOtherInstallation(terminal, project.source);
-  else
-    terminal.out(
-      `${renderHcl({ comments: ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"], blocks: [cli] })}\n`,
-    );
+  if (flags.mirror === undefined) await warnOfOtherInstallation(terminal, project.source);
+  else {
+    const comments = ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"];
+    terminal.out(`${renderHcl({ comments, blocks: [installation(mirror)] })}\n`);
+  }
   terminal.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
   return 0;
 }
@@ -121,16 +123,6 @@ async function built(file: string, root: string): Promise<Uint8Array> {
   });
 }
 
-async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    return fail("terraform.install", `The provider cannot be installed into ${mirror}: ${fileFailure(error)}`, {
-      remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
-    });
-  }
-}
-
 const NEW_HASH =
   'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
 
@@ -142,45 +134,27 @@ function refuseOther(folder: string): never {
   });
 }
 
-const REQUIREMENT: TfBlock = {
-  block: "terraform",
+const block = (name: string, ...paragraphs: readonly TfItem[][]): TfBlock => ({
+  block: name,
   labels: [],
-  body: [
-    [
-      {
-        block: "required_providers",
-        labels: [],
-        body: [
-          [
-            {
-              name: "hosting",
-              value: {
-                map: [
-                  ["source", PROVIDER_ADDRESS],
-                  ["version", VERSION],
-                ],
-              },
-            },
-          ],
-        ],
-      },
-    ],
-  ],
-};
+  body: paragraphs,
+});
+
+const SOURCE = [
+  ["source", PROVIDER_ADDRESS],
+  ["version", VERSION],
+] as const;
+const REQUIREMENT = block("terraform", [block("required_providers", [{ name: "hosting", value: { map: SOURCE } }])]);
 
 /** Points Terraform to a mirror, and to the registry for every other provider. */
 function installation(mirror: string): TfBlock {
   const ours = [PROVIDER_ADDRESS];
-  const path: TfItem = { name: "path", value: mirror };
-  const within = (block: string, ...items: TfItem[]): TfItem => ({ block, labels: [], body: [items] });
-  return {
-    block: "provider_installation",
-    labels: [],
-    body: [
-      [within("filesystem_mirror", path, { name: "include", value: ours })],
-      [within("direct", { name: "exclude", value: ours })],
-    ],
-  };
+  const path = { name: "path", value: mirror };
+  return block(
+    "provider_installation",
+    [block("filesystem_mirror", [path, { name: "include", value: ours }])],
+    [block("direct", [{ name: "exclude", value: ours }])],
+  );
 }
 
 /** Where the user's configuration says where providers come from, Terraform does not look into its own folder. */
@@ -253,26 +227,20 @@ export async function placePackage(mirror: string, folder: string, files: readon
 }
 
 /** Moves a folder away; false when there is none. */
-async function moved(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
-    throw error;
-  }
-}
+const moved = (from: string, to: string) =>
+  rename(from, to).then(
+    () => true,
+    (error: unknown) => {
+      if (errnoOf(error) === "ENOENT") return false;
+      throw error;
+    },
+  );
 
 /** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
-    if (isOurs(path.join(folder, "package.json"))) return folder;
+    const manifest = path.join(folder, "package.json");
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "hostform") return folder;
     if (path.dirname(folder) === folder) throw new Error(`${from} is not in a package of hostform`);
   }
-}
-
-function isOurs(manifest: string): boolean {
-  if (!existsSync(manifest)) return false;
-  const { name } = JSON.parse(readFileSync(manifest, "utf8")) as { name?: unknown };
-  return name === "hostform";
 }

@@ -13,6 +13,7 @@ import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
+import { within } from "./server.ts";
 
 /** What came of forwarding a delivery. */
 export interface Forwarded {
@@ -58,46 +59,30 @@ export class Forwarder {
   async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
     const { url, secret, clock, timeoutMs } = this.#options;
     const started = clock.now();
-    const stop = new AbortController();
-    const ended = new AbortController();
-    const abort = () => stop.abort();
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    let timedOut = false;
-    const timer = clock.sleep(timeoutMs, ended.signal).then(
-      () => {
-        timedOut = true;
-        abort();
-      },
-      () => {},
-    );
-    const took = () => clock.now() - started;
-    try {
-      const { statusCode, body: answer } = await request(url, {
-        method: "POST",
-        body,
-        headers: {
-          "content-type": "application/json",
-          "user-agent": `hostform/${VERSION}`,
-          [SIGNATURE_HEADER]: signatureOf(body, await secret()),
-        },
-        dispatcher: this.#pool,
-        signal: stop.signal,
-        // One limit for the whole of it, kept by the injected clock.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      await answer.dump({ limit: ANSWER_BYTES });
-      return { status: statusCode, milliseconds: took() };
-    } catch (error) {
-      if (timedOut) return { error: `no answer within ${timeoutMs / 1000} s`, milliseconds: took() };
-      if (signal.aborted) return { error: "interrupted", milliseconds: took() };
-      return { error: networkFailure(error).what, milliseconds: took() };
-    } finally {
-      ended.abort();
-      signal.removeEventListener("abort", abort);
-      await timer;
-    }
+    const outcome = await within(clock, timeoutMs, async (timeUp): Promise<Pick<Forwarded, "status" | "error">> => {
+      try {
+        const { statusCode, body: answer } = await request(url, {
+          method: "POST",
+          body,
+          headers: {
+            "content-type": "application/json",
+            "user-agent": `hostform/${VERSION}`,
+            [SIGNATURE_HEADER]: signatureOf(body, await secret()),
+          },
+          dispatcher: this.#pool,
+          signal: AbortSignal.any([signal, timeUp]),
+          // One limit for the whole of it, kept by the injected clock.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        });
+        await answer.dump({ limit: ANSWER_BYTES });
+        return { status: statusCode };
+      } catch (error) {
+        if (timeUp.aborted) return { error: `no answer within ${timeoutMs / 1000} s` };
+        return { error: signal.aborted ? "interrupted" : networkFailure(error).what };
+      }
+    });
+    return { ...outcome, milliseconds: clock.now() - started };
   }
 
   async close(): Promise<void> {
@@ -146,22 +131,17 @@ export function forwarderOf(
 ): Forwarder | undefined {
   if (forwardTo === undefined) {
     if (name === undefined) return undefined;
-    fail("usage", "--forward-secret-env needs --forward-to", {
-      remedies: ["Pass both, or neither."],
-    });
+    fail("usage", "--forward-secret-env needs --forward-to", { remedies: ["Pass both, or neither."] });
   }
   const url = forwardUrl(forwardTo, source.insecureHttp);
   const shared = { url, clock, env: source.env, timeoutMs: FORWARD_MS };
   if (name === undefined) {
     if (secrets !== undefined)
       return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
-    return fail(
-      "webhooks.secret",
-      "The application does not know the secret of the subscription that --register creates",
-      {
-        remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
-      },
-    );
+    const summary = "The application does not know the secret of the subscription that --register creates";
+    return fail("webhooks.secret", summary, {
+      remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
+    });
   }
   const secret = source.env[name]?.trim();
   learnValue(redaction, source.env[name]);

@@ -124,15 +124,13 @@ function logOutcome({ log, events }: Handling, course: Course, answered: number)
   // Claimed: so it was verified, and is an event.
   if (body === undefined || identity === undefined) return;
   const event = handled ?? parseEvent(body);
-  const fresh = !isWanted(events, event)
-    ? "left out"
-    : error !== undefined
-      ? "failed"
-      : forwarded === undefined
-        ? "received"
-        : "forwarded";
-  const outcome = handled !== undefined ? fresh : refusal !== undefined ? "busy" : "duplicate";
-  log.delivery({ event, outcome, again, answered, forwarded, body, identity });
+  const outcome = (): Outcome => {
+    if (handled === undefined) return refusal === undefined ? "duplicate" : "busy";
+    if (!isWanted(events, event)) return "left out";
+    if (error !== undefined) return "failed";
+    return forwarded === undefined ? "received" : "forwarded";
+  };
+  log.delivery({ event, outcome: outcome(), again, answered, forwarded, body, identity });
 }
 
 function sentenceOf(error: unknown): string {
@@ -183,14 +181,14 @@ export class DeliveryLog {
 
   /** A document for programs, about the run itself. */
   note(document: { readonly type: string; readonly [field: string]: unknown }): void {
-    if (this.#terminal.json) this.#document(document);
+    if (this.#terminal.json) this.#terminal.document(document);
   }
 
   delivery(taken: TakenDelivery): void {
     const { event, outcome, again, answered, forwarded, body, identity } = taken;
     if (outcome !== "busy") this.counts.taken += 1;
     if (this.#terminal.json) {
-      this.#document({
+      this.#terminal.document({
         type: "delivery",
         at: this.#now(),
         outcome,
@@ -206,7 +204,9 @@ export class DeliveryLog {
     if (outcome === "left out" && !this.#terminal.verbose) return;
     const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(taken)];
     this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
-    if (this.#terminal.verbose) this.#terminal.out(bodyLines(body));
+    if (!this.#terminal.verbose) return;
+    const text = escapeText(shorten(Buffer.from(body).toString("utf8"), MOST_SHOWN));
+    this.#terminal.out(`${text.replace(/^/gm, "    ")}\n`);
   }
 
   refused({ code, status, message, diagnostics }: WebhookError): void {
@@ -220,7 +220,7 @@ export class DeliveryLog {
     this.#refusals.set(code, { at: now, unreported: 0 });
     const unreported = last?.unreported ?? 0;
     if (this.#terminal.json) {
-      this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: unreported });
+      this.#terminal.document({ type: "refused", at: this.#now(), answered: status, code, message, more: unreported });
       return;
     }
     const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
@@ -231,7 +231,7 @@ export class DeliveryLog {
 
   /** Something on this side that stood in the way of a delivery. */
   broken(sentence: string): void {
-    if (this.#terminal.json) this.#document({ type: "broken", at: this.#now(), message: sentence });
+    if (this.#terminal.json) this.#terminal.document({ type: "broken", at: this.#now(), message: sentence });
     else this.#terminal.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
   }
 
@@ -249,10 +249,6 @@ export class DeliveryLog {
     return `${this.#paint.removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
   }
 
-  #document(document: object): void {
-    this.#terminal.document(document);
-  }
-
   /** `2026-11-22T08:05:24Z` */
   #now(): string {
     return new Date(this.#terminal.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
@@ -264,11 +260,6 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
   error: error ?? null,
   milliseconds,
 });
-
-function bodyLines(body: Uint8Array): string {
-  const text = Buffer.from(body).toString("utf8");
-  return `${escapeText(shorten(text, MOST_SHOWN)).replace(/^/gm, "    ")}\n`;
-}
 
 /** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */
 const DEEPEST = 64;
