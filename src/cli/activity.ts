@@ -67,7 +67,7 @@ export class Activity {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#reading = undefined;
-    this.#erase();
+    this.erase();
   }
 
   /** Nothing is shown until the function returned is called: a log that is written for months needs no line every 15 seconds. */
@@ -83,7 +83,7 @@ export class Activity {
   /** A function that writes above the status. */
   above<T extends unknown[]>(write: (...given: T) => void): (...given: T) => void {
     return (...given) => {
-      this.#erase();
+      this.erase();
       write(...given);
       const [text] = given;
       if (typeof text === "string" && text !== "") this.#isLineEnded = text.endsWith("\n");
@@ -107,13 +107,20 @@ export class Activity {
         : isWaiting(this.#budget, now)
           ? waitLine(this.#budget, now, width)
           : undefined;
-    if (repaints) this.#erase();
+    if (repaints) this.erase();
     if (text === undefined || !this.#isLineEnded) return;
-    err(`${text}\n`);
-    if (repaints) this.#lines = 1;
+    if (repaints) this.paint(text);
+    else err(`${text}\n`);
   }
 
-  #erase(): void {
+  /** Puts a text of one or more lines in the place of the status. */
+  paint(text: string): void {
+    this.erase();
+    this.#options.err(`${text}\n`);
+    this.#lines = text.split("\n").length;
+  }
+
+  erase(): void {
     if (this.#lines > 0) this.#options.rewind(this.#lines);
     this.#lines = 0;
   }

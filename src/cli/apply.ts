@@ -1,14 +1,6 @@
 /** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
 import { VERSION } from "../core/api/index.ts";
-import {
-  type ApplyEvent,
-  fail,
-  HostformError,
-  isError,
-  isFulfilled,
-  type Plan,
-  unfulfilledIn,
-} from "../core/model/index.ts";
+import { type ApplyEvent, fail, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS } from "../project/guards.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
@@ -138,21 +130,11 @@ export async function approve(terminal: Terminal, command: keyof typeof QUESTION
   say(terminal, "");
   const answer = await terminal.ask(`${QUESTIONS[command]} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
-  const nobody = answer === undefined;
-  throw new HostformError([
-    {
-      severity: "error",
-      code: "apply.declined",
-      summary: nobody
-        ? "Cannot ask for approval: standard input is not a terminal"
-        : "Not approved. Nothing was changed.",
-      ...(nobody && {
-        remedies: [
-          `Nothing was changed. Pass --auto-approve to ${command === "adopt" ? command : "apply"} without approval.`,
-        ],
-      }),
-    },
-  ]);
+  if (answer !== undefined) fail("apply.declined", "Not approved. Nothing was changed.");
+  const what = command === "adopt" ? command : "apply";
+  fail("apply.declined", "Cannot ask for approval: standard input is not a terminal", {
+    remedies: [`Nothing was changed. Pass --auto-approve to ${what} without approval.`],
+  });
 }
 
 const REPAINT_MS = 100;
@@ -172,34 +154,34 @@ export async function showProgress<T>(
   work: (onEvent: (event: ApplyEvent) => void) => Promise<T>,
 ): Promise<T> {
   if (terminal.quiet) return work(() => undefined);
-  let status: Status = startStatus(plan, terminal.clock.now());
-  const { activity } = terminal;
+  const { activity, clock, errLook, repaints } = terminal;
+  let status: Status = startStatus(plan, clock.now());
   const unmute = activity.mute();
-  const waits = () => isWaiting(activity.budget, terminal.clock.now());
-  const area = terminal.repaints ? new StatusArea(terminal) : undefined;
+  const paint = () => {
+    if (repaints) activity.paint(renderStatus(status, clock.now(), errLook, activity.budget));
+  };
   const line = (event: ApplyEvent) => {
-    area?.erase();
-    say(terminal, progressLine(event, { ...terminal.errLook, waits: waits() }));
+    const waits = isWaiting(activity.budget, clock.now());
+    say(terminal, progressLine(event, { ...errLook, waits }));
   };
   const onEvent = (event: ApplyEvent) => {
-    status = advanceStatus(status, event, terminal.clock.now());
+    status = advanceStatus(status, event, clock.now());
     if (event.type !== "waiting") line(event);
-    area?.paint(status);
+    paint();
   };
   const stopping = () => {
-    area?.erase();
     say(terminal, INTERRUPTED);
-    area?.paint(status);
+    paint();
   };
   stop.addEventListener("abort", stopping, { once: true });
-  const tick = terminal.repaints ? () => area?.paint(status) : () => stillLines(terminal, status, line);
-  const timer = setInterval(tick, terminal.repaints ? REPAINT_MS : STILL_EVERY_MS);
+  const tick = repaints ? paint : () => stillLines(terminal, status, line);
+  const timer = setInterval(tick, repaints ? REPAINT_MS : STILL_EVERY_MS);
   try {
     return await work(onEvent);
   } finally {
     clearInterval(timer);
     stop.removeEventListener("abort", stopping);
-    area?.erase();
+    activity.erase();
     unmute();
   }
 }
@@ -214,28 +196,5 @@ function stillLines({ activity, clock, err }: Terminal, status: Status, line: (e
   // A thousand may wait for their jobs.
   for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
-  }
-}
-
-/** The lines at the bottom of the terminal that are erased and repainted. */
-class StatusArea {
-  readonly #terminal: Terminal;
-  #lines = 0;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  erase(): void {
-    if (this.#lines > 0) this.#terminal.rewind(this.#lines);
-    this.#lines = 0;
-  }
-
-  paint(status: Status): void {
-    const { clock, errLook, activity } = this.#terminal;
-    const text = renderStatus(status, clock.now(), errLook, activity.budget);
-    this.erase();
-    this.#terminal.err(`${text}\n`);
-    this.#lines = text.split("\n").length;
   }
 }

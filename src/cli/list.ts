@@ -8,7 +8,7 @@ import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
-import { type Action, printJson, type Terminal } from "./terminal.ts";
+import { type Action, printResult, type Terminal } from "./terminal.ts";
 
 /** The collections that are listed whole. */
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
@@ -70,14 +70,13 @@ function printListing<L extends Listing>(
   rows: readonly Listings[L][],
   { config: { moneyScale } }: Pick<Provider, "config">,
 ): void {
-  if (terminal.json) printJson(terminal, rows.map(withoutRaw));
-  else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+  const text = renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale });
+  printResult(terminal, rows.map(withoutRaw), text);
 }
 
 /** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
 function printRecord(terminal: Terminal, record: object): void {
-  if (terminal.json) printJson(terminal, [withoutRaw(record)]);
-  else terminal.out(renderFields(withoutRaw(record), terminal.outLook));
+  printResult(terminal, [withoutRaw(record)], renderFields(withoutRaw(record), terminal.outLook));
 }
 
 function withoutRaw(record: object): object {

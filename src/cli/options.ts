@@ -34,6 +34,12 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** A URL of http or https; undefined for any other text. */
+export function webUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
+}
+
 function shareOfBudget(text: string): number {
   const share = budgetShare(text);
   if (share === undefined) throw new InvalidArgumentError("Expected a number above 0 and up to 1, such as 0.5.");

@@ -18,7 +18,7 @@ import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orFail } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
-import { type Action, printJson, revealJson, say } from "./terminal.ts";
+import { type Action, printJson, printResult, revealJson, say } from "./terminal.ts";
 
 interface StateListFlags {
   /** What a completion script asks for. */
@@ -36,48 +36,38 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
 ) => {
   const { resources } = await project.state.read();
   const all = [...resources.values()];
+  const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");
   if (flags.complete !== undefined) {
-    terminal.out(
-      wordsOf(all, flags.complete)
-        .map((word) => `${escapeLine(word)}\n`)
-        .join(""),
-    );
+    terminal.out(lines(wordsOf(all, flags.complete)));
     return 0;
   }
-  const rows = (isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix))).map(
-    ({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }),
-  );
+  const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
+  const rows = stateRows(chosen);
   if (rows.length === 0 && prefix !== "") {
     fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
   }
-  if (terminal.json) printJson(terminal, rows);
-  else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
-  else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
+  const table = flags.long && renderListing("state", rows, terminal.outLook);
+  printResult(terminal, rows, table || lines(rows.map(({ address }) => address)));
   return 0;
 };
+
+/** What a listing shows of recorded resources. */
+export const stateRows = (resources: readonly ResourceState[]) =>
+  resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
 /** What a shell offers of the recorded resources, each word once. */
 function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
   const addresses = all.map(({ address }) => address);
   const clients = all.flatMap(({ private: { client } }) => client ?? []);
   const domains = all.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
-  const words = {
-    addresses,
-    clients,
-    domains,
-    targets: [...addresses, ...clients.map((client) => `client:${client}`)],
-  };
-  return [...new Set(words[what])].toSorted();
+  const targets = [...addresses, ...clients.map((client) => `client:${client}`)];
+  return [...new Set({ addresses, clients, domains, targets }[what])].toSorted();
 }
 
 /** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
-  const chosen = new Set(
-    selected(
-      [pattern],
-      all.map(({ address, private: { client } }) => ({ address, client })),
-    ),
-  );
+  const selectable = all.map(({ address, private: { client } }) => ({ address, client }));
+  const chosen = new Set(selected([pattern], selectable));
   return all.filter(({ address }) => chosen.has(address));
 }
 
@@ -144,12 +134,9 @@ function textOf(
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
     const removed = await forget(store, addresses);
-    if (terminal.json) printJson(terminal, { removed });
-    else {
-      terminal.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
-      const what = plural(removed.length, "resource");
-      say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
-    }
+    printResult(terminal, { removed }, removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
+    const what = plural(removed.length, "resource");
+    if (!terminal.json) say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
     return 0;
   });
 };
@@ -158,10 +145,8 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return project.state.write("state mv", async (store) => {
     const moved = await store.move(from, to);
-    if (terminal.json) printJson(terminal, { moved });
-    else {
-      for (const step of moved) terminal.out(`Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
-    }
+    const steps = moved.map((step) => `Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
+    printResult(terminal, { moved }, steps.join(""));
     return 0;
   });
 };
@@ -189,8 +174,7 @@ export const runStatePush: Action<StatePushFlags, [file: string]> = async (termi
       force: flags.force === true,
     }),
   );
-  if (terminal.json) printJson(terminal, { pushed: true });
-  else terminal.out("The state was replaced.\n");
+  printResult(terminal, { pushed: true }, "The state was replaced.\n");
   return 0;
 };
 
@@ -296,8 +280,7 @@ interface ForceUnlockFlags {
 export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
-    if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
-    else terminal.out("The state is not locked.\n");
+    printResult(terminal, { unlocked: false, holder: null }, "The state is not locked.\n");
     return 0;
   }
   if (!flags.yes) {
@@ -312,12 +295,11 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
     }
   }
   const { holder, alive, fenced } = await project.state.store().forceUnlock(id);
-  if (terminal.json) printJson(terminal, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
-  else {
-    terminal.out("The lock is released.\n");
-    if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
-    if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
-  }
+  const released = { unlocked: true, holder: holder ?? null, alive: alive ?? null };
+  printResult(terminal, released, "The lock is released.\n");
+  if (terminal.json) return 0;
+  if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
+  if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   return 0;
 };
 

@@ -185,6 +185,12 @@ export function printJson(terminal: Pick<Terminal, "document">, value: unknown):
   terminal.document(value, 2);
 }
 
+/** Prints a result: a document in JSON, or its text for people. */
+export function printResult(terminal: Pick<Terminal, "json" | "document" | "out">, value: unknown, text: string): void {
+  if (terminal.json) printJson(terminal, value);
+  else terminal.out(text);
+}
+
 /** The same for a document that was asked for because of the secret in it. */
 export function revealJson(terminal: Pick<Terminal, "reveal">, value: unknown): void {
   terminal.reveal(`${jsonText(value, 2)}\n`);

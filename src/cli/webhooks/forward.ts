@@ -11,7 +11,7 @@ import { learnValue } from "../../project/environment-secrets.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
-import { refuseSecretAsName } from "../options.ts";
+import { refuseSecretAsName, webUrl } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 import { within } from "./server.ts";
 
@@ -96,10 +96,8 @@ export class Forwarder {
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
   const fix = "Give an address such as http://127.0.0.1:3000/hooks.";
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
-  }
+  const url = webUrl(text);
+  if (url === undefined) fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
   if (url.username !== "" || url.password !== "") {
     fail("webhooks.listen", "The URL of --forward-to contains a user name or password", {
       remedies: ["Remove it: the signature authenticates the delivery."],
