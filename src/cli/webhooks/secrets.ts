@@ -80,18 +80,14 @@ export class SigningSecrets {
           this.#failing.delete(at);
         } catch (error) {
           if (!(error instanceof HostformError)) throw error;
-          if (!this.#failing.has(at)) this.#warn(error);
+          const detail = "The secrets that it held before are still accepted.";
+          const warnings = error.diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
+          if (!this.#failing.has(at)) this.#log.warn(warnings);
           this.#failing.add(at);
         }
       }),
     );
     return this.#last.flat();
-  }
-
-  #warn({ diagnostics }: HostformError): void {
-    const detail = "The secrets that it held before are still accepted.";
-    const warnings = diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
-    this.#log.warn(warnings);
   }
 }
 
@@ -152,7 +148,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
       unreadable(place, state, "Set it to the webhook's signing secret, and export it.");
     }
     const unfit = unfitSecret(secret);
-    if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+    if (unfit !== undefined) unreadable(place, ...unfit);
     return [{ secret, place }];
   };
 }
@@ -172,13 +168,17 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
   };
 }
 
-/** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
+/** The secrets of a file: one on each line, so that there can be two of them while one takes the place of the other. @throws HostformError `secret.source` for one that holds anything else. */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
-  const lines = linesOf(text);
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   for (const line of lines) learnValue(redaction, line);
   const unfit = unfitLines(lines);
-  if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+  if (unfit !== undefined) unreadable(place, ...unfit);
   return lines.map((secret) => ({ secret, place }));
 }
 
@@ -205,25 +205,21 @@ function stateReader(
   clock: Clock,
   address: string,
 ): (refresh: boolean) => Promise<readonly ResourceState[]> {
-  let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
+  let first = true;
   return async (refresh) => {
     const now = clock.now();
-    if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const selected = await state.select(address, first);
-      first = false;
-      known = { at: now, resources: webhooksOf(selected, address) };
+    if (!refresh && known !== undefined && now - known.at < STATE_MS && now >= known.at) return known.resources;
+    const resources = await state.select(address, first);
+    first = false;
+    if (resources.some((one) => !one.address.startsWith("hosting_webhook."))) {
+      fail("usage", `${address} is not a webhook`, {
+        remedies: ["Give the address of a hosting_webhook in the state."],
+      });
     }
-    return known.resources;
+    known = { at: now, resources };
+    return resources;
   };
-}
-
-function webhooksOf(resources: readonly ResourceState[], address: string): readonly ResourceState[] {
-  const stray = resources.find((one) => !one.address.startsWith("hosting_webhook."));
-  if (stray === undefined) return resources;
-  return fail("usage", `${address} is not a webhook`, {
-    remedies: ["Give the address of a hosting_webhook in the state."],
-  });
 }
 
 /** By address: what the place of a `secret_output` holds, and what it held before. */
@@ -235,9 +231,9 @@ async function secretsOfWebhook(
   held: HeldSecrets,
 ): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
   const place = `the state, ${address}`;
-  const old = textAt(mark.deposed, "secret");
+  const old = secretOf(mark.deposed);
   const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
-  const secret = textAt(attributes, "secret");
+  const secret = secretOf(attributes);
   if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
   const now = await secretsOfOutput(parts, address, attributes.secret_output);
   const last = held.get(address);
@@ -283,10 +279,8 @@ async function secretsOfOutput(
 
 const OTHERS = "--secret-env NAME or --secret-file FILE";
 
-function textAt(attributes: JsonObject | undefined, name: string): string | undefined {
-  const value = attributes?.[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
+const secretOf = (attributes: JsonObject | undefined) =>
+  typeof attributes?.secret === "string" && attributes.secret !== "" ? attributes.secret : undefined;
 
 async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
   try {
@@ -312,10 +306,7 @@ function unreadable(place: string, detail: string, fix: string): never {
  */
 
 /** Why a text cannot be what it is taken for, and what to do about it. */
-interface Unfit {
-  readonly detail: string;
-  readonly fix: string;
-}
+type Unfit = readonly [detail: string, fix: string];
 
 /** A file with more lines than this is not a list of secrets. */
 const MOST_LINES = 20;
@@ -327,7 +318,7 @@ const ALONE = "Give a file that holds only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
 /** Forms of lines that no secret has. Each detail is about the file. */
-const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string])[] = [
+const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
   [
     /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
@@ -339,24 +330,12 @@ const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string]
   [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
 ];
 
-/** The secrets: one on each line, so that there can be two of them while one takes the place of the other. */
-function linesOf(text: string): readonly string[] {
-  return text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-}
-
 /** Why these lines are not taken for secrets; undefined when they are. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
-  if (lines.length === 0)
-    return { detail: "It is empty.", fix: "Put the webhook's signing secret there, one on each line." };
-  if (lines.length > MOST_LINES) {
-    return { detail: `It has ${lines.length} lines, but each would be a secret.`, fix: ALONE };
-  }
-  for (const [form, detail, fix] of NO_SECRETS) {
-    if (lines.some((line) => form.test(line))) return { detail, fix };
+  if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
+  if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
+  for (const [form, ...unfit] of NO_SECRETS) {
+    if (lines.some((line) => form.test(line))) return unfit;
   }
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
@@ -364,11 +343,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
 /** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
-  if (secret.length < SHORTEST) {
-    return { detail: `It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
-  }
-  if (WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret)) {
-    return { detail: "It is a placeholder, not a secret.", fix };
-  }
-  return undefined;
+  if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];
+  const isPlaceholder = WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret);
+  return isPlaceholder ? ["It is a placeholder, not a secret.", fix] : undefined;
 }
