@@ -188,9 +188,7 @@ function unset(name: string): never {
   });
 }
 
-interface SsoFlags extends ProviderFlags {
-  readonly open?: boolean;
-}
+type SsoFlags = ProviderFlags & { readonly open?: boolean };
 
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
 export const runSso: Action<SsoFlags, [target: string]> = async (terminal, project, flags, target) => {

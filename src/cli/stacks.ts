@@ -49,7 +49,15 @@ export async function runOnStacks(
   given: Given,
   work: (project: Project) => Promise<number>,
 ): Promise<number> {
-  if (given.scope === "none") refuseStacks(given.command);
+  if (given.command === "export") {
+    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
+      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
+    });
+  }
+  if (given.scope === "none")
+    fail("usage", `\`hostform ${given.command}\` does not work on a stack`, {
+      remedies: ["Remove --app, --stack and --var."],
+    });
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
   const { source } = project;
@@ -97,7 +105,9 @@ async function runSeveral(
       }
       terminal.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
       first = false;
-      const hindrance = hinderedBy(stack, stacks, failed, destroying);
+      const dependents = stacks.filter(({ dependencies }) => dependencies.includes(stack.name));
+      const before = destroying ? dependents.map(({ name }) => name) : stack.dependencies;
+      const hindrance = before.find((name) => failed.has(name));
       if (hindrance !== undefined) {
         failed.set(stack.name, "skipped");
         const relation = destroying ? "which depends on it" : "which it depends on";
@@ -105,7 +115,12 @@ async function runSeveral(
         say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${how}.`));
         continue;
       }
-      const ended = await attempt(terminal, () => on(stack));
+      // Its errors are reported at once, and the others go on.
+      const ended = await on(stack).catch((error: unknown) => {
+        if (!(error instanceof HostformError)) throw error;
+        terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
+        return 1;
+      });
       if (ended === 1) failed.set(stack.name, interrupted ? "interrupted" : "failed");
       code = Math.max(code, ended);
     }
@@ -120,29 +135,6 @@ async function runSeveral(
   return 1;
 }
 
-/** The stack that has to be done before this one and is not. */
-function hinderedBy(
-  stack: LoadedStack,
-  stacks: readonly LoadedStack[],
-  failed: ReadonlyMap<string, unknown>,
-  destroying: boolean,
-): string | undefined {
-  const dependents = stacks.filter(({ dependencies }) => dependencies.includes(stack.name));
-  const before = destroying ? dependents.map(({ name }) => name) : stack.dependencies;
-  return before.find((name) => failed.has(name));
-}
-
-/** One of several: its errors are reported at once, and the others go on. */
-async function attempt(terminal: Terminal, work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
-    return 1;
-  }
-}
-
 /** Why a command accepts one stack only; undefined when nothing limits it to one. */
 function reasonForOne(
   terminal: Terminal,
@@ -155,15 +147,4 @@ function reasonForOne(
   if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
   const flag = FOR_ONE.find((name) => flags[name] !== undefined);
   return flag && `${spelledOption(flag)} is for one stack`;
-}
-
-function refuseStacks(command: string): never {
-  if (command === "export") {
-    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
-      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
-    });
-  }
-  fail("usage", `\`hostform ${command}\` does not work on a stack`, {
-    remedies: ["Remove --app, --stack and --var."],
-  });
 }

@@ -25,21 +25,10 @@ import {
   watchMessage,
 } from "../report/index.ts";
 import { showProgress } from "./apply.ts";
-import type { Terminal } from "./terminal.ts";
-import { say } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 
 /** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a check, or at the end. */
 const REFUSED_MS = 60_000;
-
-/** The end of a check: what is reported of it, and when the next one is (undefined: there is none). */
-interface Found extends WatchReport {
-  readonly result: Extract<WatchMessage, { type: "watch_found" }>["result"];
-  /** Sentences; empty when they were reported already. */
-  readonly found: string;
-  readonly news: boolean;
-  readonly requests: number;
-  readonly nextMs: number | undefined;
-}
 
 /**
  * What `watch` reports. News goes to standard output; each check, with the time of the next one, is a line on standard
@@ -67,12 +56,9 @@ export class TerminalReporter implements WatchReporter {
   /** A verified event has come. For people with `--verbose` only: the check that it leads to names it. */
   event({ event, service, invoice }: Hint): void {
     if (!this.#json && !this.#terminal.verbose) return;
-    const ids = [
-      service === undefined ? "" : ` service ${service}`,
-      invoice === undefined ? "" : ` invoice ${invoice}`,
-    ];
+    const ids = `${service === undefined ? "" : ` service ${service}`}${invoice === undefined ? "" : ` invoice ${invoice}`}`;
     const fields = { event, service: service ?? null, invoice: invoice ?? null };
-    this.#say({ type: "watch_event", ...fields }, `Received ${event}:${ids.join("") || " names no object"}.`);
+    this.#say({ type: "watch_event", ...fields }, `Received ${event}:${ids || " names no object"}.`);
   }
 
   refused(reason: string): void {
@@ -114,8 +100,8 @@ export class TerminalReporter implements WatchReporter {
 
   began({ look, events, targets }: WatchReport): void {
     const what = targets.length === 0 ? "everything" : some(targets);
-    if (this.#json)
-      this.#emit(watchMessage({ type: "watch_look", look, events, targets }, `Checking ${what}`, this.#now));
+    const message = { type: "watch_look", look, events, targets } as const;
+    if (this.#json) this.#emit(watchMessage(message, `Checking ${what}`, this.#now));
   }
 
   /** What is new in a plan, before anything of it is done. @returns whether anything is. */
@@ -158,7 +144,7 @@ export class TerminalReporter implements WatchReporter {
     };
     const found = end in made ? made[end as keyof typeof made] : news ? "" : foundIn(plan);
     const same = news || end === "as_declared" || end in made ? "" : " As before.";
-    this.#found({ ...report, result: end, found: found + same, news, requests, nextMs });
+    this.#found(report, { result: end, news, requests }, found + same, nextMs);
   }
 
   /** A check that failed. */
@@ -169,7 +155,7 @@ export class TerminalReporter implements WatchReporter {
     const found = news
       ? "This check has failed."
       : `This check has failed like the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
-    this.#found({ ...report, result: "failed", found, news, requests: 0, nextMs });
+    this.#found(report, { result: "failed", news, requests: 0 }, found, nextMs);
   }
 
   stopped(looks: number, reason: "interrupted" | "max_runs"): void {
@@ -177,12 +163,17 @@ export class TerminalReporter implements WatchReporter {
     this.#say({ type: "watch_end", looks, reason }, `Stopped after ${plural(looks, "check")}.`);
   }
 
-  #found({ look, events, result, found, news, requests, nextMs }: Found): void {
+  /** The end of a check. @param found sentences; empty when they were reported already. @param nextMs undefined: there is no next one. */
+  #found(
+    { look, events }: WatchReport,
+    fields: Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "news" | "requests">,
+    found: string,
+    nextMs: number | undefined,
+  ): void {
     this.#reportRefused();
-    const next = nextMs === undefined ? {} : { nextMs };
-    const line = { at: this.#now, events, found, ...next };
-    const seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
-    const message = { type: "watch_found", look, result, news, requests, next_seconds: seconds } as const;
+    const line = { at: this.#now, events, found, ...(nextMs !== undefined && { nextMs }) };
+    const next_seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
+    const message = { type: "watch_found", look, ...fields, next_seconds } as const;
     if (this.#json) this.#emit(watchMessage(message, found, this.#now));
     else if (found !== "" || nextMs !== undefined) say(this.#terminal, watchLine(line, this.#terminal.errLook));
     // Nothing may wait in the redaction until the next check.
