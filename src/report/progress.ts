@@ -55,9 +55,7 @@ export function progressLine(
   }
 }
 
-function idText(id: string | undefined): string {
-  return id === undefined ? "" : ` [id=${escapeLine(id)}]`;
-}
+const idText = (id: string | undefined) => (id === undefined ? "" : ` [id=${escapeLine(id)}]`);
 
 /** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
 export const waitingText = ({ address, diagnostics: [why] }: ChangeOutcome): string =>
@@ -186,22 +184,17 @@ export function renderStatus(status: Status, now: number, options: TextStyle, bu
     running.push(`  waiting for queued jobs: ${some(status.waiting.map(escapeLine), MAX_NAMED)}`);
   const hidden = running.length > room ? running.length - room + 1 : 0;
   const shown = hidden > 0 ? [...running.slice(0, room - 1), `  and ${hidden} more`] : running;
-  return [
-    ...shown.map((line) => paint.dim(fit(line))),
-    paint.bold(fit(totalText(status, now, width, waits ? budget : undefined))),
-  ].join("\n");
+  const total = totalText(status, now, width, waits ? budget : undefined);
+  return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(total))].join("\n");
 }
 
 /** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`; while requests wait with `budget 0 of 60, next in 38 s`. */
 function totalText(status: Status, now: number, width: number, budget: Budget | undefined): string {
   const left = remainingSeconds(status, now);
-  const parts = [
-    `${status.done} of ${status.total} done`,
-    ...(status.failed > 0 ? [`${status.failed} failed`] : []),
-    `${formatElapsed((now - status.startedAt) / 1000)} elapsed`,
-  ];
+  const failed = status.failed > 0 ? `, ${status.failed} failed` : "";
+  const first = `${status.done} of ${status.total} done${failed}, ${formatElapsed((now - status.startedAt) / 1000)} elapsed`;
   const estimate = left > 0 ? { left: `${formatEstimate(left)} left` } : {};
-  return fitted({ first: parts.join(", "), ...budgetParts(budget, now), ...estimate }, width);
+  return fitted({ first, ...budgetParts(budget, now), ...estimate }, width);
 }
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);

@@ -42,16 +42,6 @@ export interface RecordedOptions {
   readonly remedies: RemedyText;
 }
 
-interface RecordedReport {
-  readonly heading: string;
-  readonly headline: string;
-  readonly notes: readonly string[];
-  /** What a person has to look at. */
-  readonly attention: readonly string[];
-  /** One for each kind, and one for the outputs. */
-  readonly tables: readonly { readonly title: string; readonly head: string[]; readonly rows: string[][] }[];
-}
-
 /** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
 export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
@@ -66,11 +56,8 @@ export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions)
 /** The same as Markdown. Rows that do not fit into a comment are cut, and counted. */
 export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
-  const points = {
-    title: "Needs attention",
-    head: ["What to do"],
-    rows: attention.map((line) => [line.replaceAll("`", "")]),
-  };
+  const todo = attention.map((line) => [line.replaceAll("`", "")]);
+  const points = { title: "Needs attention", head: ["What to do"], rows: todo };
   const sections = [points, ...tables]
     .filter(({ rows }) => rows.length > 0)
     .map(({ title, head, rows }) => {
@@ -100,7 +87,8 @@ const CUT_BYTES = 100;
 /** The longest text of a cell: a host's word that is longer is not a name. */
 const LONGEST_CELL = 300;
 
-function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions): RecordedReport {
+/** The parts of both: points that a person has to look at, and a table for each kind and for the outputs. */
+function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions) {
   const types = [...Map.groupBy(resources, typeOf)].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
   const counts = types.map(([type, all]) => plural(all.length, nounOf(type).toLowerCase()));
   const tables = types.map(([type, all]) => tableOf(type, all, resources, options));
@@ -109,13 +97,11 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
     const { price, currency } = one.attributes;
     return typeof price === "number" && options.moneyScale?.(String(currency), one.provider) === undefined;
   });
+  const note = `From the state with serial ${serial}. The account was not read: a plan shows what differs.`;
   return {
     heading: project === undefined ? "hostform state" : `hostform state: ${project}`,
     headline: counts.length === 0 ? "Nothing is recorded." : `Recorded: ${counts.join(", ")}.`,
-    notes: [
-      `From the state with serial ${serial}. The account was not read: a plan shows what differs.`,
-      ...(isUnscaled ? [UNSCALED] : []),
-    ],
+    notes: isUnscaled ? [note, UNSCALED] : [note],
     attention: resources.flatMap(({ address, private: { pending } }) => {
       if (pending === undefined) return [];
       const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });
