@@ -7,7 +7,6 @@ import type { TextStyle } from "../report/text-style.ts";
 const REPAINT_MS = 100;
 const PLAIN_MS = 15_000;
 
-/** Where an activity is shown. */
 interface ActivityOptions {
   err(text: string): void;
   /** Goes up so many lines, and clears what follows. */

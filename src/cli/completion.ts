@@ -265,7 +265,6 @@ function zshReply(value: Completion): string {
   return value.length === 0 ? ":" : `compadd -- ${value.join(" ")}`;
 }
 
-/** A completion script for fish. */
 function fishScript(grammar: readonly CommandWords[]): string {
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => quoted(path.join(" ")));
   return `# Completion of hostform for fish. Made by \`hostform completion fish\`.

@@ -7,7 +7,6 @@ import type { Annotation } from "../report/ci.ts";
 import { escapeOutput, jsonText } from "../report/escape.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
-/** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   const [outLines, errLines] = [
     new LogLines((text) => io.out(text), io.env),

@@ -10,7 +10,6 @@ import { type Listing, type Listings, renderFields, renderListing } from "../rep
 import { serviceTarget } from "./service.ts";
 import { type Action, printResult, type Terminal } from "./terminal.ts";
 
-/** The collections that are listed whole. */
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
 
 interface Collection<Row> {

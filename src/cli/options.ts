@@ -89,7 +89,6 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .option("--insecure-http", "allow plain http to addresses other than loopback");
 }
 
-/** The options that every command has. */
 interface CommonOptions {
   readonly print: PrintOptions;
   readonly source: ProjectSource;
@@ -136,7 +135,6 @@ function levelsOf(command: Command) {
 
 const GUARDS = "Guards (for this run):";
 
-/** Adds the options that override the guards. */
 export function addGuardOptions(command: CliCommand): CliCommand {
   return command
     .optionsGroup(GUARDS)
@@ -189,7 +187,6 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
 
 const LANGUAGES = ["1.11", "1.12"] as const satisfies readonly StackSource["language"][];
 
-/** Adds the options of stacks. */
 function addStackOptions(command: CliCommand): CliCommand {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
@@ -377,7 +374,6 @@ export const COMPLETED = ["addresses", "targets", "clients", "domains"] as const
 /** A port number, 0 for any free one. */
 export const port = wholeNumber(0, 65_535);
 
-/** Where to listen. */
 export interface ListenAddress {
   readonly host: string;
   /** 0: any free one. */

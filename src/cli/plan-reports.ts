@@ -25,7 +25,6 @@ export function formatOf(terminal: Terminal, { format }: { readonly format?: Pla
   return fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
 }
 
-/** Prints a plan on standard output. */
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
   const { remedies } = terminal.outLook;
   if (format === "json") printJson(terminal, planJson(plan, { remedies }));
@@ -91,7 +90,6 @@ async function reportPlaces({ source }: Pick<Project, "source">, files: readonly
   return places;
 }
 
-/** What the reports need of a project. */
 type Reported = Pick<Project, "source" | "redaction" | "declaration">;
 
 /**

@@ -9,9 +9,8 @@ import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
 import { orFail } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
-import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, revealJson, type Switches, say, type Terminal } from "./terminal.ts";
 
-/** A service that a command is about. */
 interface ServiceTarget {
   readonly id: string;
   /** The provider that it belongs to. */
@@ -188,10 +187,13 @@ function unset(name: string): never {
   });
 }
 
-type SsoFlags = ProviderFlags & { readonly open?: boolean };
-
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
-export const runSso: Action<SsoFlags, [target: string]> = async (terminal, project, flags, target) => {
+export const runSso: Action<ProviderFlags & Switches<"open">, [target: string]> = async (
+  terminal,
+  project,
+  flags,
+  target,
+) => {
   const { id, alias } = await serviceTarget(project.state, target, flags.provider);
   const url = await panelUrl(project, alias, id);
   if (flags.open) {

@@ -11,7 +11,6 @@ import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.
 import { type Scope, spelledOption } from "./options.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-/** A command as it was given. */
 interface Given {
   readonly command: string;
   readonly scope: Scope;

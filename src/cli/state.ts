@@ -18,7 +18,7 @@ import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orFail } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
-import { type Action, printJson, printResult, revealJson, say } from "./terminal.ts";
+import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
 interface StateListFlags {
   /** What a completion script asks for. */
@@ -71,14 +71,15 @@ function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
   return all.filter(({ address }) => chosen.has(address));
 }
 
-interface StateShowFlags {
-  readonly reveal?: boolean;
-}
-
 const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
-export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
+export const runStateShow: Action<Switches<"reveal">, [address: string]> = async (
+  terminal,
+  project,
+  flags,
+  address,
+) => {
   const [resource, ...others] = isPattern(address)
     ? like(address, [...(await project.state.read()).resources.values()])
     : await project.state.select(address);
@@ -89,32 +90,30 @@ export const runStateShow: Action<StateShowFlags, [address: string]> = async (te
     });
   }
   const secrets = secretNames(resource);
-  const attributes = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
+  const hidden = flags.reveal ? new Set<string>() : secrets;
+  const { provider, dependencies, private: mark } = resource;
+  const shown = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
     name,
-    secrets.has(name) && value !== null && !flags.reveal ? HIDDEN : value,
+    hidden.has(name) && value !== null ? HIDDEN : value,
   ]);
-  if (terminal.json) {
-    const { provider, dependencies, private: mark } = resource;
-    const print = flags.reveal ? revealJson : printJson;
-    print(terminal, {
-      address: resource.address,
-      provider,
-      dependencies,
-      sensitive: [...secrets],
-      ...(mark.pending && { pending: mark.pending }),
-      attributes: Object.fromEntries(attributes),
-    });
-  } else if (flags.reveal) terminal.reveal(textOf(resource, attributes, new Set()));
-  else terminal.out(textOf(resource, attributes, secrets));
+  const json = {
+    address: resource.address,
+    provider,
+    dependencies,
+    sensitive: [...secrets],
+    ...(mark.pending && { pending: mark.pending }),
+    attributes: Object.fromEntries(shown),
+  };
+  if (terminal.json) (flags.reveal ? revealJson : printJson)(terminal, json);
+  else (flags.reveal ? terminal.reveal : terminal.out)(textOf(resource, hidden));
   return 0;
 };
 
 function textOf(
-  { address, provider, dependencies, private: mark }: ResourceState,
-  attributes: readonly (readonly [string, Json])[],
+  { address, attributes, provider, dependencies, private: mark }: ResourceState,
   hidden: ReadonlySet<string>,
 ): string {
-  const shown = attributes.filter(([, value]) => value !== null);
+  const shown = Object.entries(attributes).filter(([, value]) => value !== null);
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   const lines = shown.map(([name, value]) => {
     const text = hidden.has(name) ? HIDDEN : jsonText(value, 2).replaceAll("\n", "\n    ");
@@ -159,12 +158,8 @@ export const runStatePull: Action = async (terminal, project) => {
   return 0;
 };
 
-interface StatePushFlags {
-  readonly force?: boolean;
-}
-
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
-export const runStatePush: Action<StatePushFlags, [file: string]> = async (terminal, project, flags, file) => {
+export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
   const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
@@ -272,12 +267,8 @@ const FENCED = "If the holder is still running, its next write is refused.";
 const NOT_FENCED =
   "If the holder is still running: hostform does not overwrite a state that another run has changed, but another program may. Stop that program first.";
 
-interface ForceUnlockFlags {
-  readonly yes?: boolean;
-}
-
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
-export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (terminal, project, flags, id) => {
+export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
     printResult(terminal, { unlocked: false, holder: null }, "The state is not locked.\n");

@@ -4,7 +4,6 @@ import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../
 import { runnerReadsErrors } from "./guarded-io.ts";
 import type { Io } from "./terminal.ts";
 
-/** The real streams, environment and signals of this process. */
 export function systemIo(): Io {
   const { stdin, stdout, stderr } = process;
   // A reader that went away (`hostform plan | head`) is not an error of ours, and a log disk that is full must not end an

@@ -88,6 +88,9 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly errLook: MessageStyle;
 }
 
+/** Options without a value: `Switches<"force">`. */
+export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
+
 /** What a command does: with its terminal, its project, its options and arguments. @returns the exit code. */
 export type Action<Flags = object, Words extends unknown[] = []> = (
   terminal: Terminal,
@@ -180,7 +183,6 @@ export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text:
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
 
-/** Prints a JSON document on standard output. */
 export function printJson(terminal: Pick<Terminal, "document">, value: unknown): void {
   terminal.document(value, 2);
 }

@@ -120,7 +120,6 @@ export class TerminalReporter implements WatchReporter {
     return true;
   }
 
-  /** Runs an apply and shows its progress. */
   applying(
     plan: Plan,
     stop: AbortSignal,
@@ -147,7 +146,6 @@ export class TerminalReporter implements WatchReporter {
     this.#found(report, { result: end, news, requests }, found + same, nextMs);
   }
 
-  /** A check that failed. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
     if (news && this.#json)
       this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now, this.#terminal.outLook.remedies)));

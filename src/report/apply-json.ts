@@ -142,7 +142,6 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
   return message(now, "info", text, `apply_${event.type}`, { hook, ...extras });
 }
 
-/** @param diagnostic of a plan, an apply or a command. */
 export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies: RemedyText): UiMessage {
   const error = diagnostic.severity === "error";
   const text = `${error ? "Error" : "Warning"}: ${diagnostic.summary}`;

@@ -33,7 +33,6 @@ export interface Budget {
   readonly isPause: boolean;
 }
 
-/** How far a reading has come. */
 export interface Reading {
   /** Requests that were answered. */
   readonly done: number;

@@ -10,7 +10,6 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** The folders of a report. */
 interface Places {
   /** The folder that the files of diagnostics are relative to, absolute. */
   readonly cwd: string;

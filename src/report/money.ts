@@ -11,7 +11,6 @@ import {
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
 
-/** The amounts of an order as text. */
 export interface OrderTexts {
   readonly plan: string;
   readonly cycle: string;
@@ -111,7 +110,6 @@ function currencyLines(all: readonly Effect[], currency: string, scale: number |
   return lines;
 }
 
-/** Why prices are not known. */
 function whyOf(orders: readonly Effect[]): string {
   const reasons = [...new Set(orders.flatMap(({ money }) => money?.unknown ?? []))];
   const [only] = reasons;

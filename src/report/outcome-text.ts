@@ -12,14 +12,10 @@ import {
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
-import { firstOf, formatDuration, formatMoney, type MoneyScale, plural, sharedScale } from "./numbers.ts";
+import { firstOf, formatDuration, formatMoney, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
-import { flowText, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
-
-interface OutcomeTextOptions extends MessageStyle {
-  readonly moneyScale?: MoneyScale;
-}
+import { flowText, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
 /** More lines of one sort are counted, not listed; of a run that was stopped each matters. */
 const MAX_LISTED = 20;
@@ -29,7 +25,7 @@ const MAX_INTERRUPTED = 200;
  * The end of an apply for people: diagnostics, what was done, the invoices raised, what waits, what was skipped and
  * not started, requests and time. Ends with a newline.
  */
-export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
+export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const paint = painter(options.color);
   // Changes that were skipped, or stopped halfway, have lists of their own.
   const diagnostics = diagnosticsOf(result).filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
@@ -61,7 +57,6 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
   return blocks.filter((block) => block !== "").join("\n");
 }
 
-/** The changes of a plan that were carried out. */
 export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   const done = new Set(result.outcomes.flatMap((outcome) => (outcome.result === "done" ? [outcome.address] : [])));
   return plan.changes.filter((change) => done.has(change.address));
@@ -168,7 +163,7 @@ function doneText(plan: Plan, result: ApplyResult): string {
 }
 
 /** §1: an order raises an invoice at once, and it is the invoice's total that will be paid. */
-function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
+function invoiceBlock(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const providers = new Map(plan.changes.map((change) => [change.address, change.provider]));
   const rows = result.outcomes.flatMap(({ address, invoice }) => (invoice === undefined ? [] : [{ address, invoice }]));
   if (rows.length === 0) return "";
@@ -194,7 +189,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
 /** What is to be paid until when: one total for each currency and due date. `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
 function invoiceSums(
   raised: readonly (Invoice & { readonly provider: string })[],
-  { moneyScale }: OutcomeTextOptions,
+  { moneyScale }: ReportStyle,
 ): string[] {
   const groups = Map.groupBy(raised, ({ paid = false, currency, due_date, total }) =>
     JSON.stringify([paid, paid ? "" : (due_date ?? "~"), currency ?? "", total === null]),

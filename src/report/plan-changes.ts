@@ -231,7 +231,6 @@ function sort(drift: Drift, change: Change | undefined): Sorted {
   return { drift, change, matters: moved.filter(cares), computed: moved.filter((name) => !cares(name)) };
 }
 
-/** The attributes whose values differ. */
 export function movedIn({ before, after }: Drift): string[] {
   return Object.keys({ ...before, ...after }).filter((name) => !equal(before[name] ?? null, after?.[name] ?? null));
 }

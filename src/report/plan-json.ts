@@ -30,6 +30,7 @@ import {
   type ResourceState,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
@@ -70,18 +71,13 @@ type ResourceChangeJson = ReturnType<typeof identity> & {
   readonly action_reason?: ReturnType<typeof actionReason>;
 };
 
-interface PlanJsonOptions {
-  /** What can be done about a diagnostic, in the language of the project. */
-  readonly remedies: RemedyText;
-}
-
 /**
  * The plan as a document for machines (`plan --json`).
  *
  * Sensitive values never appear: they are null on both sides and marked in `before_sensitive` and `after_sensitive`.
  * Terraform prints them there, and leaves it to the reader to hide them; a plan is an artifact of CI jobs, so we do not.
  */
-export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
+export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies">): PlanJson {
   const values = (side: "before" | "after") =>
     valuesJson(
       plan.changes.flatMap((change) => resourceJson(change, side)),
@@ -103,7 +99,7 @@ export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
     applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
     errored,
-    hostform: extrasJson(plan, options.remedies),
+    hostform: extrasJson(plan, remedies),
   };
 }
 
@@ -284,7 +280,6 @@ interface ResourceExtrasJson {
   readonly quote?: Quote;
 }
 
-/** Our own additions to the plan as JSON, under `hostform`. */
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   const effects = effectsOf(plan);
   return {

@@ -16,14 +16,11 @@ import {
 } from "../core/model/index.ts";
 import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, movedIn } from "./plan-changes.ts";
 import { isUnplanned, summaryLine } from "./plan-text.ts";
 
-export interface PlanReportOptions {
-  readonly moneyScale?: MoneyScale;
-  /** What can be done about a diagnostic, in the language of the project. */
-  readonly remedies: RemedyText;
-}
+export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
 /** A plan in a reader's words. Its texts hold words of the API and of the declaration: each format escapes them. */
 export interface PlanReport {
@@ -68,7 +65,6 @@ const OTHERS: readonly (readonly [EffectKind, string])[] = [
   ["recorded", "Recorded only, nothing changes in the account"],
 ];
 
-/** Reads a plan for its reports. */
 export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const effects = effectsOf(plan);
   const of = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind);

@@ -19,10 +19,9 @@ import { moneyLines } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
-import { flow, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
+import { flow, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
-export interface PlanTextOptions extends MessageStyle {
-  readonly moneyScale?: MoneyScale;
+export interface PlanTextOptions extends ReportStyle {
   /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
   readonly body?: boolean;
 }
@@ -120,7 +119,6 @@ export interface Counts {
   readonly updates: number;
 }
 
-/** Counts changes by their effects. */
 export function countChanges(changes: Iterable<Change>): Counts {
   const all = [...changes];
   const effects = (effect: ChangeEffect) => all.filter((change) => effectOf(change) === effect).length;

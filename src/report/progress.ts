@@ -132,7 +132,6 @@ export function startStatus(plan: Plan, now: number): Status {
   };
 }
 
-/** The state after an event. */
 export function advanceStatus(status: Status, event: ApplyEvent, now: number): Status {
   if (event.type === "waiting") return { ...status, waiting: event.addresses };
   if (event.type === "start" || event.type === "progress") {

@@ -5,12 +5,11 @@ import {
   type Json,
   type OutputState,
   parseAddress,
-  type RemedyText,
   type ResourceState,
   shorten,
 } from "../core/model/index.ts";
 import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
-import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import { formatMoney, plural, UNSCALED } from "./numbers.ts";
 import { outputTexts } from "./outputs.ts";
 import { list, pageHtml, section, table } from "./page.ts";
 import {
@@ -23,9 +22,8 @@ import {
   more,
   tableRow,
 } from "./plan-document.ts";
-import { siteText } from "./plan-report.ts";
+import { type PlanReportOptions, siteText } from "./plan-report.ts";
 
-/** What a state holds. */
 export interface Recorded {
   /** The name of the project, where the declaration says it. */
   readonly project: string | undefined;
@@ -34,12 +32,9 @@ export interface Recorded {
   readonly outputs: ReadonlyMap<string, OutputState>;
 }
 
-export interface RecordedOptions {
+export interface RecordedOptions extends PlanReportOptions {
   /** The attributes whose values are secret. */
   readonly hidden: (resource: ResourceState) => ReadonlySet<string>;
-  readonly moneyScale?: MoneyScale;
-  /** What can be done about a create without an outcome, in the language of the project. */
-  readonly remedies: RemedyText;
 }
 
 /** What is recorded as one page without any script, that loads nothing. Every text is escaped. */

@@ -12,7 +12,6 @@ const MAX_MOVED = 4;
 /** A longer value is cut. */
 const MAX_VALUE = 40;
 
-/** What there is to say of one object. */
 export interface WatchNote {
   /** A line, to be compared and then escaped. */
   readonly text: string;
@@ -76,7 +75,6 @@ export function foundText(plan: Plan, errors: number): string {
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
 }
 
-/** One check of the account, as a line. */
 interface WatchLine {
   /** Milliseconds since the epoch, when it ended. */
   readonly at: number;

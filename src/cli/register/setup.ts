@@ -82,7 +82,6 @@ export function registerSetup({ program, command, action }: Registration): void 
   command("version", "show the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));
 }
 
-/** `hostform version`. */
 async function runVersion(terminal: Terminal): Promise<number> {
   if (terminal.json) {
     terminal.document({ version: VERSION, node: process.versions.node, platform }, 2);

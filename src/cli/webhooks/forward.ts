@@ -15,7 +15,6 @@ import { refuseSecretAsName, webUrl } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 import { within } from "./server.ts";
 
-/** What came of forwarding a delivery. */
 export interface Forwarded {
   /** The application's status; undefined when no answer came. */
   readonly status?: number;

@@ -78,7 +78,6 @@ interface Registering {
   readonly register: string | true;
 }
 
-/** What a listener works with. */
 interface ListenerParts {
   readonly terminal: Terminal;
   readonly project: ProjectParts;
@@ -173,7 +172,6 @@ async function finish(
   await cut;
 }
 
-/** The address that the account is to send to. */
 function addressFor(
   { account, register }: Registering,
   { url: bound, port }: Receiver,

@@ -37,7 +37,6 @@ export interface SecretFlags {
 /** The ways to name a secret, for sentences. */
 export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
 
-/** The secrets that deliveries may be signed with. */
 export class SigningSecrets {
   readonly #log: Log;
   readonly #sources: readonly SecretSource[];
@@ -91,7 +90,6 @@ export class SigningSecrets {
   }
 }
 
-/** Whether any place was named. */
 export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
   return secretEnv.length + secretFile.length + webhook.length > 0;
 }

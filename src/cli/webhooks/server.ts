@@ -7,7 +7,6 @@ import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent 
 import type { ListenAddress } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A server that receives deliveries. */
 export interface Receiver {
   /** `http://127.0.0.1:4242` */
   readonly url: string;
@@ -144,7 +143,6 @@ export async function within<T>(
   }
 }
 
-/** Resolves when the signal comes. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
