@@ -3,9 +3,9 @@ import { VERSION } from "../core/api/index.ts";
 import { type ApplyEvent, fail, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { GUARD_FLAGS } from "../project/guards.ts";
-import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
+import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
-import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
+import { readSavedPlan } from "../project/saved-plan.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -25,7 +25,7 @@ import {
   waitLine,
 } from "../report/index.ts";
 import { spelledOption } from "./options.ts";
-import { declaredScale, type PlanningFlags, planningOf, Reports } from "./plan-reports.ts";
+import { declaredScale, type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags {
@@ -43,7 +43,7 @@ interface ApplyFlags extends PlanningFlags {
 export const runApply =
   (command: "apply" | "destroy") =>
   async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
-    const reports = await Reports.of(terminal, project, flags.report);
+    const reports = await reportsOf(terminal, project, flags.report);
     return reports.orWhy(command, "text", async () => {
       if (file !== undefined) refusePlanFlags(flags);
       const { json } = terminal;
@@ -59,19 +59,21 @@ export const runApply =
       if (json && !agreed) {
         fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
       }
-      const options: RunOptions = {
-        command,
-        mode: command,
-        ...planningOf(flags),
-        ...(saved && { ...saved.request, saved }),
-      };
+      const asked = saved && { ...saved.request, saved };
+      const options: RunOptions = { command, mode: command, ...planningOf(flags), ...asked };
       return withPlan(project, options, async (run) => {
         const emit = (messages: readonly object[]) => {
           for (const message of messages) terminal.document(message);
         };
         const now = () => terminal.clock.now();
+        const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
-        else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
+        else if (body || !hasOutcome(run.plan)) {
+          // A saved plan was seen before: it is shown in short, unless it cannot be carried out.
+          const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
+          if (isSeen) terminal.out(`Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n`);
+          terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen }));
+        }
         await reports.write(run.plan, run.providers.moneyScale);
         if (run.plan.diagnostics.some(isError)) return 1;
         if (hasChanges(run.plan) && !agreed) {
@@ -83,9 +85,7 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
-        else if (hasOutcome(run.plan)) {
-          terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
-        }
+        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
         // Of an apply that has failed they may be those of before: `hostform output` shows them.
@@ -103,13 +103,6 @@ export const runApply =
 /** Whether carrying out a plan ends with more to say than the plan itself. */
 const hasOutcome = (plan: Plan) =>
   !plan.diagnostics.some(isError) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
-
-/** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
-function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined, body: boolean): string {
-  const look = { ...terminal.outLook, moneyScale: providers.moneyScale };
-  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, { ...look, body });
-  return `Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
-}
 
 /** What a saved plan does was settled when it was made. */
 function refusePlanFlags(flags: ApplyFlags): void {

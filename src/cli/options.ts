@@ -89,37 +89,27 @@ function withCommonOptions(command: CliCommand): CliCommand {
     .option("--insecure-http", "allow plain http to addresses other than loopback");
 }
 
-interface CommonOptions {
-  readonly print: PrintOptions;
-  readonly source: ProjectSource;
-  /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
-  readonly stacks?: StackSource;
-}
-
 /** What the common options of a command say, wherever on the line they stood. */
-export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">): CommonOptions {
+export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">) {
   const given = levelsOf(command);
   const { first, all, has } = given;
   const dir = path.resolve(cwd, first<string>("chdir") ?? ".");
   const state = first<string>("state");
   const files = all<string>("file");
-  const stacks = stackSource(given, cwd, files.length > 0);
-  return {
-    print: { json: has("json"), color: !has("color", false), quiet: has("quiet"), verbose: has("verbose") },
-    source: {
-      env,
-      cwd,
-      dir,
-      files: files.map((file) => path.resolve(cwd, file)),
-      state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
-      stateNamed: state !== undefined,
-      insecureHttp: has("insecureHttp"),
-      untrusted: has("untrusted") || untrustedByEnvironment(env),
-      budgetShare: first<number>("budgetShare"),
-      lockTimeoutMs: first<number>("lockTimeout") ?? 0,
-    },
-    ...(stacks && { stacks }),
+  const [json, quiet, verbose, color] = [has("json"), has("quiet"), has("verbose"), !has("color", false)];
+  const print: PrintOptions = { json, quiet, verbose, color };
+  const source: ProjectSource = {
+    ...{ env, cwd, dir },
+    files: files.map((file) => path.resolve(cwd, file)),
+    state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
+    stateNamed: state !== undefined,
+    insecureHttp: has("insecureHttp"),
+    untrusted: has("untrusted") || untrustedByEnvironment(env),
+    budgetShare: first<number>("budgetShare"),
+    lockTimeoutMs: first<number>("lockTimeout") ?? 0,
   };
+  // `--app` or `--stack`: stacks in place of a declaration in YAML.
+  return { print, source, stacks: stackSource(given, cwd, files.length > 0) };
 }
 
 /** What was given to a command, and to those that it is a part of. */
@@ -163,18 +153,14 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** A value of `--var` or `--var-file`, with its place on the line. */
-interface Numbered {
-  readonly nth: number;
-  readonly option: VariableOption;
-}
+/** A value of `--var` or `--var-file`: what is given later on the line has the higher number. */
+type Numbered = VariableOption & { readonly nth: number };
 
-/** Counts the options of a process: what is given later on the line has the higher number. */
 let count = 0;
 
 const numbered = (option: VariableOption, earlier: readonly Numbered[] = []): readonly Numbered[] => {
   count += 1;
-  return [...earlier, { nth: count, option }];
+  return [...earlier, { ...option, nth: count }];
 };
 
 /** `plan=11`. */
@@ -218,18 +204,13 @@ function stackSource(
   const language = first<NonNullable<StackSource["language"]>>("language");
   const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
     .toSorted((a, b) => a.nth - b.nth)
-    .map(({ option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
+    .map(({ nth: _, ...option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
   if (app === undefined && stack === undefined) {
     const stray =
       only.length > 0 ? "--only" : variables.length > 0 ? "--var" : language !== undefined ? "--language" : undefined;
-    if (stray !== undefined) {
-      fail("usage", `${stray} needs a stack`, {
-        remedies: [
-          "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
-        ],
-      });
-    }
-    return undefined;
+    if (stray === undefined) return undefined;
+    const env = "In YAML, `${env.NAME}` takes a value from the environment.";
+    fail("usage", `${stray} needs a stack`, { remedies: [`Pass \`--stack cdktf.out\` or \`--app COMMAND\`. ${env}`] });
   }
   if (app !== undefined && stack !== undefined) {
     fail("usage", "--app and --stack cannot be combined", {
@@ -261,13 +242,11 @@ export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (lett
 
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
+  const parse = variableName("--secret-env");
+  const names = (text: string, earlier: readonly string[] = []) => [...earlier, parse(text)];
   return command
     .optionsGroup(group)
-    .option(
-      "--secret-env <name>",
-      "environment variable that holds a signing secret (repeatable)",
-      variableNames("--secret-env"),
-    )
+    .option("--secret-env <name>", "environment variable that holds a signing secret (repeatable)", names)
     .option("--secret-file <file>", "file with signing secrets, one per line (repeatable)", collect)
     .option("--webhook <address>", "take the signing secret of this webhook from the state (repeatable)", collect)
     .optionsGroup("Options:");
@@ -279,18 +258,8 @@ const NAME = /^[A-Za-z_]\w*$/;
 const SECRET = /^whsec_/i;
 
 /** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
-export function variableName(option: string): (text: string) => string {
-  return (text) => {
-    if (NAME.test(given(text)) && !SECRET.test(text)) return text;
-    return refuse(option);
-  };
-}
-
-/** The same for an option that can be repeated. */
-function variableNames(option: string): (text: string, earlier?: readonly string[]) => readonly string[] {
-  const parse = variableName(option);
-  return (text, earlier = []) => [...earlier, parse(text)];
-}
+export const variableName = (option: string) => (text: string) =>
+  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse(option);
 
 /**
  * For a variable that is not set: names are short, or capitals, or words.

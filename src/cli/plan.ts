@@ -15,7 +15,7 @@ import {
   placesOf,
   planningOf,
   printPlan,
-  Reports,
+  reportsOf,
 } from "./plan-reports.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
@@ -35,7 +35,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     ...planningOf(flags),
   };
   const format = formatOf(terminal, flags);
-  const reports = await Reports.of(terminal, project, flags.report);
+  const reports = await reportsOf(terminal, project, flags.report);
   return reports.orWhy(options.mode, format, async () => {
     // Before anything is asked of the account: a mistake in the name is reported at once.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);

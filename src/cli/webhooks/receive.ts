@@ -95,12 +95,8 @@ export async function takeDelivery(
   respond(response, { ...answer, status });
 }
 
-async function handOver(
-  { events, forwarder, stop }: Handling,
-  course: Course,
-  event: WebhookEvent,
-  body: Uint8Array,
-): Promise<void> {
+async function handOver(handling: Handling, course: Course, event: WebhookEvent, body: Uint8Array): Promise<void> {
+  const { events, forwarder, stop } = handling;
   course.handled = event;
   if (forwarder === undefined || !isWanted(events, event)) return;
   course.forwarded = await forwarder.send(body, stop);
@@ -185,19 +181,16 @@ export class DeliveryLog {
   }
 
   delivery(taken: TakenDelivery): void {
-    const { event, outcome, again, answered, forwarded, body, identity } = taken;
+    const { event, outcome, again, answered, forwarded, identity } = taken;
+    const body = Buffer.from(taken.body).toString("utf8");
     if (outcome !== "busy") this.counts.taken += 1;
     if (this.#terminal.json) {
       this.#terminal.document({
-        type: "delivery",
-        at: this.#now(),
-        outcome,
+        ...{ type: "delivery", at: this.#now(), outcome },
         ...(again && { again }),
-        answered,
-        ...summaryJson(event),
-        identity,
+        ...{ answered, ...summaryJson(event), identity },
         ...(forwarded && { forward: forwardJson(forwarded) }),
-        ...(this.#terminal.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
+        ...(this.#terminal.verbose && { data: isDeep(body) ? null : event.data }),
       });
       return;
     }
@@ -205,8 +198,7 @@ export class DeliveryLog {
     const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(taken)];
     this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
     if (!this.#terminal.verbose) return;
-    const text = escapeText(shorten(Buffer.from(body).toString("utf8"), MOST_SHOWN));
-    this.#terminal.out(`${text.replace(/^/gm, "    ")}\n`);
+    this.#terminal.out(`${escapeText(shorten(body, MOST_SHOWN)).replace(/^/gm, "    ")}\n`);
   }
 
   refused({ code, status, message, diagnostics }: WebhookError): void {
