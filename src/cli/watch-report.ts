@@ -36,9 +36,7 @@ const REFUSED_MS = 60_000;
  */
 export class TerminalReporter implements WatchReporter {
   readonly #terminal: Terminal;
-  #refused = 0;
-  #reason = "";
-  #refusedAt = Number.NEGATIVE_INFINITY;
+  #refused = { count: 0, reason: "", reportedAt: Number.NEGATIVE_INFINITY };
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -62,17 +60,15 @@ export class TerminalReporter implements WatchReporter {
   }
 
   refused(reason: string): void {
-    this.#refused++;
-    this.#reason = reason;
+    this.#refused = { ...this.#refused, count: this.#refused.count + 1, reason };
     this.#reportRefused();
   }
 
   /** @param atEnd there is no later. */
   #reportRefused(atEnd = false): void {
-    if (this.#refused === 0 || (!atEnd && this.#now - this.#refusedAt < REFUSED_MS)) return;
-    const [count, reason] = [this.#refused, this.#reason];
-    this.#refusedAt = this.#now;
-    this.#refused = 0;
+    const { count, reason, reportedAt } = this.#refused;
+    if (count === 0 || (!atEnd && this.#now - reportedAt < REFUSED_MS)) return;
+    this.#refused = { count: 0, reason, reportedAt: this.#now };
     const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one: ${reason}`;
     this.#say({ type: "watch_refused", reason, count }, text);
   }

@@ -2,13 +2,13 @@
  * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or why none came.
  * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
  */
-import { type Dispatcher, request } from "undici";
+import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
 import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/environment-secrets.ts";
-import type { ProjectParts } from "../../project/source.ts";
+import type { ProjectParts, ProjectSource } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName, webUrl } from "../options.ts";
@@ -23,70 +23,55 @@ export interface Forwarded {
   readonly milliseconds: number;
 }
 
-interface ForwarderOptions {
-  readonly url: URL;
-  /** The secret that the application verifies with. */
-  readonly secret: () => Promise<string>;
-  readonly clock: Clock;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** For one delivery, from connecting to the end of the answer. */
-  readonly timeoutMs: number;
-}
-
 /** More of an answer is not read: only its status counts. */
 const ANSWER_BYTES = 1024 * 1024;
 
-export class Forwarder {
-  readonly #options: ForwarderOptions;
-  readonly #pool: Dispatcher;
+/** For the application to answer in (milliseconds), from connecting to the end of the answer. */
+const FORWARD_MS = 10_000;
 
-  constructor(options: ForwarderOptions) {
-    this.#options = options;
-    this.#pool = connectionPool(options.url, options.env, options.timeoutMs);
-  }
+export type Forwarder = ReturnType<typeof forwarderTo>;
 
-  get url(): URL {
-    return this.#options.url;
-  }
-
-  /** The address without its query, which may hold something that is not for everybody. */
-  get shown(): string {
-    return escapeLine(`${this.url.origin}${this.url.pathname}`);
-  }
-
-  /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
-  async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
-    const { url, secret, clock, timeoutMs } = this.#options;
-    const started = clock.now();
-    const outcome = await within(clock, timeoutMs, async (timeUp): Promise<Pick<Forwarded, "status" | "error">> => {
-      try {
-        const { statusCode, body: answer } = await request(url, {
-          method: "POST",
-          body,
-          headers: {
-            "content-type": "application/json",
-            "user-agent": `hostform/${VERSION}`,
-            [SIGNATURE_HEADER]: signatureOf(body, await secret()),
-          },
-          dispatcher: this.#pool,
-          signal: AbortSignal.any([signal, timeUp]),
-          // One limit for the whole of it, kept by the injected clock.
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        });
-        await answer.dump({ limit: ANSWER_BYTES });
-        return { status: statusCode };
-      } catch (error) {
-        if (timeUp.aborted) return { error: `no answer within ${timeoutMs / 1000} s` };
-        return { error: signal.aborted ? "interrupted" : networkFailure(error).what };
-      }
+/** What forwards to a URL. @param secret the one that the application verifies with. */
+function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
+  const dispatcher = connectionPool(url, env, FORWARD_MS);
+  const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
+    const { statusCode, body: answer } = await request(url, {
+      method: "POST",
+      body,
+      headers: {
+        "content-type": "application/json",
+        "user-agent": `hostform/${VERSION}`,
+        [SIGNATURE_HEADER]: signatureOf(body, await secret()),
+      },
+      dispatcher,
+      signal,
+      // One limit for the whole of it, kept by the injected clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
-    return { ...outcome, milliseconds: clock.now() - started };
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
-  }
+    await answer.dump({ limit: ANSWER_BYTES });
+    return statusCode;
+  };
+  return {
+    url,
+    /** The address without its query, which may hold something that is not for everybody. */
+    shown: escapeLine(`${url.origin}${url.pathname}`),
+    /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
+    async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
+      const started = clock.now();
+      const outcome = await within(clock, FORWARD_MS, (timeUp) =>
+        post(body, AbortSignal.any([signal, timeUp])).then(
+          (status) => ({ status }),
+          (error: unknown) => {
+            if (timeUp.aborted) return { error: `no answer within ${FORWARD_MS / 1000} s` };
+            return { error: signal.aborted ? "interrupted" : networkFailure(error).what };
+          },
+        ),
+      );
+      return { ...outcome, milliseconds: clock.now() - started };
+    },
+    close: () => dispatcher.close(),
+  };
 }
 
 /**
@@ -116,9 +101,6 @@ interface ForwardFlags {
   readonly forwardSecretEnv?: string;
 }
 
-/** For the application to answer in (milliseconds). */
-const FORWARD_MS = 10_000;
-
 /** What forwards deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
 export function forwarderOf(
   clock: Clock,
@@ -131,10 +113,8 @@ export function forwarderOf(
     fail("usage", "--forward-secret-env needs --forward-to", { remedies: ["Pass both, or neither."] });
   }
   const url = forwardUrl(forwardTo, source.insecureHttp);
-  const shared = { url, clock, env: source.env, timeoutMs: FORWARD_MS };
   if (name === undefined) {
-    if (secrets !== undefined)
-      return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
+    if (secrets !== undefined) return forwarderTo(url, async () => (await secrets.texts())[0] ?? "", clock, source.env);
     const summary = "The application does not know the secret of the subscription that --register creates";
     return fail("webhooks.secret", summary, {
       remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
@@ -149,5 +129,5 @@ export function forwarderOf(
       remedies: ["Set it to the secret that the application verifies with, and export it."],
     });
   }
-  return new Forwarder({ ...shared, secret: async () => secret });
+  return forwarderTo(url, async () => secret, clock, source.env);
 }

@@ -20,7 +20,7 @@ import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
 import { webUrl } from "../options.ts";
 import { type Action, say, type Terminal } from "../terminal.ts";
 import { type Forwarder, forwarderOf } from "./forward.ts";
-import { DeliveryLog, takeDelivery } from "./receive.ts";
+import { type DeliveryLog, deliveryLog, takeDelivery } from "./receive.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
 import { aborted, type Receiver, receiveAt, stopsOf } from "./server.ts";
 
@@ -62,7 +62,7 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
   }
   const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
   const forwarder = forwarderOf(terminal.clock, project, flags, secrets);
-  const parts = { terminal, project, flags, secrets, forwarder, log: new DeliveryLog(terminal) };
+  const parts = { terminal, project, flags, secrets, forwarder, log: deliveryLog(terminal) };
   try {
     if (register === undefined) return await listen(parts);
     return await withProvider(project, provider, (account, signal) => listen(parts, { account, signal, register }));

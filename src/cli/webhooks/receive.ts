@@ -165,86 +165,71 @@ const REFUSALS_MS = 1_000;
 /** More of a body is not shown. */
 const MOST_SHOWN = 4_000;
 
-export class DeliveryLog {
-  readonly #terminal: Terminal;
-  readonly #refusals = new Map<string, { readonly at: number; unreported: number }>();
+export type DeliveryLog = ReturnType<typeof deliveryLog>;
+
+export function deliveryLog({ clock, document, json, out, outLook, verbose }: Terminal) {
+  const { dim, good, removed } = paint(outLook.color);
+  const refusals = new Map<string, { readonly at: number; unreported: number }>();
   /** Deliveries that were taken, and requests that were refused. */
-  readonly counts = { taken: 0, refused: 0 };
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  /** A document for programs, about the run itself. */
-  note(document: { readonly type: string; readonly [field: string]: unknown }): void {
-    if (this.#terminal.json) this.#terminal.document(document);
-  }
-
-  delivery(taken: TakenDelivery): void {
-    const { event, outcome, again, answered, forwarded, identity } = taken;
-    const body = Buffer.from(taken.body).toString("utf8");
-    if (outcome !== "busy") this.counts.taken += 1;
-    if (this.#terminal.json) {
-      this.#terminal.document({
-        ...{ type: "delivery", at: this.#now(), outcome },
-        ...(again && { again }),
-        ...{ answered, ...summaryJson(event), identity },
-        ...(forwarded && { forward: forwardJson(forwarded) }),
-        ...(this.#terminal.verbose && { data: isDeep(body) ? null : event.data }),
-      });
-      return;
-    }
-    if (outcome === "left out" && !this.#terminal.verbose) return;
-    const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(taken)];
-    this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
-    if (!this.#terminal.verbose) return;
-    this.#terminal.out(`${escapeText(shorten(body, MOST_SHOWN)).replace(/^/gm, "    ")}\n`);
-  }
-
-  refused({ code, status, message, diagnostics }: WebhookError): void {
-    this.counts.refused += 1;
-    const now = this.#terminal.clock.now();
-    const last = this.#refusals.get(code);
-    if (last !== undefined && now - last.at < REFUSALS_MS) {
-      last.unreported += 1;
-      return;
-    }
-    this.#refusals.set(code, { at: now, unreported: 0 });
-    const unreported = last?.unreported ?? 0;
-    if (this.#terminal.json) {
-      this.#terminal.document({ type: "refused", at: this.#now(), answered: status, code, message, more: unreported });
-      return;
-    }
-    const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
-    // What to do about it is worth saying once.
-    const fix = last === undefined ? ` ${this.#terminal.outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
-    this.#terminal.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
-  }
-
-  /** Something on this side that stood in the way of a delivery. */
-  broken(sentence: string): void {
-    if (this.#terminal.json) this.#terminal.document({ type: "broken", at: this.#now(), message: sentence });
-    else this.#terminal.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
-  }
-
-  get #paint() {
-    return paint(this.#terminal.outLook.color);
-  }
-
-  #words({ outcome, again, answered, forwarded }: TakenDelivery): string {
+  const counts = { taken: 0, refused: 0 };
+  /** `2026-11-22T08:05:24Z` */
+  const stamp = () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const words = ({ outcome, again, answered, forwarded }: TakenDelivery): string => {
     const repeated = again ? " again" : "";
-    if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : this.#paint.dim(outcome);
+    if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : dim(outcome);
     const { status, error, milliseconds } = forwarded;
-    if (outcome === "forwarded") return `${this.#paint.good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
+    if (outcome === "forwarded") return `${good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
     const redirect = status !== undefined && status >= 300 && status < 400 ? " (redirects are not followed)" : "";
     const what = error ?? `the application answered ${status}${redirect}`;
-    return `${this.#paint.removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
-  }
-
-  /** `2026-11-22T08:05:24Z` */
-  #now(): string {
-    return new Date(this.#terminal.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
-  }
+    return `${removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
+  };
+  return {
+    counts,
+    /** A document for programs, about the run itself. */
+    note(about: { readonly type: string; readonly [field: string]: unknown }): void {
+      if (json) document(about);
+    },
+    delivery(taken: TakenDelivery): void {
+      const { event, outcome, again, answered, forwarded, identity } = taken;
+      const body = Buffer.from(taken.body).toString("utf8");
+      if (outcome !== "busy") counts.taken += 1;
+      if (json) {
+        document({
+          ...{ type: "delivery", at: stamp(), outcome },
+          ...(again && { again }),
+          ...{ answered, ...summaryJson(event), identity },
+          ...(forwarded && { forward: forwardJson(forwarded) }),
+          ...(verbose && { data: isDeep(body) ? null : event.data }),
+        });
+        return;
+      }
+      if (outcome === "left out" && !verbose) return;
+      const parts = [stamp(), short(event.event), subjectOf(event), words(taken)];
+      out(`${parts.filter((part) => part !== "").join("  ")}\n`);
+      if (verbose) out(`${escapeText(shorten(body, MOST_SHOWN)).replace(/^/gm, "    ")}\n`);
+    },
+    refused({ code, status, message, diagnostics }: WebhookError): void {
+      counts.refused += 1;
+      const now = clock.now();
+      const last = refusals.get(code);
+      if (last !== undefined && now - last.at < REFUSALS_MS) {
+        last.unreported += 1;
+        return;
+      }
+      refusals.set(code, { at: now, unreported: 0 });
+      const unreported = last?.unreported ?? 0;
+      const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
+      // What to do about it is worth saying once.
+      const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
+      if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
+      else out(`${stamp()}  ${removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
+    },
+    /** Something on this side that stood in the way of a delivery. */
+    broken(sentence: string): void {
+      if (json) document({ type: "broken", at: stamp(), message: sentence });
+      else out(`${stamp()}  ${removed("failed (500)")}: ${short(sentence)}\n`);
+    },
+  };
 }
 
 const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({

@@ -18,7 +18,7 @@ import {
 import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import type { Log, ProjectParts } from "../../project/source.ts";
+import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { fileFailure, readUpTo } from "../files.ts";
@@ -37,59 +37,6 @@ export interface SecretFlags {
 /** The ways to name a secret, for sentences. */
 export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
 
-export class SigningSecrets {
-  readonly #log: Log;
-  readonly #sources: readonly SecretSource[];
-  /** What each source held when it could last be read. */
-  readonly #last: (readonly SigningSecret[])[] = [];
-  /** Sources that cannot be read at present; each is reported once. */
-  readonly #failing = new Set<number>();
-  #reading: Promise<readonly SigningSecret[]> | undefined;
-
-  constructor(log: Log, sources: readonly SecretSource[]) {
-    this.#log = log;
-    this.#sources = sources;
-  }
-
-  /** Reads every source for the first time. @throws HostformError of the first that cannot be read. */
-  async open(): Promise<readonly SigningSecret[]> {
-    for (const [at, source] of this.#sources.entries()) this.#last[at] = await source();
-    return this.#last.flat();
-  }
-
-  /**
-   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
-   * cannot be read for the moment, as it is being replaced, counts with what it held before.
-   */
-  current(): Promise<readonly SigningSecret[]> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  /** The same without their places: what `hostform/webhooks` takes for `secrets`. */
-  readonly texts = async (): Promise<readonly string[]> => (await this.current()).map(({ secret }) => secret);
-
-  async #read(): Promise<readonly SigningSecret[]> {
-    await Promise.all(
-      this.#sources.map(async (source, at) => {
-        try {
-          this.#last[at] = await source();
-          this.#failing.delete(at);
-        } catch (error) {
-          if (!(error instanceof HostformError)) throw error;
-          const detail = "The secrets that it held before are still accepted.";
-          const warnings = error.diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
-          if (!this.#failing.has(at)) this.#log.warn(warnings);
-          this.#failing.add(at);
-        }
-      }),
-    );
-    return this.#last.flat();
-  }
-}
-
 export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
   return secretEnv.length + secretFile.length + webhook.length > 0;
 }
@@ -98,7 +45,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
  * Opens the places that the options name, and reads them once.
  * @throws HostformError `webhooks.secret` when none is named; `secret.source`, `usage`, `plan.address` for one that holds none.
  */
-export async function openSecrets(project: Project, flags: SecretFlags): Promise<SigningSecrets> {
+export async function openSecrets(project: Project, flags: SecretFlags) {
   if (!namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
       remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
@@ -110,10 +57,40 @@ export async function openSecrets(project: Project, flags: SecretFlags): Promise
     ...secretFile.map((file) => fileSource(project, file)),
     ...webhook.map((address) => stateSource(project, address)),
   ];
-  const secrets = new SigningSecrets(project.log, sources);
-  await secrets.open();
-  return secrets;
+  /** What each source held when it could last be read. */
+  const last: (readonly SigningSecret[])[] = [];
+  for (const [at, source] of sources.entries()) last[at] = await source();
+  /** Sources that cannot be read at present; each is reported once. */
+  const failing = new Set<number>();
+  const read = async (source: SecretSource, at: number): Promise<void> => {
+    try {
+      last[at] = await source();
+      failing.delete(at);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      const detail = "The secrets that it held before are still accepted.";
+      const warnings = error.diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
+      if (!failing.has(at)) project.log.warn(warnings);
+      failing.add(at);
+    }
+  };
+  let reading: Promise<unknown> | undefined;
+  /**
+   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
+   * cannot be read for the moment, as it is being replaced, counts with what it held before.
+   */
+  const current = async (): Promise<readonly SigningSecret[]> => {
+    reading ??= Promise.all(sources.map(read)).finally(() => {
+      reading = undefined;
+    });
+    await reading;
+    return last.flat();
+  };
+  /** `texts`: without their places, as `hostform/webhooks` takes them for `secrets`. */
+  return { current, texts: async () => (await current()).map(({ secret }) => secret) };
 }
+
+export type SigningSecrets = Awaited<ReturnType<typeof openSecrets>>;
 
 /*
  * The places that hold signing secrets: a variable, a file, the state. Each is read again whenever it is asked, and
