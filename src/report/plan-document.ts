@@ -6,7 +6,7 @@ import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
+import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
@@ -30,22 +30,21 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   const limit = options.limit ?? COMMENT_BYTES;
   const report = planReport(plan, options);
   const parts = planDocument(plan, options, report);
-  const bare = assemble(plan, { ...parts, sections: [] }, 0, 0);
-  const room = limit - bytesOf(bare);
+  const { diagnostics, blocks } = parts;
+  const room = limit - bytesOf(assemble(plan, parts, [], 0, 0));
   const lasting = lastingSections(report, room);
-  const full: PlanDocument = { ...parts, sections: [...lasting, ...otherSections(report)] };
-  const document = bytesOf(full.sections.join("\n")) < room ? full : { ...parts, sections: lasting };
-  const { diagnostics, blocks } = document;
+  const all = [...lasting, ...otherSections(report)];
+  const sections = bytesOf(all.join("\n")) < room ? all : lasting;
   let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
   let shown = blocks.length;
-  let text = assemble(plan, document, messages, shown);
+  let text = assemble(plan, parts, sections, messages, shown);
   // A fence grows with what it holds, so the room for blocks is not known before.
   while (bytesOf(text) > limit && shown + messages > 0) {
     const excess = bytesOf(text) - limit;
     const fewer = fitting(blocks, blocks.slice(0, shown).reduce((sum, block) => sum + bytesOf(block), 0) - excess);
     if (shown > 0) shown = Math.min(shown - 1, fewer);
     else messages -= 1;
-    text = assemble(plan, document, messages, shown);
+    text = assemble(plan, parts, sections, messages, shown);
   }
   return text;
 }
@@ -54,8 +53,14 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
 export const markerOf = (project: string, what = "plan") =>
   `<!-- hostform ${what}: ${encodeURIComponent(project.toWellFormed())} -->`;
 
-function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
-  const { headline, verdict, sections, facts, diagnostics, blocks, changes } = document;
+/** @param sections finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
+function assemble(
+  plan: Plan,
+  { headline, verdict, facts, diagnostics, blocks, changes }: ReturnType<typeof planDocument>,
+  sections: readonly string[],
+  messages: number,
+  shown: number,
+): string {
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
@@ -185,31 +190,11 @@ export function fitting(parts: readonly string[], bytes: number): number {
 
 export const bytesOf = (text: string) => Buffer.byteLength(text, "utf8");
 
-/** The parts of a plan as a document, each of them plain text that is safe to print and still to be escaped for its format. */
-export interface PlanDocument {
-  readonly headline: string;
-  /** Whether it can be applied. */
-  readonly verdict: string;
-  /** Finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
-  readonly sections: readonly string[];
-  /** Terraform's count, and the requests: a line for each. */
-  readonly facts: readonly string[];
-  /** Errors, then warnings; those that are equal or alike are one, with their number. */
-  readonly diagnostics: readonly string[];
-  /** The blocks of the text: one for each change, what has to wait, drift. They end with a newline. */
-  readonly blocks: readonly string[];
-  readonly changes: number;
-}
-
 /** A fact is one line; a host's word that is longer than a line is not a fact. */
 const LONGEST_FACT = 300;
 
-/** Takes a plan apart for Markdown, in the words of `renderPlan`. */
-function planDocument(
-  plan: Plan,
-  { moneyScale, remedies }: PlanReportOptions,
-  report: PlanReport,
-): Omit<PlanDocument, "sections"> {
+/** The parts of a plan in the words of `renderPlan`: plain text that is safe to print and still to be escaped for Markdown. */
+function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, report: PlanReport) {
   const paint = painter(false);
   const look = { color: false, remedies };
   const { changes } = report;
@@ -224,28 +209,24 @@ function planDocument(
     // Last, because it may be long, and what does not fit is cut at the end.
     driftLines(plan, paint),
   ];
+  const facts = [changes.length > 0 ? summaryAlone(plan) : "", requestLine(plan)].filter((line) => line !== "");
   return {
     headline: report.headline,
     verdict: report.verdictText,
-    // Nothing is above it here.
-    facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)]
-      .filter((line) => line !== "")
-      .map((line) => shorten(line.trim(), LONGEST_FACT)),
+    facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
+    /** Those that are equal or alike are one, with their number. */
     diagnostics: [...diagnosticBlocks(errors, look), ...diagnosticBlocks(warnings, look)],
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };
 }
 
-/** What becomes of the thing a line is about, by the sign that it begins with. */
-type LineSign = "+" | "-" | "~" | "!";
-
 const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;
 
-/** Takes the sign off a line of a block: the column it stood in is left blank. */
-export function signOf(line: string): { readonly sign: LineSign | undefined; readonly rest: string } {
+/** Takes the sign off a line of a block, which says what becomes of it: the column it stood in is left blank. */
+export function signOf(line: string) {
   const [found, indent = "", mark = ""] = SIGNED.exec(line) ?? [];
   if (found === undefined) return { sign: undefined, rest: line };
-  const sign = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
+  const sign: "+" | "-" | "!" | "~" = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
   return { sign, rest: `${indent}${" ".repeat(mark.length)}${line.slice(found.length)}` };
 }

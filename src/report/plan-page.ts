@@ -6,7 +6,7 @@ import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { isUnplanned, offlineFirst, requestLine, summaryLine } from "./plan-text.ts";
+import { isUnplanned, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
 /** One page without any script, that loads nothing. Every text is escaped. */
@@ -88,7 +88,7 @@ function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: Plan
   });
   const more = [moveLines(plan, paint), outputLines(plan, paint), driftLines(plan, paint)];
   const lines = [
-    `<p>${escapeHtml(summaryLine(plan).replace("; see above.", "."))} ${escapeHtml(requestLine(plan))}</p>`,
+    `<p>${escapeHtml(summaryAlone(plan))} ${escapeHtml(requestLine(plan))}</p>`,
     ...folded,
     ...more.flatMap((one) => (one.length > 0 ? [`<pre tabindex="0">${diffHtml(one)}</pre>`] : [])),
     `<p class="note">Made ${escapeHtml(plan.timestamp)} from the state with serial ${plan.serial}.</p>`,

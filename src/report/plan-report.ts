@@ -18,7 +18,7 @@ import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
 import { hiddenIn, movedIn } from "./plan-changes.ts";
-import { isUnplanned, summaryLine } from "./plan-text.ts";
+import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
@@ -111,7 +111,7 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
     ...when("change", (n) => `makes ${plural(n, "other change")}`),
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];
-  if (parts.length === 0) return summaryLine(plan).replace("; see above.", ".");
+  if (parts.length === 0) return summaryAlone(plan);
   const [first = ""] = parts;
   const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;

@@ -159,6 +159,9 @@ export function summaryLine(plan: Plan): string {
     : "No changes. Your account matches the declaration.";
 }
 
+/** The same where nothing stands above it. */
+export const summaryAlone = (plan: Plan) => summaryLine(plan).replace("; see above.", ".");
+
 /** Nothing is to be done in the account, but in the state. */
 function recordAlone(plan: Plan): string {
   if (plan.mode === "destroy")
