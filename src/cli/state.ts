@@ -233,11 +233,8 @@ function warning(secrets: readonly Secret[]): string {
   const lines = secrets.map(
     ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,
   );
-  const count = plural(
-    secrets.reduce((sum, { attributes }) => sum + attributes.length, 0),
-    "secret",
-  );
-  return `WARNING: these files can be read now. They hold ${count}:\n${lines.join("")}`;
+  const count = secrets.flatMap(({ attributes }) => attributes).length;
+  return `WARNING: these files can be read now. They hold ${plural(count, "secret")}:\n${lines.join("")}`;
 }
 
 /**
@@ -254,10 +251,8 @@ export const runStateRotateKey: Action = async (terminal, project) => {
     terminal.out(`${what} encrypted with the new ${key.from}${already}.\n`);
     const unset = variable.name === old.variable ? "" : ` and unset ${old.variable}`;
     const value = variable.isCommand ? "the command that prints it" : "it";
-    say(
-      terminal,
-      `From now on, set ${variable.name} to ${value}${unset}. Earlier copies still need the old ${old.from}.`,
-    );
+    const earlier = `Earlier copies still need the old ${old.from}.`;
+    say(terminal, `From now on, set ${variable.name} to ${value}${unset}. ${earlier}`);
   }
   return 0;
 };

@@ -163,10 +163,9 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
   const text = await readFile(file, "utf8").catch(() => "");
   if (!/^\s*provider_installation\b/m.test(text)) return;
-  say(
-    terminal,
-    `Warning: ${file} has a provider_installation block, so Terraform does not look in the folder above. Install into a mirror that the block names: \`hostform terraform install --mirror DIR\`.`,
-  );
+  const fix = "Install into a mirror that the block names: `hostform terraform install --mirror DIR`.";
+  const problem = "has a provider_installation block, so Terraform does not look in the folder above";
+  say(terminal, `Warning: ${file} ${problem}. ${fix}`);
 }
 
 /** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */

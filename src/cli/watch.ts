@@ -94,19 +94,14 @@ export async function listen(
     return await receiveAt(at, handler);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    const fix = "Choose another one with --listen [HOST:]PORT (port 0: any free one).";
-    throw new HostformError(
-      error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies: [fix] })),
-      { cause: error },
-    );
+    const remedies = ["Choose another one with --listen [HOST:]PORT (port 0: any free one)."];
+    const diagnostics = error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies }));
+    throw new HostformError(diagnostics, { cause: error });
   }
 }
 
 /** Ids are taken from wherever they may stand (§6: the content of `data` is not specified). */
 function hintOf(event: WebhookEvent): Hint {
-  return {
-    event: short(event.event),
-    service: serviceIdOf(event) ?? orderIdOf(event),
-    invoice: invoiceIdOf(event),
-  };
+  const service = serviceIdOf(event) ?? orderIdOf(event);
+  return { event: short(event.event), service, invoice: invoiceIdOf(event) };
 }

@@ -18,6 +18,7 @@ import {
 import { diagnosticJson } from "./diagnostics.ts";
 import { formatElapsed } from "./numbers.ts";
 import { countDone, diagnosticsOf, doneChanges, doneEffects } from "./outcome-text.ts";
+import { actionReason } from "./plan-json.ts";
 import { type Counts, countChanges, leftOutTexts, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
@@ -74,12 +75,7 @@ export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiM
 
 function plannedChange(change: Change, now: number): UiMessage {
   const action = uiAction(change);
-  const removed = change.reasons.some((reason) => reason.why === "removed");
-  const reason = isReplacement(change)
-    ? "cannot_update"
-    : action === "delete" && removed
-      ? "delete_because_no_resource_config"
-      : undefined;
+  const reason = actionReason(change)?.replace("replace_because_", "");
   return message(now, "info", `${change.address}: Plan to ${action}`, "planned_change", {
     change: {
       resource: resourceJson(change.address),

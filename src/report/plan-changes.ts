@@ -194,13 +194,7 @@ function writeOnly({ sensitive, actions, reasons, config, before, after, after_u
   });
 }
 
-/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
-interface Sorted {
-  readonly drift: Drift;
-  readonly change: Change | undefined;
-  readonly matters: readonly string[];
-  readonly computed: readonly string[];
-}
+type Sorted = ReturnType<typeof sort>;
 
 /**
  * The note about objects that changed outside of hostform: those that are gone, and attributes that are declared or
@@ -224,11 +218,16 @@ export function driftLines(plan: Plan, paint: Paint): string[] {
   return folded === undefined ? lines : [...lines, paint.dim(folded), ""];
 }
 
-function sort(drift: Drift, change: Change | undefined): Sorted {
-  const moved = movedIn(drift);
-  const cares = (name: string) =>
-    (change?.config?.[name] ?? null) !== null || change?.reasons.some((reason) => reason.attribute === name) === true;
-  return { drift, change, matters: moved.filter(cares), computed: moved.filter((name) => !cares(name)) };
+/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
+function sort(drift: Drift, change: Change | undefined) {
+  const matters = mattersIn(drift, change);
+  return { drift, change, matters, computed: movedIn(drift).filter((name) => !matters.includes(name)) };
+}
+
+/** The attributes whose values differ, of those that are declared or that led to a change. */
+export function mattersIn(drift: Drift, change: Change | undefined): string[] {
+  const isCause = (name: string) => change?.reasons.some(({ attribute }) => attribute === name) === true;
+  return movedIn(drift).filter((name) => (change?.config?.[name] ?? null) !== null || isCause(name));
 }
 
 export function movedIn({ before, after }: Drift): string[] {
@@ -259,10 +258,8 @@ function foldedLine(sorted: readonly Sorted[]): string | undefined {
   const [only] = moved;
   if (only === undefined) return undefined;
   const names = [...new Set(moved.flatMap(({ computed }) => computed))].sort();
-  const listed =
-    names.length > 5
-      ? `${names.slice(0, 4).join(", ")} and ${formatNumber(names.length - 4)} more attributes`
-      : names.join(", ");
+  const more = ` and ${formatNumber(names.length - 4)} more attributes`;
+  const listed = names.length > 5 ? names.slice(0, 4).join(", ") + more : names.join(", ");
   const where = moved.length === 1 ? only.drift.address : plural(moved.length, "resource");
   return `(Refreshed, without effect on this plan: ${escapeLine(listed)} of ${escapeLine(where)})`;
 }

@@ -3,8 +3,6 @@ import {
   type Change,
   type ChangeActions,
   type ChangeEffect,
-  type ChangeReason,
-  type CostLine,
   changesRecord,
   type Drift,
   type Effect,
@@ -24,9 +22,7 @@ import {
   type OutputState,
   type Plan,
   parseAddress,
-  type Quote,
   type RemedyText,
-  type RequestEstimate,
   type ResourceState,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
@@ -191,7 +187,8 @@ function changeJson(
   };
 }
 
-function actionReason(change: Change) {
+/** Why Terraform would say that a resource goes. */
+export function actionReason(change: Change) {
   if (isReplacement(change)) return "replace_because_cannot_update";
   const removed = change.reasons.some((reason) => reason.why === "removed");
   return change.actions[0] === "delete" && removed ? "delete_because_no_resource_config" : undefined;
@@ -234,23 +231,14 @@ function byName<T>(outputs: readonly OutputChange[], of: (output: OutputChange) 
   return Object.fromEntries(outputs.map((output) => [output.name, of(output)]));
 }
 
-/** What Terraform's representation has no place for. */
-interface PlanExtrasJson {
-  readonly project: string;
-  readonly mode: "apply" | "destroy";
-  readonly lineage: string;
-  readonly serial: number;
-  readonly cost: readonly CostLine[];
+type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests" | "pending" | "unread" | "base";
+
+/** What Terraform's representation has no place for. The exit code is 1 while there are any `pending`. */
+interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Effect[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
-  readonly requests: RequestEstimate;
-  /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
-  readonly pending: readonly string[];
-  /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
-  readonly unread?: readonly string[];
-  readonly base?: NonNullable<Plan["base"]>;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   readonly diagnostics: readonly DiagnosticJson[];
@@ -258,26 +246,16 @@ interface PlanExtrasJson {
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
 }
 
-interface ResourceExtrasJson {
-  /** Alias of the provider, that is of the account. */
-  readonly provider: string;
-  /** Whose it is, as declared or recorded. */
-  readonly client?: string;
-  readonly reasons?: readonly ChangeReason[];
-  /** Declared changes that wait until the service is live. */
-  readonly deferred?: readonly string[];
+/** Of one resource. Its `provider` is the alias, that is the account; the exit codes say that it is `unfulfilled`, too. */
+interface ResourceExtrasJson
+  extends Pick<Change, "provider" | "client" | "unfulfilled" | "unlisted" | "removal" | "quote">,
+    Partial<Pick<Change, "reasons" | "deferred">> {
   /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
   readonly effect?: ChangeEffect;
-  /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
-  readonly unfulfilled?: true;
-  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */
-  readonly unlisted?: string;
   /** The API shows nothing of it before this is live, such as `service 1001`. */
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
-  readonly removal?: "delete" | "forget" | "suspend";
-  readonly quote?: Quote;
 }
 
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {

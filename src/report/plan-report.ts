@@ -17,7 +17,7 @@ import {
 import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
 import type { ReportStyle } from "./paint.ts";
-import { hiddenIn, movedIn } from "./plan-changes.ts";
+import { hiddenIn, mattersIn } from "./plan-changes.ts";
 import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
@@ -266,10 +266,8 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
       : `Applying ${change.quote === undefined ? "makes" : "orders"} it again.`;
     return [note("No longer exists in the account", address, drift.before, { fix: `${next} \`hostform apply\`` })];
   }
-  const declared = (name: string) =>
-    (change?.config?.[name] ?? null) !== null || change?.reasons.some(({ attribute }) => attribute === name) === true;
   const hidden = hiddenIn(drift, change);
-  const names = movedIn(drift).filter(declared);
+  const names = mattersIn(drift, change);
   if (names.length === 0) return [];
   const after = drift.after;
   const moved = names.map((name) =>

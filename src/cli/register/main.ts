@@ -205,10 +205,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
 
 function interval(text: string): number {
   const ms = duration(text);
-  if (ms < LEAST_MS || ms > MOST_MS) {
-    throw new InvalidArgumentError(
-      "Expected a time from 10s to 24h: each check takes some of the 60 requests a minute.",
-    );
-  }
+  const expected = "Expected a time from 10s to 24h: each check takes some of the 60 requests a minute.";
+  if (ms < LEAST_MS || ms > MOST_MS) throw new InvalidArgumentError(expected);
   return ms;
 }
