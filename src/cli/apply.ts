@@ -151,10 +151,10 @@ export async function showProgress<T>(
   let status: Status = startStatus(plan, clock.now());
   const unmute = activity.mute();
   const paint = () => {
-    if (repaints) activity.paint(renderStatus(status, clock.now(), errLook, activity.budget));
+    if (repaints) activity.paint(renderStatus(status, clock.now(), errLook, activity.budget()));
   };
   const line = (event: ApplyEvent) => {
-    const waits = isWaiting(activity.budget, clock.now());
+    const waits = isWaiting(activity.budget(), clock.now());
     say(terminal, progressLine(event, { ...errLook, waits }));
   };
   const onEvent = (event: ApplyEvent) => {
@@ -182,8 +182,9 @@ export async function showProgress<T>(
 /** While requests wait, one line says so in place of one for each change. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
   const now = clock.now();
-  if (isWaiting(activity.budget, now)) {
-    err(`${waitLine(activity.budget, now)}\n`);
+  const budget = activity.budget();
+  if (isWaiting(budget, now)) {
+    err(`${waitLine(budget, now)}\n`);
     return;
   }
   // A thousand may wait for their jobs.

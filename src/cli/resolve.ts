@@ -1,7 +1,7 @@
 import { fail } from "../core/model/index.ts";
-import { type Resolved, resolveCreates, type Settling } from "../project/resolve.ts";
+import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
-import { type Action, printJson, printResult, say, type Terminal } from "./terminal.ts";
+import { type Action, printResult, say } from "./terminal.ts";
 
 interface ResolveFlags {
   /** The id of the object that the create made. */
@@ -23,7 +23,12 @@ const LOST = " Its secret is lost. For a new one, remove the block, apply, resto
  */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const resolved = await resolveCreates(project, address, settlingOf(flags, address));
-  if ("pending" in resolved) return printPending(terminal, resolved.pending);
+  if ("pending" in resolved) {
+    const { pending } = resolved;
+    if (pending.length === 0 && !terminal.json) say(terminal, "Nothing is pending.");
+    else printResult(terminal, pending, renderEvidence(pending, terminal.clock.now(), terminal.outLook));
+    return pending.length === 0 ? 0 : 1;
+  }
   const { address: settled, settled: how } = resolved;
   const json = { address: settled, settled: how, ...(how === "adopted" && { id: resolved.id }) };
   const text =
@@ -50,11 +55,4 @@ function settlingOf(flags: ResolveFlags, address: string | undefined): Settling 
   if (flags.adopt !== undefined) return { adopt: flags.adopt };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;
-}
-
-function printPending(terminal: Terminal, pending: Extract<Resolved, { pending: unknown }>["pending"]): number {
-  if (terminal.json) printJson(terminal, pending);
-  else if (pending.length === 0) say(terminal, "Nothing is pending.");
-  else terminal.out(renderEvidence(pending, terminal.clock.now(), terminal.outLook));
-  return pending.length === 0 ? 0 : 1;
 }

@@ -214,12 +214,8 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-interface Secret {
-  readonly address: string;
-  readonly attributes: readonly string[];
-}
-
-function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
+/** The secrets of a state: names of attributes by address. */
+function secretsIn({ resources, outputs = new Map() }: State) {
   const ofOutputs = [...outputs].filter(([, { sensitive }]) => sensitive).map(([name]) => `output.${name}`);
   const ofResources = [...resources.values()].flatMap((resource) => {
     const attributes = [...secretNames(resource)].filter((name) => (resource.attributes[name] ?? null) !== null);
@@ -228,7 +224,7 @@ function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
   return [...ofResources, ...ofOutputs.map((address) => ({ address, attributes: ["value"] }))];
 }
 
-function warning(secrets: readonly Secret[]): string {
+function warning(secrets: ReturnType<typeof secretsIn>): string {
   if (secrets.length === 0) return "WARNING: these files can be read now. They hold no secret.\n";
   const lines = secrets.map(
     ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,

@@ -10,7 +10,7 @@ import { renderDiagnostics } from "../report/diagnostics.ts";
 import { jsonText } from "../report/escape.ts";
 import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
-import { Activity } from "./activity.ts";
+import { type Activity, startActivity } from "./activity.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -116,7 +116,7 @@ export function opened(
 ) {
   const repaints = io.errIsTerminal && !print.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
   const looks = looksOf(io, color);
-  const activity = new Activity({
+  const activity = startActivity({
     ...{ err: io.err, rewind: io.rewind, clock: io.clock, repaints, look: looks.errLook },
     isSilent: print.quiet || (printsJson && !repaints),
   });
