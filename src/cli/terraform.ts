@@ -30,16 +30,10 @@ export interface InstallFlags {
 }
 
 /** The machine to install for, and where the package is; tests name others. */
-interface InstallSite {
-  readonly platform: string;
-  readonly arch: string;
+const thisSite = () => ({
+  platform: process.platform as string,
+  arch: process.arch as string,
   /** Of the npm package; undefined: what runs is the single executable, which is the provider as well. */
-  readonly root: string | undefined;
-}
-
-const thisSite = (): InstallSite => ({
-  platform: process.platform,
-  arch: process.arch,
   root: isSea() ? undefined : packageRoot(),
 });
 
@@ -51,7 +45,7 @@ export async function runTerraformInstall(
   terminal: Terminal,
   project: Project,
   flags: InstallFlags,
-  { platform, arch, root }: InstallSite = thisSite(),
+  { platform, arch, root } = thisSite(),
 ): Promise<number> {
   const target = platformOf(platform, arch, root === undefined);
   const mirror =

@@ -248,41 +248,34 @@ export async function subscribe(
     const refused = "their deliveries are refused unless you give their secrets.";
     say(terminal, `Warning: ${others} to ${url} (${before.join(", ")}); ${refused}`);
   }
+  /** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
+  const removeNew = async (): Promise<void> => {
+    try {
+      const [only, ...others] = (await same({})).filter((id) => !before.includes(id));
+      if (only === undefined) return;
+      const all = [only, ...others].join(" and ");
+      if (others.length === 0) await unsubscribe(terminal, webhooks, only);
+      else warn(terminal, `This run may have created one of the subscriptions ${all}`, SEVERAL);
+    } catch (error) {
+      warn(terminal, "A subscription may have been created", error);
+    }
+  };
   let made: Awaited<ReturnType<Webhooks["create"]>>;
   try {
     // Not interrupted: what it made has to be known, to be removed.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
-    if (error instanceof ApiError && error.reached === "maybe") await removeNew(terminal, webhooks, same, before);
+    if (error instanceof ApiError && error.reached === "maybe") await removeNew();
     throw error;
   }
   redaction.learn(made?.secret);
   if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
   if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
-  else await removeNew(terminal, webhooks, same, before);
+  else await removeNew();
   return fail("webhooks.subscription", "The API returned no signing secret for the new subscription", {
     detail: "Without it no delivery could be verified. The subscription was removed again.",
     remedies: ["Register the webhook in the dashboard, and pass its secret with --secret-env or --secret-file."],
   });
-}
-
-/** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
-async function removeNew(
-  terminal: Terminal,
-  webhooks: Webhooks,
-  same: (call: object) => Promise<string[]>,
-  before: readonly string[],
-): Promise<void> {
-  try {
-    const made = (await same({})).filter((id) => !before.includes(id));
-    const [only] = made;
-    if (made.length === 1 && only !== undefined) await unsubscribe(terminal, webhooks, only);
-    else if (made.length > 1) {
-      warn(terminal, `This run may have created one of the subscriptions ${made.join(" and ")}`, SEVERAL);
-    }
-  } catch (error) {
-    warn(terminal, "A subscription may have been created", error);
-  }
 }
 
 /**

@@ -5,7 +5,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
 import { escapeText, paint } from "../../report/index.ts";
-import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
+import {
+  type Delivery,
+  type DuplicateMemory,
+  parseEvent,
+  type WebhookError,
+  type WebhookEvent,
+} from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
 import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
 import type { Terminal } from "../terminal.ts";
@@ -56,30 +62,23 @@ export async function takeDelivery(
 ): Promise<void> {
   const { secrets, memory, maxAge, clock } = handling;
   const course: Course = {};
-  const receive = receiverOf(
-    {
-      secrets,
-      maxAge,
-      clock,
-      duplicates: {
-        claim: async (identity) => {
-          course.identity = identity;
-          const claim = await memory.claim(identity);
-          course.again = claim === "handled" && handling.again;
-          return course.again ? "new" : claim;
-        },
-        settle: (identity, handled) => memory.settle(identity, handled),
-      },
-      onEvent: (event, { rawBody }) => handOver(handling, course, event, rawBody),
-      onRefused: (refusal) => {
-        course.refusal = refusal;
-      },
-      onError: (error) => {
-        course.error = error;
-      },
+  const duplicates: DuplicateMemory = {
+    claim: async (identity) => {
+      course.identity = identity;
+      const claim = await memory.claim(identity);
+      course.again = claim === "handled" && handling.again;
+      return course.again ? "new" : claim;
     },
-    nodeDigests,
-  );
+    settle: (identity, handled) => memory.settle(identity, handled),
+  };
+  const onRefused = (refusal: WebhookError) => {
+    course.refusal = refusal;
+  };
+  const onError = (error: unknown) => {
+    course.error = error;
+  };
+  const onEvent = (event: WebhookEvent, { rawBody }: Delivery) => handOver(handling, course, event, rawBody);
+  const receive = receiverOf({ secrets, maxAge, clock, duplicates, onEvent, onRefused, onError }, nodeDigests);
   const read = async () => {
     course.body = await readStream(request, MAX_BYTES);
     return course.body;
@@ -146,17 +145,13 @@ function sentenceOf(error: unknown): string {
  */
 type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
-/** A verified delivery. */
-interface TakenDelivery {
+/** A verified delivery. `again`: it had been handled before, and was forwarded all the same. */
+interface TakenDelivery extends Required<Pick<Course, "again" | "body" | "identity">> {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** It had been handled before, and was forwarded all the same. */
-  readonly again: boolean;
   /** What the sender was answered. */
   readonly answered: number;
   readonly forwarded: Forwarded | undefined;
-  readonly body: Uint8Array;
-  readonly identity: string;
 }
 
 /** Refusals of the same kind are reported at most once in this time (milliseconds): anybody can send nonsense, quickly. */
