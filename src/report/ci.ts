@@ -23,9 +23,7 @@ function pathIn({ cwd, root = cwd }: Places, { file }: SourceRange): string {
 }
 
 const wordsOf = (diagnostic: Diagnostic, remedies: RemedyText, between: string): string =>
-  [diagnostic.summary, diagnostic.detail, remedies(diagnostic)]
-    .filter((part) => part !== undefined && part !== "")
-    .join(between);
+  [diagnostic.summary, diagnostic.detail, remedies(diagnostic)].filter(Boolean).join(between);
 
 /** An annotation for each diagnostic that has a place in a file. GitHub shows ten of each level for a step. */
 export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places, remedies: RemedyText): Annotation[] {

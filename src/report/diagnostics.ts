@@ -147,14 +147,10 @@ export function snippetLines(range: SourceRange, style: TextStyle, paint: Paint)
   ];
 }
 
-interface Parts {
-  readonly before: string;
-  readonly marked: string;
-  readonly after: string;
-}
+type Parts = ReturnType<typeof partsOf>;
 
 /** The line in three parts, safe to print; columns count UTF-16 units from 1, as the YAML parser counts. */
-function partsOf(range: SourceRange, text: string): Parts {
+function partsOf(range: SourceRange, text: string) {
   const [start, end] = markedIn(range, text);
   const before = printable(text.slice(Math.max(0, start - NEAR), start), 0);
   const near = text.slice(start, Math.min(end, start + NEAR));

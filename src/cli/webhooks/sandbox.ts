@@ -2,7 +2,7 @@
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { networkFailure } from "../../core/api/transport.ts";
-import { fail, isObject } from "../../core/model/index.ts";
+import { fail, isObject, parsedJson } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import { type Column, escapeLine, escapeText, plural, renderFields, renderTable } from "../../report/index.ts";
@@ -191,10 +191,8 @@ function addressOf(text: string | undefined): URL {
 
 /** The JSON of a good answer. */
 function parsedAnswer(status: number, text: string, base: URL): unknown {
-  let json: unknown;
-  try {
-    json = text === "" ? null : JSON.parse(text);
-  } catch {
+  const json = text === "" ? null : parsedJson(text);
+  if (json === undefined) {
     fail("sandbox.control", `The server at ${base.origin} is not the control port of a sandbox`, {
       detail: `Its answer (${status}) is not JSON.`,
       remedies: [FIX],

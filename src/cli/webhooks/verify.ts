@@ -1,7 +1,7 @@
 /** `webhooks verify`: checks the signature of a body that was kept; of one that does not fit, why. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
-import { fail, isObject } from "../../core/model/index.ts";
+import { fail, isObject, parsedJson } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
 import { orFail, readUpTo } from "../files.ts";
@@ -141,12 +141,8 @@ const LARGEST = 1024 * 1024;
 /** The same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
 function* rewritten(text: string): Generator<string> {
   if (text.length > LARGEST || isDeep(text)) return;
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return;
-  }
+  const value = parsedJson(text.replace(/^\uFEFF/, ""));
+  if (value === undefined) return;
   const [compact, two, four] = [0, 2, 4].map((indent) => JSON.stringify(value, null, indent));
   for (const layout of [compact, spaced(value), two, four]) {
     if (layout === undefined) continue;
