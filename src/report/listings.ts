@@ -162,10 +162,8 @@ export interface Column<Row> {
   readonly spare?: boolean;
 }
 
-interface TableOptions extends TextStyle {
-  /** The sentence for no rows. */
-  readonly empty: string;
-}
+/** `empty`: the sentence for no rows. */
+type TableOptions = TextStyle & { readonly empty: string };
 
 /** Columns between two columns. */
 const GAP = 2;
@@ -194,10 +192,8 @@ function fieldCell(value: unknown): string | null {
  * and spare ones are left out where that is not enough; nothing is cut. Ends with a newline.
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
-  if (rows.length === 0) return `${escapeLine(options.empty)}\n`;
-  return tableLines(rows, columns, options)
-    .map((line) => `${line}\n`)
-    .join("");
+  const lines = rows.length === 0 ? [escapeLine(options.empty)] : tableLines(rows, columns, options);
+  return `${lines.join("\n")}\n`;
 }
 
 function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string[] {

@@ -124,10 +124,8 @@ function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
   const sums = totals.flatMap(({ currency, now, bound }) =>
     now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
   );
-  const open = totals.some(({ unknown }) => unknown > 0)
-    ? [sums.length > 0 ? "an unknown sum" : "an unknown price"]
-    : [];
-  return ` for ${[...sums, ...open].join(" and ")}`;
+  if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
+  return ` for ${sums.join(" and ")}`;
 }
 
 function verdictOf(

@@ -164,12 +164,12 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
 function stateSource(project: Project, address: string): SecretSource {
   const read = stateReader(project.state, project.host.clock, address);
   const held: HeldSecrets = new Map();
-  const look = async (resources: readonly ResourceState[]) =>
-    Promise.all(resources.map((resource) => secretsOfWebhook(project, resource, held)));
+  const look = async (refresh: boolean) =>
+    Promise.all((await read(refresh)).map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
-    let found = await look(await read(false));
+    let found = await look(false);
     // A file with another secret in it: only the current state shows whether the one before still counts.
-    if (found.some(({ changed }) => changed)) found = await look(await read(true));
+    if (found.some(({ changed }) => changed)) found = await look(true);
     return found.flatMap(({ secrets }) => secrets);
   };
 }
@@ -198,7 +198,7 @@ function stateReader(
 }
 
 /** By address: what the place of a `secret_output` holds, and what it held before. */
-type HeldSecrets = Map<string, { readonly now: readonly SigningSecret[]; readonly before: readonly SigningSecret[] }>;
+type HeldSecrets = Map<string, Readonly<Record<"now" | "before", readonly SigningSecret[]>>>;
 
 async function secretsOfWebhook(
   parts: ProjectParts,
