@@ -8,7 +8,7 @@ import type { Project } from "../project/project.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
-import { type Action, printResult, type Terminal } from "./terminal.ts";
+import { type Action, printJson, printResult, type Terminal } from "./terminal.ts";
 
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
 
@@ -64,8 +64,8 @@ function list<L extends Listing>(
 ): Promise<number> {
   return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
     const rows = await ask(client, { signal });
-    const text = renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale });
-    printResult(terminal, rows.map(withoutRaw), text);
+    if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+    else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
     return 0;
   });
 }

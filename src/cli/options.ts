@@ -240,6 +240,21 @@ export function withoutTerraformSpelling(args: readonly string[]): readonly stri
 /** `orderAnyway` -> `--order-anyway` */
 export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
+/* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
+const NAME = /^[A-Za-z_]\w*$/;
+/** How signing secrets begin. */
+const SECRET = /^whsec_/i;
+
+/** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
+export const variableName = (option: string) => (text: string) =>
+  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse(option);
+
+export const TOKEN_ENV = [
+  "--token-env <name>",
+  "environment variable that holds the API token (default: HOSTING_TOKEN)",
+  variableName("--token-env"),
+] as const;
+
 /** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
   const parse = variableName("--secret-env");
@@ -251,15 +266,6 @@ export function addSecretOptions(command: CliCommand, group = "Options:"): CliCo
     .option("--webhook <address>", "take the signing secret of this webhook from the state (repeatable)", collect)
     .optionsGroup("Options:");
 }
-
-/* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
-const NAME = /^[A-Za-z_]\w*$/;
-/** How signing secrets begin. */
-const SECRET = /^whsec_/i;
-
-/** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
-export const variableName = (option: string) => (text: string) =>
-  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse(option);
 
 /**
  * For a variable that is not set: names are short, or capitals, or words.

@@ -46,8 +46,9 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
   if (rows.length === 0 && prefix !== "") {
     fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
   }
-  const table = flags.long && renderListing("state", rows, terminal.outLook);
-  printResult(terminal, rows, table || lines(rows.map(({ address }) => address)));
+  if (terminal.json) printJson(terminal, rows);
+  else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
+  else terminal.out(lines(rows.map(({ address }) => address)));
   return 0;
 };
 

@@ -1,5 +1,5 @@
 import type { CollectionName } from "../list.ts";
-import { type CliCommand, given, type Registration, variableName } from "../options.ts";
+import { type CliCommand, given, type Registration, TOKEN_ENV, variableName } from "../options.ts";
 import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
@@ -82,11 +82,7 @@ export function registerOnce({ command, action }: Registration): void {
 export function registerContract({ command, action }: Registration): void {
   command("contract", "check whether hostform can work with a real server, and how it differs from the sandbox", GROUP)
     .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL)", given)
-    .option(
-      "--token-env <name>",
-      "environment variable that holds the API token (default: HOSTING_TOKEN)",
-      variableName("--token-env"),
-    )
+    .option(...TOKEN_ENV)
     .option("--write", "also register a webhook and remove it again; nothing is ordered")
     .option("--webhook-url <url>", "URL of that webhook (default: an address that does not exist)", given)
     .action(action(() => import("../contract.ts"), "runContract", "none"))

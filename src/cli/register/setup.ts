@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
-import { collect, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
+import { collect, given, port, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
@@ -12,11 +12,7 @@ export function registerSetup({ program, command, action }: Registration): void 
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")
     .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
-    .option(
-      "--token-env <name>",
-      "environment variable that holds the API token (default: HOSTING_TOKEN)",
-      variableName("--token-env"),
-    )
+    .option(...TOKEN_ENV)
     .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
     .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
     .action(action(() => import("../init.ts"), "runInit", "none"))
