@@ -22,15 +22,18 @@ export async function writeWhole(file: string, content: string, mode = 0o666): P
   }
 }
 
-/** The text of a file; undefined when there is none. @throws Node's errors. */
-export async function readIfPresent(file: string): Promise<string | undefined> {
+/** What comes of reading or moving a file; undefined when there is none. @throws Node's other errors. */
+export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await work;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }
+
+/** The text of a file; undefined when there is none. @throws Node's errors. */
+export const readIfPresent = (file: string) => ifPresent(readFile(file, "utf8"));
 
 /** The bytes of a file up to a limit and one more, which shows that there are more: some never end. @throws Node's errors. */
 export function readUpTo(file: string, limit: number): Promise<Buffer> {

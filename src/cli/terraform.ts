@@ -5,7 +5,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "no
 import path from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
-import { errnoOf, fail } from "../core/model/index.ts";
+import { fail } from "../core/model/index.ts";
 import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
 import {
   BUNDLE,
@@ -20,7 +20,7 @@ import {
 import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { orFail } from "./files.ts";
+import { ifPresent, orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
@@ -108,12 +108,11 @@ async function builtPackage(root: string): Promise<readonly PackageFile[]> {
 
 /** A file of the package. @throws HostformError `terraform.install` when the provider was not built. */
 async function built(file: string, root: string): Promise<Uint8Array> {
-  return readFile(file).catch((error: unknown) => {
-    if (errnoOf(error) !== "ENOENT") throw error;
-    return fail("terraform.install", "The Terraform provider is not built", {
-      detail: `${file} does not exist: hostform runs from its sources here.`,
-      remedies: [`Build it first: \`npm run build\` in ${root}.`],
-    });
+  const content = await ifPresent(readFile(file));
+  if (content !== undefined) return content;
+  return fail("terraform.install", "The Terraform provider is not built", {
+    detail: `${file} does not exist: hostform runs from its sources here.`,
+    remedies: [`Build it first: \`npm run build\` in ${root}.`],
   });
 }
 
@@ -174,11 +173,8 @@ type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  });
-  if (names === undefined || names.length === 0) return "nothing";
+  const names = (await ifPresent(readdir(folder))) ?? [];
+  if (names.length === 0) return "nothing";
   if (names.length !== files.length) return "other";
   let runnable = true;
   for (const { name, content, mode } of files) {
@@ -206,7 +202,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
       // The umask does not decide whether it can be run.
       await chmod(path.join(fresh, name), mode);
     }
-    const before = await moved(folder, former);
+    const before = await ifPresent(rename(folder, former).then(() => true));
     try {
       await rename(fresh, folder);
     } catch (error) {
@@ -218,16 +214,6 @@ export async function placePackage(mirror: string, folder: string, files: readon
     await rm(former, { recursive: true, force: true });
   }
 }
-
-/** Moves a folder away; false when there is none. */
-const moved = (from: string, to: string) =>
-  rename(from, to).then(
-    () => true,
-    (error: unknown) => {
-      if (errnoOf(error) === "ENOENT") return false;
-      throw error;
-    },
-  );
 
 /** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
 function packageRoot(from: string = import.meta.dirname): string {

@@ -1,4 +1,5 @@
 /** What every command that receives deliveries has: a server, an event in a few words, and Ctrl-C in two steps. */
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
@@ -143,9 +144,6 @@ export async function within<T>(
   }
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
