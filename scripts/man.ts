@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Command, Option } from "commander";
-import { examplesOf } from "../src/cli/options.ts";
+import type { CliCommand } from "../src/cli/options.ts";
 import { buildProgram } from "../src/cli/program.ts";
 
 /** Text of man(7): backslashes, hyphens and a leading control character lose their meaning. */
@@ -34,7 +34,7 @@ function page(command: Command, words: readonly string[], version: string): stri
     .visibleCommands(command)
     .map((part) => `.TP\n.B ${escaped(part.name())}\n${escaped(part.description())}`);
   const args = command.registeredArguments.filter(({ description }) => description !== "");
-  const examples = examplesOf.get(command) ?? [];
+  const { lines: examples } = command as CliCommand;
   const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : [`.SH ${title}`, ...lines]);
   return `${[
     `.\\" Made by the build from the command line's own definition.`,

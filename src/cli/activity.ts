@@ -7,7 +7,6 @@ import type { TextStyle } from "../report/text-style.ts";
 const REPAINT_MS = 100;
 const PLAIN_MS = 15_000;
 
-/** Where an activity is shown. */
 interface ActivityOptions {
   err(text: string): void;
   /** Goes up so many lines, and clears what follows. */
@@ -20,101 +19,89 @@ interface ActivityOptions {
   readonly look: TextStyle;
 }
 
+export type Activity = ReturnType<typeof startActivity>;
+
 /**
  * The reading of a plan and the waits for the request budget. The lines at the bottom of a terminal are this object's alone:
- * what is written meanwhile passes through {@link above}, which erases and repaints them.
+ * what is written meanwhile passes through `above`, which erases and repaints them.
  */
-export class Activity {
-  readonly #options: ActivityOptions;
-  #reading: Reading | undefined;
-  #budget: Budget | undefined;
-  #timer: ReturnType<typeof setInterval> | undefined;
+export function startActivity({ err, rewind, clock, repaints, isSilent, look }: ActivityOptions) {
+  let reading: Reading | undefined;
+  let budget: Budget | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
   /** Lines painted, and whether the last thing written has ended its line: nothing is painted behind half a line. */
-  #lines = 0;
-  #isLineEnded = true;
-  #isMuted: boolean;
-
-  constructor(options: ActivityOptions) {
-    this.#options = options;
-    this.#isMuted = options.isSilent;
-  }
-
-  /** The budget as the last request or wait showed it. */
-  get budget(): Budget | undefined {
-    return this.#budget;
-  }
-
-  /** A request was answered. @param of requests a minute. */
-  requested({ left }: RequestEvent, of: number): void {
-    this.#budget = { left, of, until: 0, isPause: false };
-    if (this.#reading !== undefined) this.#reading = { ...this.#reading, done: this.#reading.done + 1 };
-  }
-
-  waits(wait: Wait): void {
-    this.#budget = budgetAfterWait(wait, this.#options.clock.now());
-    this.#start();
-  }
-
-  /** @param open listings and objects that are not read yet; 0 at the end. */
-  reads(open: number): void {
-    this.#reading = open === 0 ? undefined : { done: this.#reading?.done ?? 0, open };
-    if (open === 0) this.end();
-    else this.#start();
-  }
-
-  /** Nothing more is shown. */
-  end(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#reading = undefined;
-    this.#erase();
-  }
-
-  /** Nothing is shown until the function returned is called: a log that is written for months needs no line every 15 seconds. */
-  mute(): () => void {
-    const before = this.#isMuted;
-    this.end();
-    this.#isMuted = true;
-    return () => {
-      this.#isMuted = before;
-    };
-  }
-
-  /** A function that writes above the status. */
-  above<T extends unknown[]>(write: (...given: T) => void): (...given: T) => void {
-    return (...given) => {
-      this.#erase();
-      write(...given);
-      const [text] = given;
-      if (typeof text === "string" && text !== "") this.#isLineEnded = text.endsWith("\n");
-    };
-  }
-
-  #start(): void {
-    const { repaints } = this.#options;
-    if (this.#isMuted || this.#timer !== undefined) return;
-    this.#timer = setInterval(() => this.#tick(), repaints ? REPAINT_MS : PLAIN_MS);
-    this.#timer.unref();
-  }
-
-  #tick(): void {
-    const { clock, repaints, err, look } = this.#options;
+  let [lines, isLineEnded] = [0, true];
+  let isMuted = isSilent;
+  const erase = (): void => {
+    if (lines > 0) rewind(lines);
+    lines = 0;
+  };
+  /** Puts a text of one or more lines in the place of the status. */
+  const paint = (text: string): void => {
+    erase();
+    err(`${text}\n`);
+    lines = text.split("\n").length;
+  };
+  const tick = (): void => {
     const now = clock.now();
     const width = look.width === undefined ? undefined : look.width - 1;
-    const text =
-      this.#reading !== undefined
-        ? readingLine(this.#reading, this.#budget, now, width)
-        : isWaiting(this.#budget, now)
-          ? waitLine(this.#budget, now, width)
-          : undefined;
-    if (repaints) this.#erase();
-    if (text === undefined || !this.#isLineEnded) return;
-    err(`${text}\n`);
-    if (repaints) this.#lines = 1;
-  }
-
-  #erase(): void {
-    if (this.#lines > 0) this.#options.rewind(this.#lines);
-    this.#lines = 0;
-  }
+    const waiting = isWaiting(budget, now) ? waitLine(budget, now, width) : undefined;
+    const text = reading === undefined ? waiting : readingLine(reading, budget, now, width);
+    if (repaints) erase();
+    if (text === undefined || !isLineEnded) return;
+    if (repaints) paint(text);
+    else err(`${text}\n`);
+  };
+  const start = (): void => {
+    if (isMuted || timer !== undefined) return;
+    timer = setInterval(tick, repaints ? REPAINT_MS : PLAIN_MS);
+    timer.unref();
+  };
+  /** Nothing more is shown. */
+  const end = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+    reading = undefined;
+    erase();
+  };
+  return {
+    erase,
+    paint,
+    end,
+    /** The budget as the last request or wait showed it. */
+    budget: () => budget,
+    /** A request was answered. @param of requests a minute. */
+    requested({ left }: RequestEvent, of: number): void {
+      budget = { left, of, until: 0, isPause: false };
+      if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
+    },
+    waits(wait: Wait): void {
+      budget = budgetAfterWait(wait, clock.now());
+      start();
+    },
+    /** @param open listings and objects that are not read yet; 0 at the end. */
+    reads(open: number): void {
+      reading = { done: reading?.done ?? 0, open };
+      if (open === 0) end();
+      else start();
+    },
+    /** Nothing is shown until the function returned is called: a log that is written for months needs no line every 15 seconds. */
+    mute(): () => void {
+      const before = isMuted;
+      end();
+      isMuted = true;
+      return () => {
+        isMuted = before;
+      };
+    },
+    /** A function that writes above the status. */
+    above:
+      <T extends unknown[]>(write: (...given: T) => void) =>
+      (...given: T): void => {
+        erase();
+        write(...given);
+        const [text] = given;
+        if (typeof text === "string" && text !== "") isLineEnded = text.endsWith("\n");
+      },
+  };
 }

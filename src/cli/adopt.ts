@@ -39,10 +39,8 @@ function counted(objects: Readonly<Record<string, number>>): string {
 }
 
 function forecastText({ objects, requests, open, seconds }: Forecast): string {
-  const rest =
-    open === 0
-      ? "All of it is read."
-      : `Their grants take ${plural(open, "more request")} (${plural(requests, "request")} in all), ${seconds === 0 ? "a few seconds" : formatEstimate(seconds)}.`;
+  const most = `${plural(open, "more request")} (${plural(requests, "request")} in all)`;
+  const rest = open === 0 ? "All of it is read." : `Their grants take ${most}, ${formatEstimate(seconds)}.`;
   return `The account has ${counted(objects)}. ${rest} Nothing in it is changed.`;
 }
 
@@ -56,13 +54,9 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false }: AdoptF
   terminal.out(`${what}. ${plural(requests, "request")}.${into}\n`);
   const written = files.map(({ file, isNew }) => `  ${isNew ? "new" : "added to"} ${escapeLine(file)}`);
   if (!dryRun && files.length > 0) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);
-  if (some) {
-    const others =
-      otherChanges === 0
-        ? ""
-        : ` ${plural(otherChanges, "address", "addresses")} that you declared before would change: see \`hostform plan\`.`;
-    terminal.out(`\nPlan: no changes, made from what was read.${others}\n`);
-  }
+  const changes = `${plural(otherChanges, "address", "addresses")} that you declared before would change`;
+  const others = otherChanges === 0 ? "" : ` ${changes}: see \`hostform plan\`.`;
+  if (some) terminal.out(`\nPlan: no changes, made from what was read.${others}\n`);
   list(terminal, "Not adopted:", left);
   if (some) list(terminal, "The API does not show, and no file holds:", unknown);
   if (dryRun || (!some && files.length === 0)) return;

@@ -1,21 +1,11 @@
 /** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
 import { VERSION } from "../core/api/index.ts";
-import {
-  type ApplyEvent,
-  fail,
-  HostformError,
-  isError,
-  isFulfilled,
-  type Plan,
-  unfulfilledIn,
-} from "../core/model/index.ts";
+import { type ApplyEvent, fail, isError, isFulfilled, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
-import type { BaseOptions } from "../project/base.ts";
-import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
-import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
+import { GUARD_FLAGS } from "../project/guards.ts";
+import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
-import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
+import { readSavedPlan } from "../project/saved-plan.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -34,20 +24,16 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
-import { declaredScale, Reports } from "./plan-reports.ts";
+import { spelledOption } from "./options.ts";
+import { declaredScale, type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
+interface ApplyFlags extends PlanningFlags {
   readonly autoApprove?: boolean;
-  readonly target?: readonly string[];
-  readonly reorder?: readonly string[];
-  readonly orderAnyway?: readonly string[];
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
-  /** Files to write the plan to before anything is asked, each in the format of its extension. */
-  readonly report?: readonly string[];
 }
 
 /**
@@ -57,7 +43,7 @@ interface ApplyFlags extends GuardFlags, RefreshOptions, BaseOptions {
 export const runApply =
   (command: "apply" | "destroy") =>
   async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
-    const reports = await Reports.of(terminal, project, flags.report);
+    const reports = await reportsOf(terminal, project, flags.report);
     return reports.orWhy(command, "text", async () => {
       if (file !== undefined) refusePlanFlags(flags);
       const { json } = terminal;
@@ -73,26 +59,22 @@ export const runApply =
       if (json && !agreed) {
         fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
       }
-      const options: RunOptions = {
-        command,
-        mode: command,
-        targets: flags.target ?? [],
-        reorder: flags.reorder ?? [],
-        orderAnyway: flags.orderAnyway ?? [],
-        guards: flags,
-        asks: !agreed,
-        waits: flags.wait ?? true,
-        ...refreshOf(flags),
-        ...(flags.base !== undefined && { base: flags.base }),
-        ...(saved && { ...saved.request, saved }),
-      };
+      const asked = saved && { ...saved.request, saved };
+      const applying = { asks: !agreed, waits: flags.wait ?? true };
+      const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
       return withPlan(project, options, async (run) => {
         const emit = (messages: readonly object[]) => {
           for (const message of messages) terminal.document(message);
         };
         const now = () => terminal.clock.now();
+        const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
-        else if (body || !hasOutcome(run.plan)) terminal.out(planText(terminal, run, saved, body));
+        else if (body || !hasOutcome(run.plan)) {
+          // A saved plan was seen before: it is shown in short, unless it cannot be carried out.
+          const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
+          if (isSeen) terminal.out(`Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n`);
+          terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen }));
+        }
         await reports.write(run.plan, run.providers.moneyScale);
         if (run.plan.diagnostics.some(isError)) return 1;
         if (hasChanges(run.plan) && !agreed) {
@@ -104,9 +86,7 @@ export const runApply =
           ? await carryOut(run, flags, (event) => emit([eventMessage(event, now())]))
           : await showProgress(terminal, run.plan, run.interrupts.stop, (onEvent) => carryOut(run, flags, onEvent));
         if (json) emit(resultMessages(run.plan, result, now(), terminal.outLook.remedies));
-        else if (hasOutcome(run.plan)) {
-          terminal.out(renderOutcome(run.plan, result, { ...terminal.outLook, moneyScale: run.providers.moneyScale }));
-        }
+        else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
         // Of an apply that has failed they may be those of before: `hostform output` shows them.
@@ -125,19 +105,12 @@ export const runApply =
 const hasOutcome = (plan: Plan) =>
   !plan.diagnostics.some(isError) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
 
-/** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
-function planText(terminal: Terminal, { plan, providers }: Run, saved: SavedPlan | undefined, body: boolean): string {
-  const look = { ...terminal.outLook, moneyScale: providers.moneyScale };
-  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, { ...look, body });
-  return `Applying the plan of ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
-}
-
 /** What a saved plan does was settled when it was made. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway", "refresh", "refreshBudget", "base"] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
-  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = spelledOption(name);
   fail("usage", `${flag} does not go with a saved plan`, {
     detail: "A saved plan is applied exactly as it was made.",
     remedies: [`Remove it, or make another plan: \`hostform plan ${flag} … --out FILE\`.`],
@@ -151,21 +124,11 @@ export async function approve(terminal: Terminal, command: keyof typeof QUESTION
   say(terminal, "");
   const answer = await terminal.ask(`${QUESTIONS[command]} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
-  const nobody = answer === undefined;
-  throw new HostformError([
-    {
-      severity: "error",
-      code: "apply.declined",
-      summary: nobody
-        ? "Cannot ask for approval: standard input is not a terminal"
-        : "Not approved. Nothing was changed.",
-      ...(nobody && {
-        remedies: [
-          `Nothing was changed. Pass --auto-approve to ${command === "adopt" ? command : "apply"} without approval.`,
-        ],
-      }),
-    },
-  ]);
+  if (answer !== undefined) fail("apply.declined", "Not approved. Nothing was changed.");
+  const what = command === "adopt" ? command : "apply";
+  fail("apply.declined", "Cannot ask for approval: standard input is not a terminal", {
+    remedies: [`Nothing was changed. Pass --auto-approve to ${what} without approval.`],
+  });
 }
 
 const REPAINT_MS = 100;
@@ -185,34 +148,34 @@ export async function showProgress<T>(
   work: (onEvent: (event: ApplyEvent) => void) => Promise<T>,
 ): Promise<T> {
   if (terminal.quiet) return work(() => undefined);
-  let status: Status = startStatus(plan, terminal.clock.now());
-  const { activity } = terminal;
+  const { activity, clock, errLook, repaints } = terminal;
+  let status: Status = startStatus(plan, clock.now());
   const unmute = activity.mute();
-  const waits = () => isWaiting(activity.budget, terminal.clock.now());
-  const area = terminal.repaints ? new StatusArea(terminal) : undefined;
+  const paint = () => {
+    if (repaints) activity.paint(renderStatus(status, clock.now(), errLook, activity.budget()));
+  };
   const line = (event: ApplyEvent) => {
-    area?.erase();
-    say(terminal, progressLine(event, { ...terminal.errLook, waits: waits() }));
+    const waits = isWaiting(activity.budget(), clock.now());
+    say(terminal, progressLine(event, { ...errLook, waits }));
   };
   const onEvent = (event: ApplyEvent) => {
-    status = advanceStatus(status, event, terminal.clock.now());
+    status = advanceStatus(status, event, clock.now());
     if (event.type !== "waiting") line(event);
-    area?.paint(status);
+    paint();
   };
   const stopping = () => {
-    area?.erase();
     say(terminal, INTERRUPTED);
-    area?.paint(status);
+    paint();
   };
   stop.addEventListener("abort", stopping, { once: true });
-  const tick = terminal.repaints ? () => area?.paint(status) : () => stillLines(terminal, status, line);
-  const timer = setInterval(tick, terminal.repaints ? REPAINT_MS : STILL_EVERY_MS);
+  const tick = repaints ? paint : () => stillLines(terminal, status, line);
+  const timer = setInterval(tick, repaints ? REPAINT_MS : STILL_EVERY_MS);
   try {
     return await work(onEvent);
   } finally {
     clearInterval(timer);
     stop.removeEventListener("abort", stopping);
-    area?.erase();
+    activity.erase();
     unmute();
   }
 }
@@ -220,35 +183,13 @@ export async function showProgress<T>(
 /** While requests wait, one line says so in place of one for each change. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
   const now = clock.now();
-  if (isWaiting(activity.budget, now)) {
-    err(`${waitLine(activity.budget, now)}\n`);
+  const budget = activity.budget();
+  if (isWaiting(budget, now)) {
+    err(`${waitLine(budget, now)}\n`);
     return;
   }
   // A thousand may wait for their jobs.
   for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
-  }
-}
-
-/** The lines at the bottom of the terminal that are erased and repainted. */
-class StatusArea {
-  readonly #terminal: Terminal;
-  #lines = 0;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  erase(): void {
-    if (this.#lines > 0) this.#terminal.rewind(this.#lines);
-    this.#lines = 0;
-  }
-
-  paint(status: Status): void {
-    const { clock, errLook, activity } = this.#terminal;
-    const text = renderStatus(status, clock.now(), errLook, activity.budget);
-    this.erase();
-    this.#terminal.err(`${text}\n`);
-    this.#lines = text.split("\n").length;
   }
 }

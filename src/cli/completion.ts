@@ -59,11 +59,8 @@ function grammarOf(program: Command): readonly CommandWords[] {
 function optionWords(option: Option): OptionWords {
   const { short, long, description, required, optional, argChoices } = option;
   const flags = [short, long].filter((flag) => flag !== undefined);
-  return {
-    flags,
-    description,
-    value: required || optional ? (argChoices ?? valueKind(option)) : undefined,
-  };
+  const value = required || optional ? (argChoices ?? valueKind(option)) : undefined;
+  return { flags, description, value };
 }
 
 function valueKind({ flags, long }: Option): Completion {
@@ -71,13 +68,9 @@ function valueKind({ flags, long }: Option): Completion {
   if (long === "--target") return "targets";
   if (long === "--client") return "clients";
   if (long === "--select") return "domains";
-  return name === "address"
-    ? "addresses"
-    : name === "file" || name === "path"
-      ? "files"
-      : name === "dir"
-        ? "folders"
-        : [];
+  if (name === "address") return "addresses";
+  if (name === "file" || name === "path") return "files";
+  return name === "dir" ? "folders" : [];
 }
 
 const ADDRESSES = new Set(["address", "addresses", "from", "to", "service"]);
@@ -93,11 +86,10 @@ function argumentWords(registered: readonly Argument[]): Completion {
 }
 
 /** The flags that take a value. */
-const valuedFlags = (grammar: readonly CommandWords[]): string[] => [
-  ...new Set(
-    grammar.flatMap(({ options }) => options.flatMap(({ flags, value }) => (value === undefined ? [] : flags))),
-  ),
-];
+const valuedFlags = (grammar: readonly CommandWords[]): string[] => {
+  const options = grammar.flatMap((command) => command.options);
+  return [...new Set(options.flatMap(({ flags, value }) => (value === undefined ? [] : flags)))];
+};
 
 /**
  * What completes the values of flags: with its commands where a flag has other values in another command (`--format`),
@@ -105,23 +97,19 @@ const valuedFlags = (grammar: readonly CommandWords[]): string[] => [
  */
 function flagValues(grammar: readonly CommandWords[]): { commands?: string[]; flags: string[]; value: Completion }[] {
   const uses = grammar.flatMap(({ path, options }) =>
-    options.flatMap(({ flags, value }) =>
-      value === undefined
-        ? []
-        : flags.map((flag) => ({ command: path.join(" "), flag, value, key: JSON.stringify(value) })),
-    ),
+    options.flatMap(({ flags, value = null }) => {
+      const key = JSON.stringify(value);
+      return value === null ? [] : flags.map((flag) => ({ command: path.join(" "), flag, value, key }));
+    }),
   );
   const byFlag = Map.groupBy(uses, ({ flag }) => flag);
-  const isSame = (flag: string) => new Set(byFlag.get(flag)?.map(({ key }) => key)).size === 1;
-  const everywhere = Map.groupBy(
-    uses.filter(({ flag }) => isSame(flag)),
-    ({ key }) => key,
+  const { same = [], differ = [] } = Object.groupBy(uses, ({ flag }) =>
+    new Set(byFlag.get(flag)?.map(({ key }) => key)).size === 1 ? "same" : "differ",
   );
+  const everywhere = Map.groupBy(same, ({ key }) => key).values();
   return [
-    ...uses
-      .filter(({ flag }) => !isSame(flag))
-      .map(({ command, flag, value }) => ({ commands: [command], flags: [flag], value })),
-    ...Array.from(everywhere.values(), (group) => ({
+    ...differ.map(({ command, flag, value }) => ({ commands: [command], flags: [flag], value })),
+    ...Array.from(everywhere, (group) => ({
       flags: [...new Set(group.map(({ flag }) => flag))],
       value: group[0]?.value ?? [],
     })),
@@ -182,12 +170,11 @@ complete -F _hostform hostform
 function flagCases(grammar: readonly CommandWords[], reply: (value: Completion) => string): string {
   const pattern = (commands: readonly string[] | undefined, flag: string) =>
     commands === undefined ? `*" ${flag}"` : commands.map((command) => `"${command} ${flag}"`).join("|");
-  return flagValues(grammar)
-    .map(
-      ({ commands, flags, value }) =>
-        `    ${flags.map((flag) => pattern(commands, flag)).join("|")}) ${reply(value)}; return ;;`,
-    )
-    .join("\n");
+  const cases = flagValues(grammar).map(({ commands, flags, value }) => {
+    const patterns = flags.map((flag) => pattern(commands, flag));
+    return `    ${patterns.join("|")}) ${reply(value)}; return ;;`;
+  });
+  return cases.join("\n");
 }
 
 function bashCommand({ commands, options, argument }: CommandWords): string {
@@ -265,7 +252,6 @@ function zshReply(value: Completion): string {
   return value.length === 0 ? ":" : `compadd -- ${value.join(" ")}`;
 }
 
-/** A completion script for fish. */
 function fishScript(grammar: readonly CommandWords[]): string {
   const paths = grammar.filter(({ path }) => path.length > 0).map(({ path }) => quoted(path.join(" ")));
   return `# Completion of hostform for fish. Made by \`hostform completion fish\`.

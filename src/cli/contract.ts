@@ -5,8 +5,8 @@ import { checkServer, leftoverDiagnostic, mostRequests, REQUESTS_PER_MINUTE } fr
 import { learnToken } from "../project/environment-secrets.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { renderContract } from "../report/index.ts";
-import { refuseSecretAsName } from "./options.ts";
-import { type Action, printJson, say } from "./terminal.ts";
+import { refuseSecretAsName, webUrl } from "./options.ts";
+import { type Action, printResult, say } from "./terminal.ts";
 
 interface ContractFlags {
   readonly baseUrl?: string;
@@ -30,11 +30,17 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
   if (flags.webhookUrl !== undefined && !flags.write) {
     fail("usage", "--webhook-url needs --write", { remedies: ["Add --write, or remove --webhook-url."] });
   }
-  checkWebhookUrl(flags.webhookUrl);
+  if (flags.webhookUrl !== undefined && webUrl(flags.webhookUrl) === undefined) {
+    fail("usage", "--webhook-url is not a web address", {
+      remedies: ["Give an http or https URL such as https://hooks.example.com/check."],
+    });
+  }
   requireAllowedOrigin(baseUrl, project.source.env, { of: "The base URL" });
   const token = await tokenOf(project, flags.tokenEnv);
   const write = flags.write === true;
-  say(terminal, announcement(write));
+  const what = write ? "It reads, registers a webhook and removes it again, and orders nothing." : "It only reads.";
+  const most = `${mostRequests(write)} of the ${REQUESTS_PER_MINUTE} requests that the token has each minute`;
+  say(terminal, `This takes up to ${most}. ${what}`);
   const { report, leftover } = await checkServer(project, {
     baseUrl,
     token,
@@ -45,18 +51,12 @@ export const runContract: Action<ContractFlags> = async (terminal, project, flag
       },
     }),
   });
-  if (terminal.json) printJson(terminal, { ...report, ...(leftover !== undefined && { leftover }) });
-  else terminal.out(renderContract(report, terminal.outLook));
+  const json = { ...report, ...(leftover !== undefined && { leftover }) };
+  printResult(terminal, json, renderContract(report, terminal.outLook));
   if (leftover !== undefined) project.log.alert(leftoverDiagnostic(leftover));
   const stops = report.checks.some(({ verdict }) => verdict === "stops");
   return leftover !== undefined || !isJudged(report) || stops ? 1 : 0;
 };
-
-function announcement(write: boolean): string {
-  const most = mostRequests(write);
-  const what = write ? "It reads, registers a webhook and removes it again, and orders nothing." : "It only reads.";
-  return `This takes up to ${most} of the ${REQUESTS_PER_MINUTE} requests that the token has each minute. ${what}`;
-}
 
 /** `--token-env` names a variable; a token on the command line could be seen by others. */
 async function tokenOf({ source: { env }, redaction }: ProjectParts, variable = "HOSTING_TOKEN"): Promise<string> {
@@ -69,26 +69,8 @@ async function tokenOf({ source: { env }, redaction }: ProjectParts, variable = 
     });
   }
   if (!env[variable]) refuseSecretAsName("--token-env", variable);
-  const { token } = await readToken(
-    { env: variable },
-    {
-      env,
-      of: "the check",
-      otherwise: "or name another with --token-env",
-      relativeTo: "",
-      place: {},
-    },
-  );
+  const asked = { env, of: "the check", otherwise: "or name another with --token-env", relativeTo: "", place: {} };
+  const { token } = await readToken({ env: variable }, asked);
   learnToken(redaction, token);
   return token;
-}
-
-function checkWebhookUrl(url: string | undefined): void {
-  if (url === undefined) return;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
-    fail("usage", "--webhook-url is not a web address", {
-      remedies: ["Give an http or https URL such as https://hooks.example.com/check."],
-    });
-  }
 }

@@ -1,11 +1,11 @@
 /** `export`: the declaration for Terraform, as a file or on standard output. */
 import path from "node:path";
-import { fail, HostformError } from "../core/model/index.ts";
+import { fail } from "../core/model/index.ts";
 import { type ExportFormat, exportConfiguration } from "../project/export.ts";
 import { makeParent } from "../project/own-files.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
-import { fileFailure, readIfPresent, writeWhole } from "./files.ts";
+import { orFail, readIfPresent, writeWhole } from "./files.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
@@ -23,19 +23,23 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   const { format, file } = target(project.source, flags);
   const folder = file === undefined ? project.source.dir : path.dirname(file);
   const { text, diagnostics } = await exportConfiguration(project, format, folder);
-  const written = file === undefined ? undefined : await put(project.source, file, text, flags.force === true);
-  const shown = file === undefined ? undefined : path.relative(project.source.cwd, file);
+  const shown = file === undefined ? "" : path.relative(project.source.cwd, file);
+  const written =
+    file !== undefined &&
+    (await orFail(
+      put(file, shown, text, flags.force === true),
+      "terraform.export",
+      `The configuration cannot be written to ${shown}`,
+      { remedies: ["Check that the folder exists and that you may write there, or name another with `--out`."] },
+    ));
   if (terminal.json) {
-    const result = shown === undefined ? { configuration: text } : { file: shown, changed: written === "changed" };
-    printJson(terminal, {
-      format,
-      ...result,
-      diagnostics: diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies)),
-    });
+    const result = written ? { file: shown, changed: written === "changed" } : { configuration: text };
+    const notes = diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies));
+    printJson(terminal, { format, ...result, diagnostics: notes });
     return 0;
   }
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
-  if (shown === undefined) terminal.out(text);
+  if (!written) terminal.out(text);
   else {
     terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${shown}\n`);
     const there = path.relative(project.source.cwd, folder);
@@ -47,45 +51,31 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
 
 /** Where the configuration goes, and in which notation. @throws HostformError `usage` when the two do not fit. */
 function target(
-  source: ProjectSource,
-  { out, format }: ExportFlags,
+  { cwd }: ProjectSource,
+  { out, format: wanted }: ExportFlags,
 ): { format: ExportFormat; file: string | undefined } {
-  if (out === undefined) return { format: format ?? "hcl", file: undefined };
-  const named: ExportFormat | undefined = out.endsWith(".tf.json")
-    ? "tf-json"
-    : out.endsWith(".tf")
-      ? "hcl"
-      : undefined;
-  if (named === undefined) {
-    const wanted = format ?? "hcl";
-    return { format: wanted, file: path.resolve(source.cwd, out, `hosting${ENDINGS[wanted]}`) };
-  }
-  if (format !== undefined && format !== named) {
+  const format: ExportFormat = wanted ?? "hcl";
+  if (out === undefined) return { format, file: undefined };
+  const named = out.endsWith(".tf.json") ? "tf-json" : out.endsWith(".tf") ? "hcl" : undefined;
+  if (named === undefined) return { format, file: path.resolve(cwd, out, `hosting${ENDINGS[format]}`) };
+  if (wanted !== undefined && wanted !== named) {
     fail("usage", `Terraform would not read ${out} as ${format}`, {
       remedies: [`Name a file that ends in ${ENDINGS[format]}, or a folder.`],
     });
   }
-  return { format: named, file: path.resolve(source.cwd, out) };
+  return { format: named, file: path.resolve(cwd, out) };
 }
 
 /** Writes the file whole. What stands there and says something else is kept, unless it may be replaced. */
-async function put(source: ProjectSource, file: string, text: string, force: boolean): Promise<"changed" | "same"> {
-  const shown = path.relative(source.cwd, file);
-  try {
-    makeParent(file);
-    const before = await readIfPresent(file);
-    if (before === text) return "same";
-    if (before !== undefined && !force) {
-      fail("usage", `${shown} already exists, with other contents`, {
-        remedies: ["Choose another file, or pass --force to replace it."],
-      });
-    }
-    await writeWhole(file, text);
-    return "changed";
-  } catch (error) {
-    if (error instanceof HostformError) throw error;
-    return fail("terraform.export", `The configuration cannot be written to ${shown}: ${fileFailure(error)}`, {
-      remedies: ["Check that the folder exists and that you may write there, or name another with `--out`."],
+async function put(file: string, shown: string, text: string, force: boolean): Promise<"changed" | "same"> {
+  makeParent(file);
+  const before = await readIfPresent(file);
+  if (before === text) return "same";
+  if (before !== undefined && !force) {
+    fail("usage", `${shown} already exists, with other contents`, {
+      remedies: ["Choose another file, or pass --force to replace it."],
     });
   }
+  await writeWhole(file, text);
+  return "changed";
 }

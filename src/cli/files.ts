@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import { errnoOf } from "../core/model/index.ts";
+import { type Code, type Diagnostic, errnoOf, fail, HostformError } from "../core/model/index.ts";
 
 /**
  * Writes a file so that a reader finds the old one or the new one, whole. For what holds no secret: who may read it
@@ -22,15 +22,18 @@ export async function writeWhole(file: string, content: string, mode = 0o666): P
   }
 }
 
-/** The text of a file; undefined when there is none. @throws Node's errors. */
-export async function readIfPresent(file: string): Promise<string | undefined> {
+/** What comes of reading or moving a file; undefined when there is none. @throws Node's other errors. */
+export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await work;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }
+
+/** The text of a file; undefined when there is none. @throws Node's errors. */
+export const readIfPresent = (file: string) => ifPresent(readFile(file, "utf8"));
 
 /** The bytes of a file up to a limit and one more, which shows that there are more: some never end. @throws Node's errors. */
 export function readUpTo(file: string, limit: number): Promise<Buffer> {
@@ -55,4 +58,23 @@ export function fileFailure(error: unknown): string {
   const errno = errnoOf(error);
   if (errno === undefined) throw error;
   return REASONS[errno] ?? errno;
+}
+
+/**
+ * What reads or writes a file, with the reason where that is not possible.
+ * @param what the sentence that the reason ends: `The snapshot cannot be read`.
+ * @throws HostformError `code` for errors of the file system; all others as they are.
+ */
+export async function orFail<T>(
+  work: Promise<T>,
+  code: Code,
+  what: string,
+  more: Pick<Diagnostic, "detail" | "remedies">,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof HostformError) throw error;
+    return fail(code, `${what}: ${fileFailure(error)}`, more);
+  }
 }

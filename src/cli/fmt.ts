@@ -5,7 +5,7 @@ import { createTwoFilesPatch } from "diff";
 import { fail, HostformError } from "../core/model/index.ts";
 import { expanded, formatted } from "../project/format.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
-import { fileFailure, writeWhole } from "./files.ts";
+import { fileFailure, orFail, writeWhole } from "./files.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface FmtFlags {
@@ -13,12 +13,7 @@ interface FmtFlags {
   readonly diff?: boolean;
 }
 
-interface Formatted {
-  readonly name: string;
-  readonly file: string;
-  readonly before: string;
-  readonly after: string;
-}
+type Formatted = Readonly<Record<"name" | "file" | "before" | "after", string>>;
 
 /** As `terraform fmt -check` ends. */
 const UNFORMATTED = 3;
@@ -54,10 +49,11 @@ const patch = ({ name, before, after }: Pick<Formatted, "name" | "before" | "aft
 
 /** `hostform validate --expanded`: the declaration as its templates, defaults and includes come to. */
 export async function expandedText(project: Parameters<typeof runFmt>[1]): Promise<string> {
-  const names = (await declaredFiles(project)).map((file) => ({ file, path: path.relative(project.source.cwd, file) }));
-  return expanded(
-    await Promise.all(names.map(async (one) => ({ path: one.path, text: await textOf(one.file, one.path) }))),
-  );
+  const texts = (await declaredFiles(project)).map(async (file) => {
+    const name = path.relative(project.source.cwd, file);
+    return { path: name, text: await textOf(file, name) };
+  });
+  return expanded(await Promise.all(texts));
 }
 
 async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[1]): Promise<readonly string[]> {
@@ -68,28 +64,23 @@ async function declaredFiles({ declaration, source }: Parameters<typeof runFmt>[
   return known.files.map((file) => path.resolve(source.cwd, file));
 }
 
-async function textOf(file: string, name: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    return fail("config.unreadable", `${name} cannot be read: ${fileFailure(error)}`, {
-      remedies: ["No file was changed. Check the path and its permissions."],
-    });
-  }
-}
+const textOf = (file: string, name: string) =>
+  orFail(readFile(file, "utf8"), "config.unreadable", `${name} cannot be read`, {
+    remedies: ["No file was changed. Check the path and its permissions."],
+  });
 
 /** Each file whole. When one cannot be written, those before it get their old text back. A link stays one. */
 async function writeAll(changed: readonly Formatted[]): Promise<void> {
-  const written: { readonly target: string; readonly before: string; readonly mode: number }[] = [];
+  const written: Parameters<typeof writeWhole>[] = [];
   for (const { file, name, before, after } of changed) {
     try {
       const target = await realpath(file);
-      const { mode } = await stat(target);
-      await writeWhole(target, after, mode & 0o777);
-      written.push({ target, before, mode: mode & 0o777 });
+      const mode = (await stat(target)).mode & 0o777;
+      await writeWhole(target, after, mode);
+      written.push([target, before, mode]);
     } catch (error) {
       const reason = fileFailure(error);
-      for (const one of written) await writeWhole(one.target, one.before, one.mode);
+      for (const one of written) await writeWhole(...one);
       fail("config.unreadable", `${name} cannot be written: ${reason}`, { remedies: ["No file was changed."] });
     }
   }

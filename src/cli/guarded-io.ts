@@ -7,12 +7,9 @@ import type { Annotation } from "../report/ci.ts";
 import { escapeOutput, jsonText } from "../report/escape.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
-/** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
-  const [outLines, errLines] = [
-    new LogLines((text) => io.out(text), io.env),
-    new LogLines((text) => io.err(text), io.env),
-  ];
+  const outLines = logLines((text) => io.out(text), io.env);
+  const errLines = logLines((text) => io.err(text), io.env);
   const out = guarded(outLines, redaction);
   const err = guarded(errLines, redaction);
   if (io.errIsRunner) redaction.onLearn((secret) => errLines.mask(secret));
@@ -76,7 +73,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
 }
 
 /** One stream: what may be the beginning of a secret waits for the next write. */
-function guarded(lines: LogLines, redaction: Redaction) {
+function guarded(lines: ReturnType<typeof logLines>, redaction: Redaction) {
   let waiting = "";
   const pass = (text: string) => lines.write(escapeOutput(redaction.redact(text)));
   return {
@@ -101,58 +98,49 @@ const LOOK_BACK = 64;
  * The lines of one stream. Where they go to the log of a CI they hold no command of its agent, in however many pieces they
  * are written, but for the masks of secrets and annotations, which stand on lines of their own.
  */
-class LogLines {
-  readonly #stream: (text: string) => void;
-  readonly #isCiLog: boolean;
-  /** The end of the line that is not ended yet. */
-  #line = "";
-  #commands = "";
-
-  constructor(stream: (text: string) => void, env: Io["env"]) {
-    this.#stream = stream;
-    this.#isCiLog = isCiLog(env);
-  }
-
-  write(text: string): void {
-    if (text !== "") this.#stream(this.#isCiLog ? this.#broken(text) : text);
-  }
-
-  #broken(text: string): string {
+function logLines(stream: (text: string) => void, env: Io["env"]) {
+  const isForCi = isCiLog(env);
+  /** The end of the line that is not ended yet, and the commands that wait for its end. */
+  let [line, commands] = ["", ""];
+  /** A text with the commands where a line of it begins. */
+  const withCommands = (text: string, begin = text.length): string => {
+    const all = `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
+    commands = "";
+    return all;
+  };
+  const broken = (text: string): string => {
     // Of what has been written nothing is a command, so only the last character of one can need a change, and it is in `text`.
-    const safe = breakCommands(this.#line + text).slice(this.#line.length);
-    const all = this.#line + safe;
-    const line = all.slice(all.lastIndexOf("\n") + 1);
+    const safe = breakCommands(line + text).slice(line.length);
+    const all = line + safe;
+    const last = all.slice(all.lastIndexOf("\n") + 1);
     // What is cut off is replaced by something: it is no beginning of a line.
-    this.#line = line.length <= LOOK_BACK || line.trim() === "" ? line.slice(-LOOK_BACK) : `…${line.slice(-LOOK_BACK)}`;
+    line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
     const begin = safe.indexOf("\n") + 1;
-    return begin === 0 ? safe : this.#masked(safe, begin);
-  }
-
-  /** Has the runner hide a text in all that it shows from now on. */
-  mask(secret: string): void {
-    // A runner warns of a mask that hides nothing that can be seen.
-    if (secret.trim() !== "") this.command("add-mask", {}, secret);
-  }
-
+    return begin === 0 ? safe : withCommands(safe, begin);
+  };
+  /** Writes the commands that wait for the end of a line. An unfinished one is ended for them. */
+  const end = (): void => {
+    if (commands === "") return;
+    stream(withCommands(line === "" ? "" : "\n"));
+    line = "";
+  };
   /** Writes a command of GitHub's runner on a line of its own, as soon as none is unfinished. */
-  command(name: string, properties: Annotation["properties"], text: string): void {
-    this.#commands += commandLine(name, properties, text);
-    if (this.#line === "") this.end();
-  }
-
-  /** Writes the masks that wait for the end of a line. An unfinished one is ended for them. */
-  end(): void {
-    if (this.#commands === "") return;
-    this.#stream(this.#masked(this.#line === "" ? "" : "\n"));
-    this.#line = "";
-  }
-
-  /** A text with the masks where a line of it begins. */
-  #masked(text: string, begin = text.length): string {
-    const commands = this.#commands;
-    this.#commands = "";
-    return `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
-  }
+  const command = (name: string, properties: Annotation["properties"], text: string): void => {
+    commands += commandLine(name, properties, text);
+    if (line === "") end();
+  };
+  return {
+    end,
+    command,
+    write(text: string): void {
+      if (text !== "") stream(isForCi ? broken(text) : text);
+    },
+    /** Has the runner hide a text in all that it shows from now on. */
+    mask(secret: string): void {
+      // A runner warns of a mask that hides nothing that can be seen.
+      if (secret.trim() !== "") command("add-mask", {}, secret);
+    },
+  };
 }
 
 /** A command of the runner of GitHub Actions, as `@actions/core` writes it; ends with a newline. */

@@ -14,8 +14,8 @@ import {
   starter,
 } from "../project/starter.ts";
 import { escapeLine } from "../report/index.ts";
-import { fileFailure, readIfPresent } from "./files.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+import { orFail, readIfPresent } from "./files.ts";
+import { type Action, printResult, say, type Terminal } from "./terminal.ts";
 
 interface InitFlags {
   readonly project?: string;
@@ -57,17 +57,13 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
     await writeFile(ignoring, extended);
     written.push(".gitignore");
   }
-  if (terminal.json) {
-    printJson(terminal, { project: answers.project, written, ...(kept !== undefined && { kept }) });
-    return 0;
-  }
-  terminal.out(written.map((name) => `Wrote ${name}\n`).join(""));
+  const json = { project: answers.project, written, ...(kept !== undefined && { kept }) };
+  printResult(terminal, json, written.map((name) => `Wrote ${name}\n`).join(""));
+  if (terminal.json) return 0;
   if (kept !== undefined) say(terminal, `The old ${DECLARATION} is now ${escapeLine(kept)}.`);
   const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
-  say(
-    terminal,
-    `Next: ${project.source.env[variable] ? "" : `set ${variable} to an API token, `}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
-  );
+  const token = project.source.env[variable] ? "" : `set ${variable} to an API token, `;
+  say(terminal, `Next: ${token}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`);
   return 0;
 };
 
@@ -78,11 +74,10 @@ export const runSchema: Action<object, [file?: string]> = async (terminal, proje
     return 0;
   }
   const changed = await writeSchema(path.resolve(project.source.dir, name));
-  if (terminal.json) printJson(terminal, { written: changed ? [name] : [] });
-  else {
-    terminal.out(changed ? `Wrote ${escapeLine(name)}\n` : `${escapeLine(name)} is up to date\n`);
-    say(terminal, `An editor finds it by the first line of a declaration: ${schemaComment(`./${escapeLine(name)}`)}`);
-  }
+  const shown = escapeLine(name);
+  printResult(terminal, { written: changed ? [name] : [] }, changed ? `Wrote ${shown}\n` : `${shown} is up to date\n`);
+  const comment = schemaComment(`./${shown}`);
+  if (!terminal.json) say(terminal, `An editor finds it by the first line of a declaration: ${comment}`);
   return 0;
 };
 
@@ -140,20 +135,14 @@ async function setAside(file: string): Promise<string> {
   }
 }
 
-async function write(file: string, text: string, flag: "wx" | "w" = "wx"): Promise<void> {
-  try {
-    await writeFile(file, text, { flag });
-  } catch (error) {
-    fail("usage", `${path.basename(file)} cannot be written: ${fileFailure(error)}`, {
-      detail: file,
-      remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
-    });
-  }
-}
+const write = (file: string, text: string, flag: "wx" | "w" = "wx") =>
+  orFail(writeFile(file, text, { flag }), "usage", `${path.basename(file)} cannot be written`, {
+    detail: file,
+    remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
+  });
 
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
+const exists = (file: string) =>
+  access(file).then(
     () => true,
     () => false,
   );
-}

@@ -5,50 +5,41 @@
 import type { CallOptions, Reader } from "../core/api/index.ts";
 import { fail } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
-import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
+import { type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
 import { serviceTarget } from "./service.ts";
-import { type Action, printJson, type Terminal } from "./terminal.ts";
+import { type Action, printJson, printResult, type Terminal } from "./terminal.ts";
 
-/** The collections that are listed whole. */
 export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
 
 interface Collection<Row> {
-  list(client: Reader, call: CallOptions): Promise<Row[]>;
+  list(call: CallOptions): { all(): Promise<Row[]> };
   /** Absent where the API shows no single one. */
-  get?(client: Reader, id: string, call: CallOptions): Promise<object>;
+  get?(id: string, call: CallOptions): Promise<object>;
 }
 
-const COLLECTIONS: { readonly [N in CollectionName]: Collection<Listings[N]> } = {
-  plans: { list: (client, call) => client.plans.list(call).all() },
-  services: {
-    list: (client, call) => client.services.list(call).all(),
-    get: (client, id, call) => client.services.get(id, call),
-  },
-  invoices: {
-    list: (client, call) => client.invoices.list(call).all(),
-    get: (client, id, call) => client.invoices.get(id, call),
-  },
-  webhooks: { list: (client, call) => client.webhooks.list(call).all() },
-  accounts: { list: (client, call) => client.accounts.list(call).all() },
-  migrations: {
-    list: (client, call) => client.migrationRequests.list(call).all(),
-    get: (client, id, call) => client.migrationRequests.get(id, call),
-  },
+const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collection<Listings[N]> } = {
+  plans: ({ plans }) => plans,
+  services: ({ services }) => services,
+  invoices: ({ invoices }) => invoices,
+  webhooks: ({ webhooks }) => webhooks,
+  accounts: ({ accounts }) => accounts,
+  migrations: ({ migrationRequests }) => migrationRequests,
 };
 
 /** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
-  (terminal: Terminal, project: Project, flags: ProviderFlags, id?: string): Promise<number> => {
-    const collection: Collection<Listings[N]> = COLLECTIONS[name];
-    return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
-      if (id === undefined) {
-        printListing(terminal, name, await collection.list(provider.client, { signal }), provider);
-      } else {
-        if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
-        printRecord(terminal, await collection.get(provider.client, id, { signal }));
-      }
+  (terminal: Terminal, project: Project, { provider = "default" }: ProviderFlags, id?: string): Promise<number> => {
+    const collectionOf: (client: Reader) => Collection<Listings[N]> = COLLECTIONS[name];
+    if (id === undefined)
+      return list(terminal, project, provider, name, (client, call) => collectionOf(client).list(call).all());
+    return withProvider(project, provider, async ({ client }, signal) => {
+      const collection = collectionOf(client);
+      if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
+      const record = withoutRaw(await collection.get(id, { signal }));
+      // An array of one, as listings are arrays.
+      printResult(terminal, [record], renderFields(record, terminal.outLook));
       return 0;
     });
   };
@@ -56,40 +47,27 @@ export const runCollection =
 /** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
 export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
   const { id, alias } = await serviceTarget(project.state, service, flags.provider);
-  return withProvider(project, alias, async (provider, signal) => {
-    printListing(terminal, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
-    return 0;
-  });
+  return list(terminal, project, alias, "grants", (client, call) => client.grants.list(id, call).all());
 };
 
 /** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
-export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = async (
-  terminal,
-  project,
-  flags,
-  names,
-) => {
-  return withProvider(project, flags.provider ?? "default", async (provider, signal) => {
-    printListing(terminal, "domains", await provider.client.domains.check(names, { signal }), provider);
-    return 0;
-  });
-};
+export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = (terminal, project, flags, names) =>
+  list(terminal, project, flags.provider ?? "default", "domains", (client, call) => client.domains.check(names, call));
 
 /** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
-function printListing<L extends Listing>(
+function list<L extends Listing>(
   terminal: Terminal,
+  project: Project,
+  alias: string,
   listing: L,
-  rows: readonly Listings[L][],
-  { config: { moneyScale } }: Pick<Provider, "config">,
-): void {
-  if (terminal.json) printJson(terminal, rows.map(withoutRaw));
-  else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
-}
-
-/** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
-function printRecord(terminal: Terminal, record: object): void {
-  if (terminal.json) printJson(terminal, [withoutRaw(record)]);
-  else terminal.out(renderFields(withoutRaw(record), terminal.outLook));
+  ask: (client: Reader, call: CallOptions) => Promise<readonly Listings[L][]>,
+): Promise<number> {
+  return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
+    const rows = await ask(client, { signal });
+    if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+    else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+    return 0;
+  });
 }
 
 function withoutRaw(record: object): object {

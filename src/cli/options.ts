@@ -14,7 +14,6 @@ import {
 } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
-import type { Scope } from "./stacks.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
@@ -35,6 +34,12 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** A URL of http or https; undefined for any other text. */
+export function webUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
+}
+
 function shareOfBudget(text: string): number {
   const share = budgetShare(text);
   if (share === undefined) throw new InvalidArgumentError("Expected a number above 0 and up to 1, such as 0.5.");
@@ -48,8 +53,8 @@ export const COMMON_OPTIONS = "Common options:";
 export const STACK_OPTIONS = "Stacks:";
 
 /** Adds the options that work everywhere, before and after the command's name. */
-export function addCommonOptions(command: Command): Command {
-  common ??= withCommonOptions(new Command()).options;
+export function addCommonOptions(command: CliCommand): CliCommand {
+  common ??= withCommonOptions(new CliCommand()).options;
   for (const option of common) command.addOption(option);
   return command.optionsGroup("Options:");
 }
@@ -57,7 +62,7 @@ export function addCommonOptions(command: Command): Command {
 /** Made once for all commands: to read them from their texts for each is most of what a start of the command line does. */
 let common: readonly Option[] | undefined;
 
-function withCommonOptions(command: Command): Command {
+function withCommonOptions(command: CliCommand): CliCommand {
   return addStackOptions(command)
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
@@ -84,51 +89,45 @@ function withCommonOptions(command: Command): Command {
     .option("--insecure-http", "allow plain http to addresses other than loopback");
 }
 
-/** The options that every command has. */
-interface CommonOptions {
-  readonly print: PrintOptions;
-  readonly source: ProjectSource;
-  /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
-  readonly stacks?: StackSource;
-}
-
 /** What the common options of a command say, wherever on the line they stood. */
-export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">): CommonOptions {
-  const levels: Record<string, unknown>[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
-  const first = <T>(name: string): T | undefined =>
-    levels.find((level) => level[name] !== undefined)?.[name] as T | undefined;
+export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">) {
+  const given = levelsOf(command);
+  const { first, all, has } = given;
   const dir = path.resolve(cwd, first<string>("chdir") ?? ".");
   const state = first<string>("state");
-  const files = levels.flatMap((level) => (level.file as string[] | undefined) ?? []);
-  const stacks = stackSource(levels, cwd, files.length > 0);
+  const files = all<string>("file");
+  const [json, quiet, verbose, color] = [has("json"), has("quiet"), has("verbose"), !has("color", false)];
+  const print: PrintOptions = { json, quiet, verbose, color };
+  const source: ProjectSource = {
+    env,
+    cwd,
+    dir,
+    files: files.map((file) => path.resolve(cwd, file)),
+    state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
+    stateNamed: state !== undefined,
+    insecureHttp: has("insecureHttp"),
+    untrusted: has("untrusted") || untrustedByEnvironment(env),
+    budgetShare: first<number>("budgetShare"),
+    lockTimeoutMs: first<number>("lockTimeout") ?? 0,
+  };
+  // `--app` or `--stack`: stacks in place of a declaration in YAML.
+  return { print, source, stacks: stackSource(given, cwd, files.length > 0) };
+}
+
+/** What was given to a command, and to those that it is a part of. */
+function levelsOf(command: Command) {
+  const levels: Record<string, unknown>[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
   return {
-    print: {
-      json: levels.some((level) => level.json === true),
-      color: levels.every((level) => level.color !== false),
-      quiet: levels.some((level) => level.quiet === true),
-      verbose: levels.some((level) => level.verbose === true),
-    },
-    source: {
-      env,
-      cwd,
-      dir,
-      files: files.map((file) => path.resolve(cwd, file)),
-      state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
-      stateNamed: state !== undefined,
-      insecureHttp: levels.some((level) => level.insecureHttp === true),
-      untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(env),
-      budgetShare: first<number>("budgetShare"),
-      lockTimeoutMs: first<number>("lockTimeout") ?? 0,
-    },
-    ...(stacks && { stacks }),
+    first: <T>(name: string) => levels.find((level) => level[name] !== undefined)?.[name] as T | undefined,
+    all: <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []),
+    has: (name: string, value = true) => levels.some((level) => level[name] === value),
   };
 }
 
 const GUARDS = "Guards (for this run):";
 
-/** Adds the options that override the guards. */
-export function addGuardOptions(command: Command): Command {
+export function addGuardOptions(command: CliCommand): CliCommand {
   return command
     .optionsGroup(GUARDS)
     .option("--max-orders <n>", "order at most this many services and domains", wholeNumber(0, 1_000_000))
@@ -156,18 +155,14 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** A value of `--var` or `--var-file`, with its place on the line. */
-interface Numbered {
-  readonly nth: number;
-  readonly option: VariableOption;
-}
+/** A value of `--var` or `--var-file`: what is given later on the line has the higher number. */
+type Numbered = VariableOption & { readonly nth: number };
 
-/** Counts the options of a process: what is given later on the line has the higher number. */
 let count = 0;
 
 const numbered = (option: VariableOption, earlier: readonly Numbered[] = []): readonly Numbered[] => {
   count += 1;
-  return [...earlier, { nth: count, option }];
+  return [...earlier, { ...option, nth: count }];
 };
 
 /** `plan=11`. */
@@ -180,8 +175,7 @@ function variable(text: string, earlier?: readonly Numbered[]): readonly Numbere
 
 const LANGUAGES = ["1.11", "1.12"] as const satisfies readonly StackSource["language"][];
 
-/** Adds the options of stacks. */
-function addStackOptions(command: Command): Command {
+function addStackOptions(command: CliCommand): CliCommand {
   const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
   return command
     .optionsGroup(STACK_OPTIONS)
@@ -190,43 +184,35 @@ function addStackOptions(command: Command): Command {
     .option("--only <stack>", "use only this stack: its name or construct path (repeatable)", collect)
     .option("--var <name=value>", "set a variable of the stack (repeatable)", variable)
     .option("--var-file <file>", "set variables from a JSON file (repeatable)", file)
-    .addOption(
-      new Option(
-        "--language <version>",
-        "evaluate expressions as Terraform 1.11 or 1.12 does (default: the newest that required_version allows)",
-      ).choices(LANGUAGES),
+    .choice(
+      "--language <version>",
+      "evaluate expressions as Terraform 1.11 or 1.12 does (default: the newest that required_version allows)",
+      LANGUAGES,
     );
 }
 
 /**
  * What the options say of stacks; undefined when they say nothing.
- * @param levels the options of the command and of those it is a part of. @param cwd paths are relative to it.
+ * @param cwd paths are relative to it.
  * @throws HostformError `usage` for options that do not go together.
  */
 function stackSource(
-  levels: readonly Readonly<Record<string, unknown>>[],
+  { first, all }: ReturnType<typeof levelsOf>,
   cwd: string,
   withFiles: boolean,
 ): StackSource | undefined {
-  const first = (name: string) => levels.find((level) => level[name] !== undefined)?.[name] as string | undefined;
-  const all = <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []);
-  const [app, stack] = [first("app"), first("stack")];
+  const [app, stack] = [first<string>("app"), first<string>("stack")];
   const only = all<string>("only");
-  const language = first("language") as StackSource["language"];
+  const language = first<NonNullable<StackSource["language"]>>("language");
   const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
     .toSorted((a, b) => a.nth - b.nth)
-    .map(({ option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
+    .map(({ nth: _, ...option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
   if (app === undefined && stack === undefined) {
     const stray =
       only.length > 0 ? "--only" : variables.length > 0 ? "--var" : language !== undefined ? "--language" : undefined;
-    if (stray !== undefined) {
-      fail("usage", `${stray} needs a stack`, {
-        remedies: [
-          "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
-        ],
-      });
-    }
-    return undefined;
+    if (stray === undefined) return undefined;
+    const env = "In YAML, `${env.NAME}` takes a value from the environment.";
+    fail("usage", `${stray} needs a stack`, { remedies: [`Pass \`--stack cdktf.out\` or \`--app COMMAND\`. ${env}`] });
   }
   if (app !== undefined && stack !== undefined) {
     fail("usage", "--app and --stack cannot be combined", {
@@ -253,19 +239,8 @@ export function withoutTerraformSpelling(args: readonly string[]): readonly stri
   return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file|refresh)(?==|$)/, "--$1")));
 }
 
-/** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
-export function addSecretOptions(command: Command, group = "Options:"): Command {
-  return command
-    .optionsGroup(group)
-    .option(
-      "--secret-env <name>",
-      "environment variable that holds a signing secret (repeatable)",
-      variableNames("--secret-env"),
-    )
-    .option("--secret-file <file>", "file with signing secrets, one per line (repeatable)", collect)
-    .option("--webhook <address>", "take the signing secret of this webhook from the state (repeatable)", collect)
-    .optionsGroup("Options:");
-}
+/** `orderAnyway` -> `--order-anyway` */
+export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
 const NAME = /^[A-Za-z_]\w*$/;
@@ -273,17 +248,25 @@ const NAME = /^[A-Za-z_]\w*$/;
 const SECRET = /^whsec_/i;
 
 /** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
-export function variableName(option: string): (text: string) => string {
-  return (text) => {
-    if (NAME.test(given(text)) && !SECRET.test(text)) return text;
-    return refuse(option);
-  };
-}
+export const variableName = (option: string) => (text: string) =>
+  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse(option);
 
-/** The same for an option that can be repeated. */
-function variableNames(option: string): (text: string, earlier?: readonly string[]) => readonly string[] {
-  const parse = variableName(option);
-  return (text, earlier = []) => [...earlier, parse(text)];
+export const TOKEN_ENV = [
+  "--token-env <name>",
+  "environment variable that holds the API token (default: HOSTING_TOKEN)",
+  variableName("--token-env"),
+] as const;
+
+/** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
+export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
+  const parse = variableName("--secret-env");
+  const names = (text: string, earlier: readonly string[] = []) => [...earlier, parse(text)];
+  return command
+    .optionsGroup(group)
+    .option("--secret-env <name>", "environment variable that holds a signing secret (repeatable)", names)
+    .option("--secret-file <file>", "file with signing secrets, one per line (repeatable)", collect)
+    .option("--webhook <address>", "take the signing secret of this webhook from the state (repeatable)", collect)
+    .optionsGroup("Options:");
 }
 
 /**
@@ -304,14 +287,17 @@ function refuse(option: string): never {
   });
 }
 
+/** How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration. */
+export type Scope = "each" | "one" | "none";
+
 /** Registers commands on a program; `register/` has one function for each group of commands. */
 export interface Registration {
-  readonly program: Command;
+  readonly program: CliCommand;
   /**
    * Adds a command with the common options.
    * @param parent the command that it is a part of (`state` for `state list`); default: the program.
    */
-  command(name: string, summary: string, group: string, parent?: Command): Command;
+  command(name: string, summary: string, group: string, parent?: CliCommand): CliCommand;
   /**
    * The action of a command: the function of this name, in the module that is loaded for it.
    * @param scope how it takes `--app` and `--stack`; default: `one` stack.
@@ -325,15 +311,27 @@ export interface Registration {
 
 type Example = readonly [line: string, purpose: string];
 
-/** The examples of commands, for their manual pages. */
-export const examplesOf = new WeakMap<Command, readonly Example[]>();
+/** A command of hostform: one of commander, with its examples. */
+export class CliCommand extends Command {
+  /** Below its help, and in its manual page. */
+  lines: readonly Example[] = [];
 
-/** Adds examples below a command's help: command lines with what each is for. */
-export function examples(command: Command, lines: readonly Example[]): Command {
-  examplesOf.set(command, lines);
-  const width = Math.max(...lines.map(([line]) => line.length));
-  const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
-  return command.addHelpText("after", `\nExamples:\n${text}`);
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /** Adds examples: command lines with what each is for. */
+  examples(...lines: readonly Example[]): this {
+    this.lines = lines;
+    const width = Math.max(...lines.map(([line]) => line.length));
+    const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
+    return this.addHelpText("after", `\nExamples:\n${text}`);
+  }
+
+  /** Adds an option that takes one of a few words. */
+  choice(flags: string, description: string, words: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(words));
+  }
 }
 
 /** A parser of whole numbers within bounds, for options. */
@@ -353,7 +351,6 @@ export const COMPLETED = ["addresses", "targets", "clients", "domains"] as const
 /** A port number, 0 for any free one. */
 export const port = wholeNumber(0, 65_535);
 
-/** Where to listen. */
 export interface ListenAddress {
   readonly host: string;
   /** 0: any free one. */

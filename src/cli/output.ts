@@ -2,7 +2,7 @@ import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../c
 import type { ProjectDeclaration } from "../project/declaration.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
-import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
+import { escapeText, renderOutputs, renderOutputValue } from "../report/index.ts";
 import { type Action, revealJson, type Terminal } from "./terminal.ts";
 
 interface OutputFlags {
@@ -16,9 +16,7 @@ interface OutputFlags {
  */
 export const runOutput: Action<OutputFlags, [name?: string]> = async (terminal, project, { raw = false }, name) => {
   if (raw && name === undefined) {
-    fail("usage", "--raw needs the name of an output", {
-      remedies: ["Name it: `hostform output --raw NAME`."],
-    });
+    fail("usage", "--raw needs the name of an output", { remedies: ["Name it: `hostform output --raw NAME`."] });
   }
   if (raw && terminal.json) fail("usage", "--raw and --json cannot be combined", { remedies: ["Pass one of them."] });
   const { outputs = new Map<string, OutputState>() } = await project.state.read();
@@ -26,10 +24,7 @@ export const runOutput: Action<OutputFlags, [name?: string]> = async (terminal, 
   if (name !== undefined) await show(terminal, remedies, raw, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
-  else if (!terminal.quiet)
-    terminal.err(
-      renderDiagnostics(forStack(project.source, [{ ...NONE, remedies: await remedies() }]), terminal.errLook),
-    );
+  else if (!terminal.quiet) project.log.warn(forStack(project.source, [{ ...NONE, remedies: await remedies() }]));
   return 0;
 };
 
@@ -64,30 +59,28 @@ async function show(
   }
   const { value, type } = output;
   if (terminal.json) revealJson(terminal, value);
-  else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
-  else terminal.reveal(terminal.outIsTerminal ? escapeText(rawText(name, value)) : asItIs(terminal, name, value));
+  else terminal.reveal(raw ? rawText(terminal, name, value) : `${renderOutputValue(value, type)}\n`);
 }
 
-/** A pipe gets it as it is. The log of a CI would act on some texts, and a text that was changed is not the one asked for. */
-function asItIs(terminal: Terminal, name: string, value: Json): string {
-  const text = rawText(name, value);
-  if (!terminal.breaks(text)) return text;
+/**
+ * A text, number or boolean without quotes. A pipe gets it as it is. The log of a CI would act on some texts, and a text that was
+ * changed is not the one asked for.
+ */
+function rawText({ outIsTerminal, breaks }: Terminal, name: string, value: Json): string {
+  if (value === null || typeof value === "object") {
+    const what = value === null ? "null" : "a list or a map";
+    fail("state.output", `The output ${name} cannot be printed raw: it is ${what}`, {
+      detail: "--raw prints texts, numbers and booleans.",
+      remedies: [`Use \`hostform output --json ${name}\`.`],
+    });
+  }
+  const text = String(value);
+  if (outIsTerminal) return escapeText(text);
+  if (!breaks(text)) return text;
   return fail("state.output", `The output ${name} contains a command for the CI runner`, {
     detail: "It has `##[`, `##vso[`, or `::` at the beginning of a line. Printed unchanged, it could control this job.",
     remedies: [`Use \`hostform output --json ${name}\`, which escapes it.`],
   });
-}
-
-function rawText(name: string, value: Json): string {
-  if (value !== null && typeof value !== "object") return String(value);
-  return fail(
-    "state.output",
-    `The output ${name} cannot be printed raw: it is ${value === null ? "null" : "a list or a map"}`,
-    {
-      detail: "--raw prints texts, numbers and booleans.",
-      remedies: [`Use \`hostform output --json ${name}\`.`],
-    },
-  );
 }
 
 /** The fields in the order in which Terraform prints them. */

@@ -1,12 +1,15 @@
 /** A plan in each of its formats: printed, or written to files that others read. */
 import path from "node:path";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
+import type { BaseOptions } from "../project/base.ts";
+import type { GuardFlags } from "../project/guards.ts";
+import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
-import { fileFailure, writeWhole } from "./files.ts";
+import { orFail, writeWhole } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** What a plan can be printed as; `json` is `--json`. */
@@ -22,7 +25,6 @@ export function formatOf(terminal: Terminal, { format }: { readonly format?: Pla
   return fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
 }
 
-/** Prints a plan on standard output. */
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
   const { remedies } = terminal.outLook;
   if (format === "json") printJson(terminal, planJson(plan, { remedies }));
@@ -32,9 +34,8 @@ export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, for
 }
 
 function documentOf({ outLook: { remedies } }: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): string {
-  if (format === "markdown") return renderPlanMarkdown(plan, { moneyScale, remedies });
-  if (format === "html") return renderPlanHtml(plan, { moneyScale, remedies });
-  return renderPlan(plan, { color: false, remedies, moneyScale });
+  const render = { markdown: renderPlanMarkdown, html: renderPlanHtml, text: renderPlan, json: renderPlan }[format];
+  return render(plan, { color: false, moneyScale, remedies });
 }
 
 const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
@@ -46,23 +47,35 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
   ".txt": "text",
 };
 
+/** Options of everything that plans. */
+export interface PlanningFlags extends GuardFlags, RefreshOptions, BaseOptions {
+  readonly target?: readonly string[];
+  readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
+  /** Files to write the plan to before anything is asked, each in the format of its extension. */
+  readonly report?: readonly string[];
+}
+
+/** What they ask for. */
+export const planningOf = (flags: PlanningFlags) => ({
+  targets: flags.target ?? [],
+  reorder: flags.reorder ?? [],
+  orderAnyway: flags.orderAnyway ?? [],
+  guards: flags,
+  ...refreshOf(flags),
+  ...(flags.base !== undefined && { base: flags.base }),
+});
+
 /** Where a CI has the repository. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
-
-/** A file that a report goes to, and its format. */
-interface ReportPlace {
-  readonly file: string;
-  readonly target: string;
-  readonly format: PlanFormat;
-}
 
 /**
  * The files of `--report`, checked before anything is asked of the account: a mistake in a name is reported at once. What
  * stands there is replaced, unless it belongs to the state or the declaration.
  * @throws HostformError `usage` for an extension that is not known, and as `placeForPlan` does.
  */
-async function reportPlaces(project: Pick<Project, "source">, files: readonly string[] = []): Promise<ReportPlace[]> {
-  const places: ReportPlace[] = [];
+async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
+  const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
     if (format === undefined) {
@@ -71,99 +84,78 @@ async function reportPlaces(project: Pick<Project, "source">, files: readonly st
         remedies: ["Name it, for example, plan.html."],
       });
     }
-    places.push({ file, format, target: await placeForPlan(project.source, file, "report") });
+    places.push({ file, format, target: await placeForPlan(source, file, "report") });
   }
   return places;
 }
 
-/** What the reports need of a project. */
-type Reported = Pick<Project, "source" | "redaction" | "declaration">;
+const UNSCALED: Scale = () => undefined;
 
 /**
  * The reports of a run (`--report FILE`), without colours and secrets. One plan serves all of them. What stands there after the
  * run is this run's: until there is a plan they say that there is none, also when the run is killed, and when none could be
  * made, why.
+ * @throws HostformError as {@link reportPlaces} does.
  */
-export class Reports {
-  readonly #terminal: Terminal;
-  readonly #project: Reported;
-  readonly #places: readonly ReportPlace[];
-  /** Whether they hold a plan of this run. */
-  #arePlanned = false;
-
-  private constructor(terminal: Terminal, project: Reported, places: readonly ReportPlace[]) {
-    this.#terminal = terminal;
-    this.#project = project;
-    this.#places = places;
-  }
-
-  /** @throws HostformError as {@link reportPlaces} does. */
-  static async of(terminal: Terminal, project: Reported, files?: readonly string[]): Promise<Reports> {
-    const reports = new Reports(terminal, project, await reportPlaces(project, files));
-    if (reports.#places.length > 0) await reports.#write(await reports.#without("apply", [NOT_ENDED]), () => undefined);
-    return reports;
-  }
-
-  /** Also puts errors and warnings beside their lines, where a CI shows them there. @throws HostformError `plan.saved` for a file that cannot be written. */
-  async write(plan: Plan, moneyScale: Scale): Promise<void> {
-    this.#arePlanned = true;
-    const { annotate, errLook } = this.#terminal;
-    annotate(annotationsOf(plan.diagnostics, placesOf(this.#project.source), errLook.remedies));
-    await this.#write(plan, moneyScale);
-    for (const { file } of this.#places) say(this.#terminal, `Report: ${file}`);
-  }
-
-  async #write(plan: Plan, moneyScale: Scale): Promise<void> {
-    const { redaction } = this.#project;
-    for (const { file, target, format } of this.#places) {
-      const json = () => `${jsonText(redaction.redactValue(planJson(plan, this.#terminal.outLook)), 2)}\n`;
-      const text = format === "json" ? json() : redaction.redact(documentOf(this.#terminal, plan, moneyScale, format));
-      await writeWhole(target, text).catch((error: unknown) =>
-        fail("plan.saved", `The report cannot be written to ${file}: ${fileFailure(error)}`, {
-          remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
-        }),
-      );
+export async function reportsOf(
+  terminal: Terminal,
+  project: Pick<Project, "source" | "redaction" | "declaration">,
+  files?: readonly string[],
+) {
+  const places = await reportPlaces(project, files);
+  let isPlanned = false;
+  const writeAll = async (plan: Plan, moneyScale: Scale): Promise<void> => {
+    const { redaction } = project;
+    for (const { file, target, format } of places) {
+      const json = () => `${jsonText(redaction.redactValue(planJson(plan, terminal.outLook)), 2)}\n`;
+      const text = format === "json" ? json() : redaction.redact(documentOf(terminal, plan, moneyScale, format));
+      await orFail(writeWhole(target, text), "plan.saved", `The report cannot be written to ${file}`, {
+        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
+      });
     }
-  }
-
-  /**
-   * Does what plans. When no plan can be made, the reports say why, and so does what goes to standard output as a comment or a page.
-   * @throws what `work` throws.
-   */
-  async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!this.#arePlanned) await this.#sayWhy(mode, format, error);
-      throw error;
-    }
-  }
-
-  async #sayWhy(mode: Plan["mode"], format: PlanFormat, error: unknown): Promise<void> {
-    const plan = await this.#without(mode, forStack(this.#project.source, diagnosticsOf(error)));
-    // A job finds its earlier comment by the project's name.
-    if (format === "html" || (format === "markdown" && plan.project !== ""))
-      printPlan(this.#terminal, plan, () => undefined, format);
-    // Why there is no plan is more than why that cannot be written, and no earlier one stands there.
-    await this.#write(plan, () => undefined).catch(() => undefined);
-  }
-
+  };
   /** What stands in place of a plan. */
-  async #without(mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> {
-    return {
-      project: (await projectName(this.#project)) ?? "",
-      lineage: "",
-      serial: 0,
-      timestamp: new Date(this.#terminal.clock.now()).toISOString(),
-      mode,
-      changes: [],
-      drift: [],
-      pending: [],
-      diagnostics,
-      cost: [],
-      requests: { read: 0, apply: 0, seconds: 0 },
-    };
-  }
+  const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
+    project: (await projectName(project)) ?? "",
+    lineage: "",
+    serial: 0,
+    timestamp: new Date(terminal.clock.now()).toISOString(),
+    mode,
+    changes: [],
+    drift: [],
+    pending: [],
+    diagnostics,
+    cost: [],
+    requests: { read: 0, apply: 0, seconds: 0 },
+  });
+  if (places.length > 0) await writeAll(await unplanned("apply", [NOT_ENDED]), UNSCALED);
+  return {
+    /** Also puts errors and warnings beside their lines, where a CI shows them there. @throws HostformError `plan.saved` for a file that cannot be written. */
+    async write(plan: Plan, moneyScale: Scale): Promise<void> {
+      isPlanned = true;
+      terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
+      await writeAll(plan, moneyScale);
+      for (const { file } of places) say(terminal, `Report: ${file}`);
+    },
+    /**
+     * Does what plans. When no plan can be made, the reports say why, and so does what goes to standard output as a comment or a page.
+     * @throws what `work` throws.
+     */
+    async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
+      try {
+        return await work();
+      } catch (error) {
+        if (isPlanned) throw error;
+        const plan = await unplanned(mode, forStack(project.source, diagnosticsOf(error)));
+        // A job finds its earlier comment by the project's name.
+        if (format === "html" || (format === "markdown" && plan.project !== ""))
+          printPlan(terminal, plan, UNSCALED, format);
+        // Why there is no plan is more than why that cannot be written, and no earlier one stands there.
+        await writeAll(plan, UNSCALED).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
 }
 
 const NOT_ENDED: Diagnostic = {
@@ -187,6 +179,6 @@ export async function declaredScale({ declaration }: Pick<Project, "declaration"
     return (_, alias) => providers.get(alias)?.moneyScale;
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    return () => undefined;
+    return UNSCALED;
   }
 }

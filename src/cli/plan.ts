@@ -2,29 +2,29 @@
 import { VERSION } from "../core/api/version.ts";
 import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges } from "../project/apply.ts";
-import type { BaseOptions } from "../project/base.ts";
 import { commandLine } from "../project/command-line.ts";
-import type { GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
 import { writeSavedPlan } from "../project/saved-plan.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
-import { formatOf, type PlanFormat, placesOf, printPlan, Reports } from "./plan-reports.ts";
+import {
+  formatOf,
+  type PlanFormat,
+  type PlanningFlags,
+  placesOf,
+  planningOf,
+  printPlan,
+  reportsOf,
+} from "./plan-reports.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
-interface PlanFlags extends GuardFlags, RefreshOptions, BaseOptions {
-  readonly target?: readonly string[];
-  readonly reorder?: readonly string[];
-  readonly orderAnyway?: readonly string[];
+interface PlanFlags extends PlanningFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
   /** Where to save the plan, for `apply FILE`. */
   readonly out?: string;
-  /** Files to write the plan to, each in the format of its extension. */
-  readonly report?: readonly string[];
 }
 
 /** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
@@ -32,15 +32,10 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const options = {
     command: "plan" as const,
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
-    targets: flags.target ?? [],
-    reorder: flags.reorder ?? [],
-    orderAnyway: flags.orderAnyway ?? [],
-    guards: flags,
-    ...refreshOf(flags),
-    ...(flags.base !== undefined && { base: flags.base }),
+    ...planningOf(flags),
   };
   const format = formatOf(terminal, flags);
-  const reports = await Reports.of(terminal, project, flags.report);
+  const reports = await reportsOf(terminal, project, flags.report);
   return reports.orWhy(options.mode, format, async () => {
     // Before anything is asked of the account: a mistake in the name is reported at once.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
@@ -103,10 +98,9 @@ export const runValidate: Action<ValidateFlags> = async (terminal, project, { fo
       const { expandedText } = await import("./fmt.ts");
       terminal.out(await expandedText(project));
     } else if (desired !== undefined) {
-      const files = plural(desired.files.length, "file");
-      terminal.out(
-        `${project.source.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,
-      );
+      const what = project.source.stack === undefined ? "The declaration" : "The stack";
+      const resources = plural(desired.resources.length, "resource");
+      terminal.out(`${what} is valid: ${resources} in ${plural(desired.files.length, "file")}.\n`);
     }
   }
   return errors === 0 ? 0 : 1;

@@ -1,11 +1,11 @@
-import { Command, Help, Option } from "commander";
+import { type Command, Help, Option } from "commander";
 import { didYouMean } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import {
   addCommonOptions,
+  CliCommand,
   COMMON_OPTIONS,
   commonOptionsOf,
-  examples,
   type Registration,
   STACK_OPTIONS,
 } from "./options.ts";
@@ -31,7 +31,7 @@ export function buildProgram(
 ): Command {
   // To add the same options to each of fifty commands takes longer than all else that help needs.
   const isNamed = (name: string) => line === undefined || line.includes(name) || line.includes("completion");
-  const program = addCommonOptions(new Command("hostform"));
+  const program = addCommonOptions(new CliCommand("hostform"));
   program
     .usage("COMMAND [options]")
     .description(
@@ -97,13 +97,12 @@ export function buildProgram(
     .command("help", "show help for a command", "Sandbox and setup:")
     .argument("[command...]", "the command, such as `state push`")
     .action((words: readonly string[]) => commandNamed(program, words).outputHelp());
-  examples(program, [
+  return program.examples(
     ["hostform init", "start a project in this folder"],
     ["hostform plan", "show what would change"],
     ["hostform apply", "show it, ask for approval, and do it"],
     ["hostform sandbox -- hostform plan", "try it without an account"],
-  ]);
-  return program;
+  );
 }
 
 /** `state list`. */

@@ -1,7 +1,7 @@
 import { fail } from "../core/model/index.ts";
-import { type Resolved, resolveCreates, type Settling } from "../project/resolve.ts";
+import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
-import { type Action, printJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printResult, say } from "./terminal.ts";
 
 interface ResolveFlags {
   /** The id of the object that the create made. */
@@ -15,6 +15,7 @@ interface ResolveFlags {
 }
 
 const WAIT_MS = 600_000;
+const LOST = " Its secret is lost. For a new one, remove the block, apply, restore the block and apply again.";
 
 /**
  * `hostform resolve [ADDRESS]`: shows what is known of pending creates, and settles one. Exit code 1 while any of those asked
@@ -22,17 +23,19 @@ const WAIT_MS = 600_000;
  */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const resolved = await resolveCreates(project, address, settlingOf(flags, address));
-  if ("pending" in resolved) return printPending(terminal, resolved.pending);
-  const { address: settled, settled: how } = resolved;
-  if (how === "absent") {
-    print(terminal, { address: settled, settled: how }, `${settled} was not created. The next apply creates it.`);
-    return 0;
+  if ("pending" in resolved) {
+    const { pending } = resolved;
+    if (pending.length === 0 && !terminal.json) say(terminal, "Nothing is pending.");
+    else printResult(terminal, pending, renderEvidence(pending, terminal.clock.now(), terminal.outLook));
+    return pending.length === 0 ? 0 : 1;
   }
-  const { id, noun, lostSecret } = resolved;
-  const lost = lostSecret
-    ? " Its secret is lost. For a new one, remove the block, apply, restore the block and apply again."
-    : "";
-  print(terminal, { address: settled, settled: how, id }, `${settled} is ${noun} ${id}.${lost}`);
+  const { address: settled, settled: how } = resolved;
+  const json = { address: settled, settled: how, ...(how === "adopted" && { id: resolved.id }) };
+  const text =
+    how === "absent"
+      ? `${settled} was not created. The next apply creates it.`
+      : `${settled} is ${resolved.noun} ${resolved.id}.${resolved.lostSecret ? LOST : ""}`;
+  printResult(terminal, json, `${escapeLine(text)}\n`);
   return 0;
 };
 
@@ -52,16 +55,4 @@ function settlingOf(flags: ResolveFlags, address: string | undefined): Settling 
   if (flags.adopt !== undefined) return { adopt: flags.adopt };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;
-}
-
-function printPending(terminal: Terminal, pending: Extract<Resolved, { pending: unknown }>["pending"]): number {
-  if (terminal.json) printJson(terminal, pending);
-  else if (pending.length === 0) say(terminal, "Nothing is pending.");
-  else terminal.out(renderEvidence(pending, terminal.clock.now(), terminal.outLook));
-  return pending.length === 0 ? 0 : 1;
-}
-
-function print(terminal: Terminal, json: object, text: string): void {
-  if (terminal.json) printJson(terminal, json);
-  else terminal.out(`${escapeLine(text)}\n`);
 }

@@ -7,7 +7,7 @@ import path from "node:path";
 import { childEnvironment, fail, HostformError } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
-import { fileFailure, readIfPresent, writeWhole } from "./files.ts";
+import { orFail, readIfPresent, writeWhole } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
@@ -35,11 +35,11 @@ interface SandboxFlags {
  * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
  */
 export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = async (terminal, project, flags, words) => {
-  const sandbox = await start(project.source, flags);
+  const { sandbox, money } = await start(project.source, flags);
   const exported = {
     HOSTING_BASE_URL: sandbox.url,
     HOSTING_TOKEN: sandbox.tokens[flags.token ?? "agency"],
-    HOSTING_MONEY_SCALE: flags.profile !== undefined && (await moneyOf(flags.profile)) === "major" ? "0" : "2",
+    HOSTING_MONEY_SCALE: money === "major" ? "0" : "2",
     HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
   };
   try {
@@ -48,7 +48,12 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
       if (flags.open) await openDashboard(terminal, sandbox);
       return await terminal.run(command, args, { ...inheritedBy(project.source.env), ...exported });
     }
-    const stopped = interrupted(terminal);
+    const stopped = new Promise<void>((resolve) => {
+      const end = terminal.onInterrupt(() => {
+        end();
+        resolve();
+      });
+    });
     announce(terminal, sandbox, flags, exported);
     if (flags.open) await openDashboard(terminal, sandbox);
     await stopped;
@@ -69,16 +74,16 @@ function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
 }
 
 /** Closes the sandbox, even when its session cannot be written. */
-async function end(
-  terminal: Terminal,
-  source: ProjectSource,
-  { record }: SandboxFlags,
-  sandbox: Sandbox,
-): Promise<void> {
+async function end(terminal: Terminal, source: ProjectSource, { record }: SandboxFlags, sandbox: Sandbox) {
   try {
     if (record === undefined) return;
     const session = sandbox.control.session();
-    await writeRecord(path.resolve(source.cwd, record), session);
+    const { sessionTest } = await import("../sandbox/index.ts");
+    // A test for `.js`, `.mjs`, `.ts` and `.mts`, JSON otherwise.
+    const isCode = /^\.m?[jt]s$/.test(path.extname(record));
+    const text = isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`;
+    const file = path.resolve(source.cwd, record);
+    await writing(file, writeWhole(file, text));
     const nothing = session.steps.length === 0 ? " No request was made, so it tests nothing." : "";
     say(terminal, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
   } finally {
@@ -86,36 +91,35 @@ async function end(
   }
 }
 
-async function start(source: ProjectSource, flags: SandboxFlags): Promise<Sandbox> {
+/** Runs it, as the flags say. @returns also the unit of its amounts (§2 Gaps), where a profile is given. */
+async function start(source: ProjectSource, flags: SandboxFlags) {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
-  const { profile, data, deliverTo, snapshot, record } = flags;
-  if (record !== undefined) await checkRecordFile(path.resolve(source.cwd, record));
+  const { data, deliverTo, snapshot, record, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
+  const at = (file: string) => path.resolve(source.cwd, file);
+  if (record !== undefined) await checkRecordFile(at(record));
+  const given = Object.entries({ port, controlPort, seed, rateLimit, autoPay, clock });
   try {
-    return await startSandbox({
-      ...asGiven(flags),
-      ...(data !== undefined && { data: path.resolve(source.cwd, data) }),
+    const profile = flags.profile === undefined ? undefined : parseProfile(flags.profile);
+    const sandbox = await startSandbox({
+      ...Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+      ...(data !== undefined && { data: at(data) }),
       ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
-      ...(profile !== undefined && { profile: parseProfile(profile) }),
-      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(source.cwd, snapshot)) }),
+      ...(profile !== undefined && { profile }),
+      ...(snapshot !== undefined && { snapshot: await textOf(at(snapshot)) }),
       ...(record !== undefined && { record: true }),
     });
+    return { sandbox, money: profile?.money };
   } catch (error) {
     if (!(error instanceof SandboxOptionError)) throw error;
     fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
   }
 }
 
-/** The unit of the sandbox's amounts (§2 Gaps). */
-async function moneyOf(profile: string) {
-  const { parseProfile } = await import("../sandbox/index.ts");
-  return parseProfile(profile).money;
-}
-
-/** The options of the sandbox among the flags, of which the command line has more. */
-function asGiven({ port, controlPort, seed, rateLimit, autoPay, clock }: SandboxFlags) {
-  const given = Object.entries({ port, controlPort, seed, rateLimit, autoPay, clock });
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
-}
+const textOf = (snapshot: string) =>
+  orFail(readFile(snapshot, "utf8"), "usage", "The snapshot cannot be read", {
+    detail: snapshot,
+    remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
+  });
 
 /** Hosts, or the word that stands for more or less than hosts. */
 function targetsOf(given: readonly string[]): DeliverTo {
@@ -134,15 +138,6 @@ async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promi
   }
 }
 
-function interrupted(terminal: Terminal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = terminal.onInterrupt(() => {
-      end();
-      resolve();
-    });
-  });
-}
-
 /** The tokens are shown: they open nothing but this sandbox. */
 function announce(
   terminal: Terminal,
@@ -150,39 +145,19 @@ function announce(
   flags: SandboxFlags,
   exported: Readonly<Record<string, string>>,
 ): void {
-  if (terminal.json) {
-    revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
-  } else {
-    const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
-    terminal.reveal(lines.join(""));
-  }
-  say(
-    terminal,
-    [
-      `The sandbox runs at ${url} until Ctrl-C. Paste the lines above into another terminal.`,
-      `Its data is ${flags.data === undefined ? "in memory, and lost when it stops" : `in ${flags.data}`}.`,
-      "Tokens:",
-      `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
-      `  customer  ${tokens.customer}  an ordinary account, all abilities`,
-      `  viewer    ${tokens.viewer}  the agency's account, view only`,
-      `Dashboard (in a browser) and control API (pay invoices, make drift, inject faults): ${controlUrl}`,
-    ].join("\n"),
-  );
-}
-
-/* The files that `hostform sandbox` starts from and leaves behind. */
-type Session = import("../sandbox/index.ts").Session;
-
-/** The text of a snapshot. */
-async function readSnapshotFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
-      detail: file,
-      remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
-    });
-  }
+  const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
+  if (terminal.json) revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
+  else terminal.reveal(lines.join(""));
+  const words = [
+    `The sandbox runs at ${url} until Ctrl-C. Paste the lines above into another terminal.`,
+    `Its data is ${flags.data === undefined ? "in memory, and lost when it stops" : `in ${flags.data}`}.`,
+    "Tokens:",
+    `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
+    `  customer  ${tokens.customer}  an ordinary account, all abilities`,
+    `  viewer    ${tokens.viewer}  the agency's account, view only`,
+    `Dashboard (in a browser) and control API (pay invoices, make drift, inject faults): ${controlUrl}`,
+  ];
+  say(terminal, words.join("\n"));
 }
 
 /** What this command writes begins with one of these; anything else may be somebody's work. */
@@ -190,8 +165,8 @@ const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*
 
 /** Refuses a file that a session must not be written to, before there is one that could be lost. */
 async function checkRecordFile(file: string): Promise<void> {
-  const there = await readIfPresent(file).catch((error: unknown) => cannotWrite(file, error));
-  if (there === undefined) return writeSession(file, "");
+  const there = await writing(file, readIfPresent(file));
+  if (there === undefined) return writing(file, writeWhole(file, ""));
   if (OWN.some((beginning) => beginning.test(there))) return;
   fail("usage", "The file for the session already exists, and is not a recorded session", {
     detail: file,
@@ -199,24 +174,5 @@ async function checkRecordFile(file: string): Promise<void> {
   });
 }
 
-/** Writes the session: a test for `.js`, `.mjs`, `.ts` and `.mts`, JSON otherwise. */
-async function writeRecord(file: string, session: Session): Promise<void> {
-  const { sessionTest } = await import("../sandbox/index.ts");
-  const isCode = /^\.m?[jt]s$/.test(path.extname(file));
-  await writeSession(file, isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`);
-}
-
-async function writeSession(file: string, text: string): Promise<void> {
-  try {
-    await writeWhole(file, text);
-  } catch (error) {
-    cannotWrite(file, error);
-  }
-}
-
-function cannotWrite(file: string, error: unknown): never {
-  fail("usage", `The session cannot be written: ${fileFailure(error)}`, {
-    detail: file,
-    remedies: ["Choose another file."],
-  });
-}
+const writing = <T>(file: string, work: Promise<T>) =>
+  orFail(work, "usage", "The session cannot be written", { detail: file, remedies: ["Choose another file."] });

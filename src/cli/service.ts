@@ -1,18 +1,16 @@
 /** What is done to one service at once and cannot be declared: `password`, `sso`; and how a command names a service. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { HostingClient } from "../core/api/index.ts";
 import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
 import { learnValue } from "../project/environment-secrets.ts";
 import { type ProviderFlags, panelUrl, passwordForm, withProvider } from "../project/providers.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine } from "../report/index.ts";
-import { fileFailure } from "./files.ts";
+import { orFail } from "./files.ts";
 import { refuseSecretAsName } from "./options.ts";
-import { type Action, printJson, revealJson, say, type Terminal } from "./terminal.ts";
+import { type Action, printJson, revealJson, type Switches, say, type Terminal } from "./terminal.ts";
 
-/** A service that a command is about. */
 interface ServiceTarget {
   readonly id: string;
   /** The provider that it belongs to. */
@@ -99,8 +97,13 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
   const { password, names } = await withProvider(project, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
-    if (given === undefined && !flags.generate && passwordForm(type) === "unknown") undecided(type);
-    return reset(client, id, given, signal);
+    if (given === undefined && !flags.generate && passwordForm(type) === "unknown") {
+      fail("usage", `hostform does not know how services of type ${type ?? "(unknown)"} get their password`, {
+        remedies: [`Pass ${SOURCES}, or --generate to have the API make one.`],
+      });
+    }
+    // Once it has left it is awaited, Ctrl-C or not: the answer may be the only one to say the new password.
+    return client.services.resetPassword(id, { stop: signal, ...(given !== undefined && { password: given }) });
   });
   if (given !== undefined) {
     if (terminal.json) printJson(terminal, { service_id: id, generated: false });
@@ -126,11 +129,6 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
   return 0;
 };
 
-/** Once it has left it is awaited, Ctrl-C or not: the answer may be the only one to say the new password. */
-function reset(client: HostingClient, id: string, password: string | undefined, stop: AbortSignal) {
-  return client.services.resetPassword(id, { stop, ...(password !== undefined && { password }) });
-}
-
 function checkForm(productType: string | null, given: string | undefined): void {
   const form = passwordForm(productType);
   if (form === "given" && given === undefined) {
@@ -144,12 +142,6 @@ function checkForm(productType: string | null, given: string | undefined): void 
       remedies: ["Pass no password."],
     });
   }
-}
-
-function undecided(productType: string | null): never {
-  fail("usage", `hostform does not know how services of type ${productType ?? "(unknown)"} get their password`, {
-    remedies: [`Pass ${SOURCES}, or --generate to have the API make one.`],
-  });
 }
 
 /** The password that the flags name; never on the command line, where other users can see it. */
@@ -185,6 +177,9 @@ async function givenPassword(
   return password;
 }
 
+const readText = (file: string) =>
+  orFail(readFile(file, "utf8"), "usage", "The password file cannot be read", { detail: file });
+
 function unset(name: string): never {
   refuseSecretAsName("--password-env", name, SHORTEST);
   fail("usage", `The environment variable ${name} is not set`, {
@@ -192,20 +187,13 @@ function unset(name: string): never {
   });
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail("usage", `The password file cannot be read: ${fileFailure(error)}`, { detail: file });
-  }
-}
-
-interface SsoFlags extends ProviderFlags {
-  readonly open?: boolean;
-}
-
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
-export const runSso: Action<SsoFlags, [target: string]> = async (terminal, project, flags, target) => {
+export const runSso: Action<ProviderFlags & Switches<"open">, [target: string]> = async (
+  terminal,
+  project,
+  flags,
+  target,
+) => {
   const { id, alias } = await serviceTarget(project.state, target, flags.provider);
   const url = await panelUrl(project, alias, id);
   if (flags.open) {

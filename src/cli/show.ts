@@ -3,6 +3,7 @@ import { readSavedPlan } from "../project/saved-plan.ts";
 import { secretNames } from "../project/state.ts";
 import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
 import { declaredScale, formatOf, type PlanFormat, printPlan, projectName } from "./plan-reports.ts";
+import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
 
 interface ShowFlags {
@@ -30,11 +31,6 @@ export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, proj
     terminal.out(render(recorded, { hidden: secretNames, moneyScale, remedies: terminal.outLook.remedies }));
     return 0;
   }
-  const rows = resources.map(({ address, provider, attributes }) => ({
-    address,
-    id: attributes.id ?? null,
-    provider,
-  }));
-  terminal.out(renderListing("state", rows, terminal.outLook));
+  terminal.out(renderListing("state", stateRows(resources), terminal.outLook));
   return 0;
 };

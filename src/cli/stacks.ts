@@ -8,23 +8,15 @@ import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { synthesize } from "../project/stacks/synthesize.ts";
 import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.ts";
-import type { Terminal } from "./terminal.ts";
-import { say } from "./terminal.ts";
+import { type Scope, spelledOption } from "./options.ts";
+import { say, type Terminal } from "./terminal.ts";
 
-/**
- * How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration.
- */
-export type Scope = "each" | "one" | "none";
-
-/** A command as it was given. */
 interface Given {
   readonly command: string;
   readonly scope: Scope;
   readonly flags: Readonly<Record<string, unknown>>;
   readonly words: readonly unknown[];
 }
-
-type Work = (project: Project) => Promise<number>;
 
 const PURPOSES: Readonly<Record<string, Purpose>> = {
   validate: "validate",
@@ -54,9 +46,17 @@ export async function runOnStacks(
   project: Project,
   chosen: StackSource,
   given: Given,
-  work: Work,
+  work: (project: Project) => Promise<number>,
 ): Promise<number> {
-  if (given.scope === "none") refuseStacks(given.command);
+  if (given.command === "export") {
+    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
+      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
+    });
+  }
+  if (given.scope === "none")
+    fail("usage", `\`hostform ${given.command}\` does not work on a stack`, {
+      remedies: ["Remove --app, --stack and --var."],
+    });
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
   const { source } = project;
@@ -80,26 +80,22 @@ export async function runOnStacks(
   }
   // As one stack is refused that declares a thing twice: before anything is asked of the account.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
-  return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, { destroying, on });
+  return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }
 
-interface Several {
-  readonly destroying: boolean;
-  on(stack: LoadedStack): Promise<number>;
-}
-
+/** Each in its turn. @param destroying what depends on others goes first. */
 async function runSeveral(
   terminal: Terminal,
   stacks: readonly LoadedStack[],
-  { destroying, on }: Several,
+  destroying: boolean,
+  on: (stack: LoadedStack) => Promise<number>,
 ): Promise<number> {
   const failed = new Map<string, "failed" | "interrupted" | "skipped">();
   let interrupted = false;
   const end = terminal.onInterrupt(() => {
     interrupted = true;
   });
-  let code = 0;
-  let first = true;
+  let [code, first] = [0, true];
   try {
     for (const stack of stacks) {
       if (interrupted) {
@@ -108,14 +104,22 @@ async function runSeveral(
       }
       terminal.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
       first = false;
-      const hindrance = hinderedBy(stack, stacks, failed, destroying);
+      const dependents = stacks.filter(({ dependencies }) => dependencies.includes(stack.name));
+      const before = destroying ? dependents.map(({ name }) => name) : stack.dependencies;
+      const hindrance = before.find((name) => failed.has(name));
       if (hindrance !== undefined) {
         failed.set(stack.name, "skipped");
         const relation = destroying ? "which depends on it" : "which it depends on";
-        say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
+        const how = failed.get(hindrance) === "failed" ? "failed" : "was skipped";
+        say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${how}.`));
         continue;
       }
-      const ended = await attempt(terminal, () => on(stack));
+      // Its errors are reported at once, and the others go on.
+      const ended = await on(stack).catch((error: unknown) => {
+        if (!(error instanceof HostformError)) throw error;
+        terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
+        return 1;
+      });
       if (ended === 1) failed.set(stack.name, interrupted ? "interrupted" : "failed");
       code = Math.max(code, ended);
     }
@@ -130,34 +134,6 @@ async function runSeveral(
   return 1;
 }
 
-function words(how: string | undefined): string {
-  return how === "failed" ? "failed" : "was skipped";
-}
-
-/** The stack that has to be done before this one and is not. */
-function hinderedBy(
-  stack: LoadedStack,
-  stacks: readonly LoadedStack[],
-  failed: ReadonlyMap<string, unknown>,
-  destroying: boolean,
-): string | undefined {
-  const before = destroying
-    ? stacks.filter(({ dependencies }) => dependencies.includes(stack.name)).map(({ name }) => name)
-    : stack.dependencies;
-  return before.find((name) => failed.has(name));
-}
-
-/** One of several: its errors are reported at once, and the others go on. */
-async function attempt(terminal: Terminal, work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
-    return 1;
-  }
-}
-
 /** Why a command accepts one stack only; undefined when nothing limits it to one. */
 function reasonForOne(
   terminal: Terminal,
@@ -169,17 +145,5 @@ function reasonForOne(
   if (source.stateNamed === true) return "--state names the state of one stack";
   if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
   const flag = FOR_ONE.find((name) => flags[name] !== undefined);
-  const spelt = flag?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return spelt === undefined ? undefined : `--${spelt} is for one stack`;
-}
-
-function refuseStacks(command: string): never {
-  if (command === "export") {
-    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
-      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
-    });
-  }
-  fail("usage", `\`hostform ${command}\` does not work on a stack`, {
-    remedies: ["Remove --app, --stack and --var."],
-  });
+  return flag && `${spelledOption(flag)} is for one stack`;
 }

@@ -16,9 +16,9 @@ import { interruptible } from "../project/interrupt.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { forget, type ProjectState, secretNames } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { fileFailure } from "./files.ts";
+import { orFail } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
-import { type Action, printJson, revealJson, say } from "./terminal.ts";
+import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
 interface StateListFlags {
   /** What a completion script asks for. */
@@ -36,59 +36,51 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
 ) => {
   const { resources } = await project.state.read();
   const all = [...resources.values()];
+  const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");
   if (flags.complete !== undefined) {
-    terminal.out(
-      wordsOf(all, flags.complete)
-        .map((word) => `${escapeLine(word)}\n`)
-        .join(""),
-    );
+    terminal.out(lines(wordsOf(all, flags.complete)));
     return 0;
   }
-  const rows = (isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix))).map(
-    ({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }),
-  );
+  const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
+  const rows = stateRows(chosen);
   if (rows.length === 0 && prefix !== "") {
     fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
   }
   if (terminal.json) printJson(terminal, rows);
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
-  else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
+  else terminal.out(lines(rows.map(({ address }) => address)));
   return 0;
 };
+
+/** What a listing shows of recorded resources. */
+export const stateRows = (resources: readonly ResourceState[]) =>
+  resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
 /** What a shell offers of the recorded resources, each word once. */
 function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
   const addresses = all.map(({ address }) => address);
   const clients = all.flatMap(({ private: { client } }) => client ?? []);
   const domains = all.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
-  const words = {
-    addresses,
-    clients,
-    domains,
-    targets: [...addresses, ...clients.map((client) => `client:${client}`)],
-  };
-  return [...new Set(words[what])].toSorted();
+  const targets = [...addresses, ...clients.map((client) => `client:${client}`)];
+  return [...new Set({ addresses, clients, domains, targets }[what])].toSorted();
 }
 
 /** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
-  const chosen = new Set(
-    selected(
-      [pattern],
-      all.map(({ address, private: { client } }) => ({ address, client })),
-    ),
-  );
+  const selectable = all.map(({ address, private: { client } }) => ({ address, client }));
+  const chosen = new Set(selected([pattern], selectable));
   return all.filter(({ address }) => chosen.has(address));
-}
-
-interface StateShowFlags {
-  readonly reveal?: boolean;
 }
 
 const HIDDEN = "(sensitive value)";
 
 /** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
-export const runStateShow: Action<StateShowFlags, [address: string]> = async (terminal, project, flags, address) => {
+export const runStateShow: Action<Switches<"reveal">, [address: string]> = async (
+  terminal,
+  project,
+  flags,
+  address,
+) => {
   const [resource, ...others] = isPattern(address)
     ? like(address, [...(await project.state.read()).resources.values()])
     : await project.state.select(address);
@@ -99,32 +91,30 @@ export const runStateShow: Action<StateShowFlags, [address: string]> = async (te
     });
   }
   const secrets = secretNames(resource);
-  const attributes = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
+  const hidden = flags.reveal ? new Set<string>() : secrets;
+  const { provider, dependencies, private: mark } = resource;
+  const shown = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
     name,
-    secrets.has(name) && value !== null && !flags.reveal ? HIDDEN : value,
+    hidden.has(name) && value !== null ? HIDDEN : value,
   ]);
-  if (terminal.json) {
-    const { provider, dependencies, private: mark } = resource;
-    const print = flags.reveal ? revealJson : printJson;
-    print(terminal, {
-      address: resource.address,
-      provider,
-      dependencies,
-      sensitive: [...secrets],
-      ...(mark.pending && { pending: mark.pending }),
-      attributes: Object.fromEntries(attributes),
-    });
-  } else if (flags.reveal) terminal.reveal(textOf(resource, attributes, new Set()));
-  else terminal.out(textOf(resource, attributes, secrets));
+  const json = {
+    address: resource.address,
+    provider,
+    dependencies,
+    sensitive: [...secrets],
+    ...(mark.pending && { pending: mark.pending }),
+    attributes: Object.fromEntries(shown),
+  };
+  if (terminal.json) (flags.reveal ? revealJson : printJson)(terminal, json);
+  else (flags.reveal ? terminal.reveal : terminal.out)(textOf(resource, hidden));
   return 0;
 };
 
 function textOf(
-  { address, provider, dependencies, private: mark }: ResourceState,
-  attributes: readonly (readonly [string, Json])[],
+  { address, attributes, provider, dependencies, private: mark }: ResourceState,
   hidden: ReadonlySet<string>,
 ): string {
-  const shown = attributes.filter(([, value]) => value !== null);
+  const shown = Object.entries(attributes).filter(([, value]) => value !== null);
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   const lines = shown.map(([name, value]) => {
     const text = hidden.has(name) ? HIDDEN : jsonText(value, 2).replaceAll("\n", "\n    ");
@@ -144,12 +134,9 @@ function textOf(
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
     const removed = await forget(store, addresses);
-    if (terminal.json) printJson(terminal, { removed });
-    else {
-      terminal.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
-      const what = plural(removed.length, "resource");
-      say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
-    }
+    printResult(terminal, { removed }, removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
+    const what = plural(removed.length, "resource");
+    if (!terminal.json) say(terminal, `Removed ${what} from the state. Nothing was changed in the account.`);
     return 0;
   });
 };
@@ -158,10 +145,8 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return project.state.write("state mv", async (store) => {
     const moved = await store.move(from, to);
-    if (terminal.json) printJson(terminal, { moved });
-    else {
-      for (const step of moved) terminal.out(`Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
-    }
+    const steps = moved.map((step) => `Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
+    printResult(terminal, { moved }, steps.join(""));
     return 0;
   });
 };
@@ -174,12 +159,8 @@ export const runStatePull: Action = async (terminal, project) => {
   return 0;
 };
 
-interface StatePushFlags {
-  readonly force?: boolean;
-}
-
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
-export const runStatePush: Action<StatePushFlags, [file: string]> = async (terminal, project, flags, file) => {
+export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
   const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
@@ -189,20 +170,14 @@ export const runStatePush: Action<StatePushFlags, [file: string]> = async (termi
       force: flags.force === true,
     }),
   );
-  if (terminal.json) printJson(terminal, { pushed: true });
-  else terminal.out("The state was replaced.\n");
+  printResult(terminal, { pushed: true }, "The state was replaced.\n");
   return 0;
 };
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    fail("config.unreadable", `${file} cannot be read: ${fileFailure(error)}`, {
-      remedies: ["Check the path, or give `-` for standard input."],
-    });
-  }
-}
+const readText = (file: string) =>
+  orFail(readFile(file, "utf8"), "config.unreadable", `${file} cannot be read`, {
+    remedies: ["Check the path, or give `-` for standard input."],
+  });
 
 /**
  * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left
@@ -240,12 +215,8 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-interface Secret {
-  readonly address: string;
-  readonly attributes: readonly string[];
-}
-
-function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
+/** The secrets of a state: names of attributes by address. */
+function secretsIn({ resources, outputs = new Map() }: State) {
   const ofOutputs = [...outputs].filter(([, { sensitive }]) => sensitive).map(([name]) => `output.${name}`);
   const ofResources = [...resources.values()].flatMap((resource) => {
     const attributes = [...secretNames(resource)].filter((name) => (resource.attributes[name] ?? null) !== null);
@@ -254,16 +225,13 @@ function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
   return [...ofResources, ...ofOutputs.map((address) => ({ address, attributes: ["value"] }))];
 }
 
-function warning(secrets: readonly Secret[]): string {
+function warning(secrets: ReturnType<typeof secretsIn>): string {
   if (secrets.length === 0) return "WARNING: these files can be read now. They hold no secret.\n";
   const lines = secrets.map(
     ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,
   );
-  const count = plural(
-    secrets.reduce((sum, { attributes }) => sum + attributes.length, 0),
-    "secret",
-  );
-  return `WARNING: these files can be read now. They hold ${count}:\n${lines.join("")}`;
+  const count = secrets.flatMap(({ attributes }) => attributes).length;
+  return `WARNING: these files can be read now. They hold ${plural(count, "secret")}:\n${lines.join("")}`;
 }
 
 /**
@@ -280,10 +248,8 @@ export const runStateRotateKey: Action = async (terminal, project) => {
     terminal.out(`${what} encrypted with the new ${key.from}${already}.\n`);
     const unset = variable.name === old.variable ? "" : ` and unset ${old.variable}`;
     const value = variable.isCommand ? "the command that prints it" : "it";
-    say(
-      terminal,
-      `From now on, set ${variable.name} to ${value}${unset}. Earlier copies still need the old ${old.from}.`,
-    );
+    const earlier = `Earlier copies still need the old ${old.from}.`;
+    say(terminal, `From now on, set ${variable.name} to ${value}${unset}. ${earlier}`);
   }
   return 0;
 };
@@ -293,16 +259,11 @@ const FENCED = "If the holder is still running, its next write is refused.";
 const NOT_FENCED =
   "If the holder is still running: hostform does not overwrite a state that another run has changed, but another program may. Stop that program first.";
 
-interface ForceUnlockFlags {
-  readonly yes?: boolean;
-}
-
 /** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
-export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (terminal, project, flags, id) => {
+export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
-    if (terminal.json) printJson(terminal, { unlocked: false, holder: null });
-    else terminal.out("The state is not locked.\n");
+    printResult(terminal, { unlocked: false, holder: null }, "The state is not locked.\n");
     return 0;
   }
   if (!flags.yes) {
@@ -317,12 +278,11 @@ export const runForceUnlock: Action<ForceUnlockFlags, [id?: string]> = async (te
     }
   }
   const { holder, alive, fenced } = await project.state.store().forceUnlock(id);
-  if (terminal.json) printJson(terminal, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
-  else {
-    terminal.out("The lock is released.\n");
-    if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
-    if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
-  }
+  const released = { unlocked: true, holder: holder ?? null, alive: alive ?? null };
+  printResult(terminal, released, "The lock is released.\n");
+  if (terminal.json) return 0;
+  if (alive) say(terminal, "The holder is still running. It notices this before its next write, and stops writing.");
+  if (alive === undefined) say(terminal, fenced === true ? FENCED : NOT_FENCED);
   return 0;
 };
 

@@ -4,7 +4,6 @@ import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../
 import { runnerReadsErrors } from "./guarded-io.ts";
 import type { Io } from "./terminal.ts";
 
-/** The real streams, environment and signals of this process. */
 export function systemIo(): Io {
   const { stdin, stdout, stderr } = process;
   // A reader that went away (`hostform plan | head`) is not an error of ours, and a log disk that is full must not end an
@@ -162,22 +161,24 @@ async function runCommand(
   }
 }
 
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
 /** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
 async function browse(url: string): Promise<void> {
-  const [command, ...args] =
-    process.platform === "darwin"
-      ? (["open"] as const)
-      : process.platform === "win32"
-        ? (["rundll32", "url.dll,FileProtocolHandler"] as const)
-        : (["xdg-open"] as const);
-  const fix = "Run it without `--open` to print the URL.";
+  const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
   const [{ spawn }, { ended }] = await Promise.all([import("node:child_process"), programs()]);
-  try {
-    const code = await ended(spawn(command, [...args, url], { stdio: "ignore", env: childEnvironment(process.env) }));
-    if (code !== 0)
-      fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { remedies: [fix] });
-  } catch (error) {
+  const env = childEnvironment(process.env);
+  const open = async () => ended(spawn(command, [...args, url], { stdio: "ignore", env }));
+  const code = await open().catch((error: unknown) => {
     if (errnoOf(error) === undefined) throw error;
-    fail("usage", `The browser could not be opened: ${command}: ${errnoOf(error)}`, { remedies: [fix] });
-  }
+    return `: ${errnoOf(error)}`;
+  });
+  if (code === 0) return;
+  const why = typeof code === "string" ? code : ` ended with ${code}`;
+  fail("usage", `The browser could not be opened: ${command}${why}`, {
+    remedies: ["Run it without `--open` to print the URL."],
+  });
 }

@@ -10,7 +10,7 @@ import { renderDiagnostics } from "../report/diagnostics.ts";
 import { jsonText } from "../report/escape.ts";
 import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
-import { Activity } from "./activity.ts";
+import { type Activity, startActivity } from "./activity.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
@@ -88,6 +88,9 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly errLook: MessageStyle;
 }
 
+/** Options without a value: `Switches<"force">`. */
+export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
+
 /** What a command does: with its terminal, its project, its options and arguments. @returns the exit code. */
 export type Action<Flags = object, Words extends unknown[] = []> = (
   terminal: Terminal,
@@ -113,8 +116,12 @@ export function opened(
 ) {
   const repaints = io.errIsTerminal && !print.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
   const looks = looksOf(io, color);
-  const activity = new Activity({
-    ...{ err: io.err, rewind: io.rewind, clock: io.clock, repaints, look: looks.errLook },
+  const activity = startActivity({
+    err: io.err,
+    rewind: io.rewind,
+    clock: io.clock,
+    repaints,
+    look: looks.errLook,
     isSilent: print.quiet || (printsJson && !repaints),
   });
   const terminal: Terminal = {
@@ -180,9 +187,14 @@ export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text:
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
 
-/** Prints a JSON document on standard output. */
 export function printJson(terminal: Pick<Terminal, "document">, value: unknown): void {
   terminal.document(value, 2);
+}
+
+/** Prints a result: a document in JSON, or its text for people. */
+export function printResult(terminal: Pick<Terminal, "json" | "document" | "out">, value: unknown, text: string): void {
+  if (terminal.json) printJson(terminal, value);
+  else terminal.out(text);
 }
 
 /** The same for a document that was asked for because of the secret in it. */

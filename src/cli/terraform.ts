@@ -5,7 +5,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "no
 import path from "node:path";
 import { getAsset, getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
-import { errnoOf, fail } from "../core/model/index.ts";
+import { fail } from "../core/model/index.ts";
 import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
 import {
   BUNDLE,
@@ -20,7 +20,7 @@ import {
 import { makeParent } from "../project/own-files.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { fileFailure } from "./files.ts";
+import { ifPresent, orFail } from "./files.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
@@ -30,16 +30,10 @@ export interface InstallFlags {
 }
 
 /** The machine to install for, and where the package is; tests name others. */
-interface InstallSite {
-  readonly platform: string;
-  readonly arch: string;
+const thisSite = () => ({
+  platform: process.platform as string,
+  arch: process.arch as string,
   /** Of the npm package; undefined: what runs is the single executable, which is the provider as well. */
-  readonly root: string | undefined;
-}
-
-const thisSite = (): InstallSite => ({
-  platform: process.platform,
-  arch: process.arch,
   root: isSea() ? undefined : packageRoot(),
 });
 
@@ -51,7 +45,7 @@ export async function runTerraformInstall(
   terminal: Terminal,
   project: Project,
   flags: InstallFlags,
-  { platform, arch, root }: InstallSite = thisSite(),
+  { platform, arch, root } = thisSite(),
 ): Promise<number> {
   const target = platformOf(platform, arch, root === undefined);
   const mirror =
@@ -60,11 +54,14 @@ export async function runTerraformInstall(
       : path.resolve(project.source.cwd, flags.mirror);
   const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
   const files = root === undefined ? await standalonePackage(target) : await builtPackage(root);
-  const before = await attempt(mirror, async () => {
+  const install = async () => {
     const standing = await standingIn(folder, files);
     if (standing === "other" && flags.force !== true) refuseOther(folder);
     if (standing !== "same") await placePackage(mirror, folder, files);
     return standing;
+  };
+  const before = await orFail(install(), "terraform.install", `The provider cannot be installed into ${mirror}`, {
+    remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
   });
   if (terminal.json) {
     const file = path.join(folder, files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE);
@@ -75,12 +72,11 @@ export async function runTerraformInstall(
   say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
   if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
   const { renderHcl } = await import("../fronts/terraform/export/document.ts");
-  const cli = flags.mirror === undefined ? undefined : installation(mirror);
-  if (cli === undefined) await warnOfOtherInstallation(terminal, project.source);
-  else
-    terminal.out(
-      `${renderHcl({ comments: ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"], blocks: [cli] })}\n`,
-    );
+  if (flags.mirror === undefined) await warnOfOtherInstallation(terminal, project.source);
+  else {
+    const comments = ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"];
+    terminal.out(`${renderHcl({ comments, blocks: [installation(mirror)] })}\n`);
+  }
   terminal.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
   return 0;
 }
@@ -112,23 +108,12 @@ async function builtPackage(root: string): Promise<readonly PackageFile[]> {
 
 /** A file of the package. @throws HostformError `terraform.install` when the provider was not built. */
 async function built(file: string, root: string): Promise<Uint8Array> {
-  return readFile(file).catch((error: unknown) => {
-    if (errnoOf(error) !== "ENOENT") throw error;
-    return fail("terraform.install", "The Terraform provider is not built", {
-      detail: `${file} does not exist: hostform runs from its sources here.`,
-      remedies: [`Build it first: \`npm run build\` in ${root}.`],
-    });
+  const content = await ifPresent(readFile(file));
+  if (content !== undefined) return content;
+  return fail("terraform.install", "The Terraform provider is not built", {
+    detail: `${file} does not exist: hostform runs from its sources here.`,
+    remedies: [`Build it first: \`npm run build\` in ${root}.`],
   });
-}
-
-async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    return fail("terraform.install", `The provider cannot be installed into ${mirror}: ${fileFailure(error)}`, {
-      remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
-    });
-  }
 }
 
 const NEW_HASH =
@@ -142,45 +127,27 @@ function refuseOther(folder: string): never {
   });
 }
 
-const REQUIREMENT: TfBlock = {
-  block: "terraform",
+const block = (name: string, ...paragraphs: readonly TfItem[][]): TfBlock => ({
+  block: name,
   labels: [],
-  body: [
-    [
-      {
-        block: "required_providers",
-        labels: [],
-        body: [
-          [
-            {
-              name: "hosting",
-              value: {
-                map: [
-                  ["source", PROVIDER_ADDRESS],
-                  ["version", VERSION],
-                ],
-              },
-            },
-          ],
-        ],
-      },
-    ],
-  ],
-};
+  body: paragraphs,
+});
+
+const SOURCE = [
+  ["source", PROVIDER_ADDRESS],
+  ["version", VERSION],
+] as const;
+const REQUIREMENT = block("terraform", [block("required_providers", [{ name: "hosting", value: { map: SOURCE } }])]);
 
 /** Points Terraform to a mirror, and to the registry for every other provider. */
 function installation(mirror: string): TfBlock {
   const ours = [PROVIDER_ADDRESS];
-  const path: TfItem = { name: "path", value: mirror };
-  const within = (block: string, ...items: TfItem[]): TfItem => ({ block, labels: [], body: [items] });
-  return {
-    block: "provider_installation",
-    labels: [],
-    body: [
-      [within("filesystem_mirror", path, { name: "include", value: ours })],
-      [within("direct", { name: "exclude", value: ours })],
-    ],
-  };
+  const path = { name: "path", value: mirror };
+  return block(
+    "provider_installation",
+    [block("filesystem_mirror", [path, { name: "include", value: ours }])],
+    [block("direct", [{ name: "exclude", value: ours }])],
+  );
 }
 
 /** Where the user's configuration says where providers come from, Terraform does not look into its own folder. */
@@ -189,10 +156,9 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
   const text = await readFile(file, "utf8").catch(() => "");
   if (!/^\s*provider_installation\b/m.test(text)) return;
-  say(
-    terminal,
-    `Warning: ${file} has a provider_installation block, so Terraform does not look in the folder above. Install into a mirror that the block names: \`hostform terraform install --mirror DIR\`.`,
-  );
+  const fix = "Install into a mirror that the block names: `hostform terraform install --mirror DIR`.";
+  const problem = "has a provider_installation block, so Terraform does not look in the folder above";
+  say(terminal, `Warning: ${file} ${problem}. ${fix}`);
 }
 
 /** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
@@ -207,11 +173,8 @@ type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  });
-  if (names === undefined || names.length === 0) return "nothing";
+  const names = (await ifPresent(readdir(folder))) ?? [];
+  if (names.length === 0) return "nothing";
   if (names.length !== files.length) return "other";
   let runnable = true;
   for (const { name, content, mode } of files) {
@@ -239,7 +202,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
       // The umask does not decide whether it can be run.
       await chmod(path.join(fresh, name), mode);
     }
-    const before = await moved(folder, former);
+    const before = await ifPresent(rename(folder, former).then(() => true));
     try {
       await rename(fresh, folder);
     } catch (error) {
@@ -252,27 +215,11 @@ export async function placePackage(mirror: string, folder: string, files: readon
   }
 }
 
-/** Moves a folder away; false when there is none. */
-async function moved(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return false;
-    throw error;
-  }
-}
-
 /** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
-    if (isOurs(path.join(folder, "package.json"))) return folder;
+    const manifest = path.join(folder, "package.json");
+    if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "hostform") return folder;
     if (path.dirname(folder) === folder) throw new Error(`${from} is not in a package of hostform`);
   }
-}
-
-function isOurs(manifest: string): boolean {
-  if (!existsSync(manifest)) return false;
-  const { name } = JSON.parse(readFileSync(manifest, "utf8")) as { name?: unknown };
-  return name === "hostform";
 }

@@ -10,7 +10,7 @@ import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./options.ts";
 import type { Action } from "./terminal.ts";
-import { TerminalReporter } from "./watch-report.ts";
+import { terminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
@@ -35,7 +35,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();
-  const reporter = new TerminalReporter(terminal);
+  const reporter = terminalReporter(terminal);
   const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
   const watch = new Watch(project, options, reporter, stop.signal);
   const endReload = terminal.onReload(() => watch.reload());
@@ -57,12 +57,6 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
   }
 };
 
-interface Listener {
-  onHint(hint: Hint): void;
-  /** A delivery was not taken. @param reason a sentence with nothing of the sender's in it. */
-  onRefused(reason: string): void;
-}
-
 /**
  * Receives deliveries (§6). Only those whose signature fits become hints, each once, and a hint is no more than names.
  * @returns undefined when nothing is to be listened to.
@@ -72,7 +66,7 @@ export async function listen(
   project: Project,
   at: ListenAddress | undefined,
   flags: SecretFlags,
-  { onHint, onRefused }: Listener,
+  { onHint, onRefused }: { onHint(hint: Hint): void; onRefused(reason: string): void },
 ): Promise<Receiver | undefined> {
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
@@ -94,19 +88,14 @@ export async function listen(
     return await receiveAt(at, handler);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    const fix = "Choose another one with --listen [HOST:]PORT (port 0: any free one).";
-    throw new HostformError(
-      error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies: [fix] })),
-      { cause: error },
-    );
+    const remedies = ["Choose another one with --listen [HOST:]PORT (port 0: any free one)."];
+    const diagnostics = error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies }));
+    throw new HostformError(diagnostics, { cause: error });
   }
 }
 
 /** Ids are taken from wherever they may stand (§6: the content of `data` is not specified). */
 function hintOf(event: WebhookEvent): Hint {
-  return {
-    event: short(event.event),
-    service: serviceIdOf(event) ?? orderIdOf(event),
-    invoice: invoiceIdOf(event),
-  };
+  const service = serviceIdOf(event) ?? orderIdOf(event);
+  return { event: short(event.event), service, invoice: invoiceIdOf(event) };
 }

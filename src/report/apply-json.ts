@@ -6,7 +6,6 @@ import {
   type ChangeOutcome,
   type Diagnostic,
   effectOf,
-  type Invoice,
   isFulfilled,
   isNoOp,
   isReplacement,
@@ -16,9 +15,10 @@ import {
   parseAddress,
   type RemedyText,
 } from "../core/model/index.ts";
-import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import { diagnosticJson } from "./diagnostics.ts";
 import { formatElapsed } from "./numbers.ts";
 import { countDone, diagnosticsOf, doneChanges, doneEffects } from "./outcome-text.ts";
+import { actionReason } from "./plan-json.ts";
 import { type Counts, countChanges, leftOutTexts, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
@@ -37,25 +37,6 @@ export interface UiMessage {
   readonly "@timestamp": string;
   readonly type: string;
   readonly [field: string]: unknown;
-}
-
-/** A resource as Terraform's messages name it. */
-interface ResourceAddressJson {
-  readonly addr: string;
-  readonly module: "";
-  readonly resource: string;
-  readonly implied_provider: "hosting";
-  readonly resource_type: string;
-  readonly resource_name: string;
-  readonly resource_key: string | number | null;
-}
-
-interface HookJson {
-  readonly resource: ResourceAddressJson;
-  readonly action: UiAction;
-  readonly id_key?: "id";
-  readonly id_value?: string;
-  readonly elapsed_seconds?: number;
 }
 
 /** Terraform's words in messages: they differ from those of the plan representation ("noop", "remove" for forget). */
@@ -94,12 +75,7 @@ export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiM
 
 function plannedChange(change: Change, now: number): UiMessage {
   const action = uiAction(change);
-  const removed = change.reasons.some((reason) => reason.why === "removed");
-  const reason = isReplacement(change)
-    ? "cannot_update"
-    : action === "delete" && removed
-      ? "delete_because_no_resource_config"
-      : undefined;
+  const reason = actionReason(change)?.replace("replace_because_", "");
   return message(now, "info", `${change.address}: Plan to ${action}`, "planned_change", {
     change: {
       resource: resourceJson(change.address),
@@ -139,40 +115,33 @@ const EVENT_ACTIONS: Readonly<Record<ProgressVerb, UiAction>> = {
 /** The message of an event of an apply. Waiting for queued jobs, which Terraform does not know, is a `log` message. */
 export function eventMessage(event: ApplyEvent, now: number): UiMessage {
   const text = progressLine(event, { color: false });
-  if (event.type === "waiting") {
-    return message(now, "info", text, "log", {
-      hostform: { waiting: event.addresses, elapsed_seconds: event.seconds },
-    });
-  }
-  if (event.type === "complete" && event.outcome.result === "waiting") {
-    return message(now, "info", text, "log", {
-      hostform: { waiting: [event.address], elapsed_seconds: event.seconds },
-    });
+  if (event.type === "waiting" || (event.type === "complete" && event.outcome.result === "waiting")) {
+    const waiting = event.type === "waiting" ? event.addresses : [event.address];
+    return message(now, "info", text, "log", { hostform: { waiting, elapsed_seconds: event.seconds } });
   }
   const id = "id" in event ? event.id : undefined;
-  const hook: HookJson = {
+  const hook = {
     resource: resourceJson(event.address),
     action: EVENT_ACTIONS[event.action],
-    ...(id !== undefined && { id_key: "id" as const, id_value: id }),
+    ...(id !== undefined && { id_key: "id", id_value: id }),
     ...("seconds" in event && { elapsed_seconds: event.seconds }),
   };
-  const action =
-    EVENT_ACTIONS[event.action] === event.action || event.action === "forget" ? {} : { effect: event.action };
-  const own = { ...action, ...(event.type === "complete" && outcomeExtras(event.outcome)) };
+  const isTerraforms = EVENT_ACTIONS[event.action] === event.action || event.action === "forget";
+  // The invoice that an order raised, and what the resource waits for (§3).
+  const { invoice, awaiting } = event.type === "complete" ? event.outcome : {};
+  const own = {
+    ...(!isTerraforms && { effect: event.action }),
+    ...(invoice !== undefined && { invoice }),
+    ...(awaiting !== undefined && { awaiting }),
+  };
   const extras = Object.keys(own).length > 0 ? { hostform: own } : {};
   return message(now, "info", text, `apply_${event.type}`, { hook, ...extras });
 }
 
-/** The invoice that an order raised, and what the resource waits for (§3). */
-function outcomeExtras({ invoice, awaiting }: ChangeOutcome): { invoice?: Invoice; awaiting?: string } {
-  return { ...(invoice !== undefined && { invoice }), ...(awaiting !== undefined && { awaiting }) };
-}
-
-/** @param diagnostic of a plan, an apply or a command. */
 export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies: RemedyText): UiMessage {
   const error = diagnostic.severity === "error";
   const text = `${error ? "Error" : "Warning"}: ${diagnostic.summary}`;
-  const fields: { diagnostic: DiagnosticJson } = { diagnostic: diagnosticJson(diagnostic, remedies) };
+  const fields = { diagnostic: diagnosticJson(diagnostic, remedies) };
   return message(now, error ? "error" : "warn", text, "diagnostic", fields);
 }
 
@@ -203,25 +172,25 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
 
 /** The recorded outputs, at the end of an apply that has any; sensitive ones without their value. */
 export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number): UiMessage {
-  const shown = [...outputs].map(([name, { sensitive, type, value }]) => [
+  const shown = [...outputs].map(([name, { sensitive, type, value }]): [string, object] => [
     name,
     { sensitive, type, ...(!sensitive && { value }) },
   ]);
-  return outputsWith(Object.fromEntries(shown), now);
+  return outputsWith(shown, now);
 }
 
 /** What a plan does with each output; nothing where there are none. */
 function plannedOutputs({ outputs = [] }: Plan, now: number): UiMessage[] {
   if (outputs.length === 0) return [];
-  const shown = outputs.map(({ name, sensitive, action }) => [
+  const shown = outputs.map(({ name, sensitive, action }): [string, object] => [
     name,
     { sensitive, action: action === "no-op" ? "noop" : action },
   ]);
-  return [outputsWith(Object.fromEntries(shown), now)];
+  return [outputsWith(shown, now)];
 }
 
-function outputsWith(outputs: Readonly<Record<string, object>>, now: number): UiMessage {
-  return message(now, "info", `Outputs: ${Object.keys(outputs).length}`, "outputs", { outputs });
+function outputsWith(shown: readonly [name: string, output: object][], now: number): UiMessage {
+  return message(now, "info", `Outputs: ${shown.length}`, "outputs", { outputs: Object.fromEntries(shown) });
 }
 
 const ownFields = ({ forget, suspend, unsuspend }: Counts) => ({ forget, suspend, unsuspend });
@@ -250,7 +219,8 @@ function summary(
   return message(now, "info", text, "change_summary", { changes, hostform: { ...ownFields(counts), ...extras } });
 }
 
-function resourceJson(address: string): ResourceAddressJson {
+/** A resource as Terraform's messages name it. */
+function resourceJson(address: string) {
   const parsed = parseAddress(address);
   return {
     addr: address,

@@ -33,7 +33,6 @@ export interface Budget {
   readonly isPause: boolean;
 }
 
-/** How far a reading has come. */
 export interface Reading {
   /** Requests that were answered. */
   readonly done: number;
@@ -73,16 +72,11 @@ export function budgetParts(budget: Budget | undefined, now: number): { budget?:
   };
 }
 
-/** What a line of status says, by what may be left out of it where there is no room. */
-interface Parts {
-  readonly first: string;
-  readonly budget?: string | undefined;
-  readonly next?: string | undefined;
-  readonly left?: string | undefined;
-}
-
-/** The parts, separated by commas, as many of them as fit into the width. */
-export function fitted({ first, budget, next, left }: Parts, width = Number.POSITIVE_INFINITY): string {
+/** The parts of a line of status, separated by commas, as many of them as fit into the width. */
+export function fitted(
+  { first, budget, next, left }: { first: string; budget?: string; next?: string; left?: string },
+  width = Number.POSITIVE_INFINITY,
+): string {
   const lines = [
     [first, budget, next, left],
     [first, next, left],
@@ -95,14 +89,8 @@ export function fitted({ first, budget, next, left }: Parts, width = Number.POSI
 /** `Reading 120 of 303, budget 0 of 60, next in 38 s, about 3 minutes left` */
 export function readingLine({ done, open }: Reading, budget: Budget | undefined, now: number, width?: number): string {
   const seconds = secondsFor(open, budget, now);
-  return fitted(
-    {
-      first: `Reading ${done} of ${done + open}`,
-      ...budgetParts(budget, now),
-      ...(seconds > 0 && { left: `${formatEstimate(seconds)} left` }),
-    },
-    width,
-  );
+  const left = seconds > 0 ? { left: `${formatEstimate(seconds)} left` } : {};
+  return fitted({ first: `Reading ${done} of ${done + open}`, ...budgetParts(budget, now), ...left }, width);
 }
 
 /** `Waiting to send requests, budget 0 of 60, next in 38 s` */

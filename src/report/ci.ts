@@ -10,7 +10,6 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** The folders of a report. */
 interface Places {
   /** The folder that the files of diagnostics are relative to, absolute. */
   readonly cwd: string;
@@ -24,9 +23,7 @@ function pathIn({ cwd, root = cwd }: Places, { file }: SourceRange): string {
 }
 
 const wordsOf = (diagnostic: Diagnostic, remedies: RemedyText, between: string): string =>
-  [diagnostic.summary, diagnostic.detail, remedies(diagnostic)]
-    .filter((part) => part !== undefined && part !== "")
-    .join(between);
+  [diagnostic.summary, diagnostic.detail, remedies(diagnostic)].filter(Boolean).join(between);
 
 /** An annotation for each diagnostic that has a place in a file. GitHub shows ten of each level for a step. */
 export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places, remedies: RemedyText): Annotation[] {
@@ -34,17 +31,9 @@ export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places
     const { severity, code, range } = diagnostic;
     if (range === undefined) return [];
     const { line, column, endLine, endColumn } = range;
-    return {
-      level: severity,
-      properties: {
-        file: pathIn(places, range),
-        line,
-        endLine,
-        ...(line === endLine && { col: column, endColumn }),
-        title: code,
-      },
-      message: wordsOf(diagnostic, remedies, "\n"),
-    };
+    const columns = line === endLine && { col: column, endColumn };
+    const properties = { file: pathIn(places, range), line, endLine, ...columns, title: code };
+    return { level: severity, properties, message: wordsOf(diagnostic, remedies, "\n") };
   });
 }
 
@@ -54,7 +43,7 @@ export function sarifOf(
   places: Places,
   remedies: RemedyText,
   version: string,
-): Readonly<Record<string, unknown>> {
+): object {
   const rules = [...new Set(diagnostics.map(({ code }) => code))].sort();
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -74,19 +63,11 @@ export function sarifOf(
   };
 }
 
-function locationOf(range: SourceRange, places: Places): Readonly<Record<string, unknown>> {
+function locationOf(range: SourceRange, places: Places): object {
+  const { line: startLine, column: startColumn, endLine, endColumn } = range;
   const uri = pathIn(places, range).split("/").map(encodeURIComponent).join("/");
-  return {
-    physicalLocation: {
-      artifactLocation: { uri },
-      region: {
-        startLine: range.line,
-        startColumn: range.column,
-        endLine: range.endLine,
-        endColumn: range.endColumn,
-      },
-    },
-  };
+  const region = { startLine, startColumn, endLine, endColumn };
+  return { physicalLocation: { artifactLocation: { uri }, region } };
 }
 
 /** The diagnostics as GitLab's report of code quality. One without a place is shown at the first line of a file. */
@@ -94,7 +75,7 @@ export function codeQualityOf(
   diagnostics: readonly Diagnostic[],
   places: Places,
   remedies: RemedyText,
-): readonly Readonly<Record<string, unknown>>[] {
+): readonly object[] {
   const file = diagnostics.find(({ range }) => range !== undefined)?.range?.file ?? "hosting.yaml";
   const nowhere: SourceRange = { file, line: 1, column: 1, endLine: 1, endColumn: 1 };
   const seen = new Map<string, number>();

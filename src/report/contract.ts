@@ -38,11 +38,9 @@ function rowLines(rows: readonly ContractRow[], paint: Paint, width: number | un
   const rest = rows.filter(({ finding }) => finding === "nothing" || finding === "untold");
   const name = Math.max(0, ...seen.map((row) => row.switch.length));
   const shown = seen.flatMap((row) => {
-    const [value, stroke] =
-      row.finding === "other"
-        ? (["other", paint.warning] as const)
-        : ([row.value ?? "", row.value === row.default ? paint.dim : paint.changed] as const);
-    const head = `  ${pad(row.switch, name)}  ${stroke(escapeLine(value))}`;
+    const stroke = row.value === row.default ? paint.dim : paint.changed;
+    const value = row.finding === "other" ? paint.warning("other") : stroke(escapeLine(row.value ?? ""));
+    const head = `  ${pad(row.switch, name)}  ${value}`;
     return [head, ...indented(row.evidence, 4, width, paint.dim)];
   });
   if (rest.length === 0) return shown;
@@ -76,13 +74,10 @@ function indented(text: string, by: number, width: number | undefined, stroke: (
 function conclusion(report: ContractReport, paint: Paint): string[] {
   const { checks, profile, requests, repeated, wrote } = report;
   const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
-  const stopping = count("stops");
-  const differing = count("differs");
+  const [stopping, differing] = [count("stops"), count("differs")];
   const closed = checks.filter((check) => check.id.startsWith("read.") && check.verdict === "not_seen").length;
-  const asFarAs =
-    closed === 0
-      ? ""
-      : `, as far as the token may read: ${plural(closed, "endpoint")} ${closed === 1 ? "is" : "are"} closed to it`;
+  const are = closed === 1 ? "is" : "are";
+  const asFarAs = closed > 0 ? `, as far as the token may read: ${plural(closed, "endpoint")} ${are} closed to it` : "";
   const verdict =
     stopping > 0
       ? paint.error(`hostform cannot work with ${plural(stopping, "thing")} that this server does; see STOPS above.`)
@@ -99,10 +94,6 @@ function conclusion(report: ContractReport, paint: Paint): string[] {
   const found = isJudged(report)
     ? [`${verdict}${differ}`, like]
     : [paint.error("Nothing could be checked: the token may read nothing. Use one with more abilities.")];
-  return [
-    ...found,
-    paint.dim(
-      `${plural(requests, "request")}${again}. ${wrote ? "The webhook that was registered was for this check alone." : "Nothing was changed."}`,
-    ),
-  ];
+  const changed = wrote ? "The webhook that was registered was for this check alone." : "Nothing was changed.";
+  return [...found, paint.dim(`${plural(requests, "request")}${again}. ${changed}`)];
 }

@@ -30,7 +30,11 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Mes
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [...diagnosticBlocks(warnings, style), ...diagnosticBlocks(errors, style)];
-  if (diagnostics.length >= COUNT_FROM) blocks.push(`${countText(errors.length, warnings.length)}\n`);
+  const counts = [
+    ...(errors.length > 0 ? [plural(errors.length, "error")] : []),
+    ...(warnings.length > 0 ? [plural(warnings.length, "warning")] : []),
+  ];
+  if (diagnostics.length >= COUNT_FROM) blocks.push(`${counts.join(", ")}.\n`);
   return blocks.join("\n");
 }
 
@@ -38,15 +42,6 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Mes
 export function diagnosticBlocks(diagnostics: readonly Diagnostic[], style: MessageStyle): string[] {
   const paint = painter(style.color);
   return groupsOf(diagnostics).map((same) => `${diagnosticLines(same, style, paint).join("\n")}\n`);
-}
-
-/** `2 errors, 1 warning.` */
-function countText(errors: number, warnings: number): string {
-  const parts = [
-    ...(errors > 0 ? [plural(errors, "error")] : []),
-    ...(warnings > 0 ? [plural(warnings, "warning")] : []),
-  ];
-  return `${parts.join(", ")}.`;
 }
 
 /** What is one: the same eighty times, and the same of many resources. Few that are merely alike stay apart, each with its fix. */
@@ -152,21 +147,21 @@ export function snippetLines(range: SourceRange, style: TextStyle, paint: Paint)
   ];
 }
 
-interface Parts {
-  readonly before: string;
-  readonly marked: string;
-  readonly after: string;
-}
+type Parts = ReturnType<typeof partsOf>;
 
 /** The line in three parts, safe to print; columns count UTF-16 units from 1, as the YAML parser counts. */
-function partsOf(range: SourceRange, text: string): Parts {
-  const start = Math.min(text.length, Math.max(0, range.column - 1));
-  const sameLine = range.endLine <= range.line;
-  const end = sameLine ? Math.min(text.length, Math.max(start, range.endColumn - 1)) : text.length;
+function partsOf(range: SourceRange, text: string) {
+  const [start, end] = markedIn(range, text);
   const before = printable(text.slice(Math.max(0, start - NEAR), start), 0);
   const near = text.slice(start, Math.min(end, start + NEAR));
-  const marked = printable(sameLine ? near : near.trimEnd(), widthOf(before));
+  const marked = printable(range.endLine > range.line ? near.trimEnd() : near, widthOf(before));
   return { before, marked, after: printable(text.slice(end, end + NEAR), widthOf(before + marked)) };
+}
+
+/** What of the first line of a range is in it, in UTF-16 units from 0, the end exclusive. */
+function markedIn({ line, column, endLine, endColumn }: SourceRange, text: string): [start: number, end: number] {
+  const start = Math.min(text.length, Math.max(0, column - 1));
+  return [start, endLine > line ? text.length : Math.min(text.length, Math.max(start, endColumn - 1))];
 }
 
 function printable(text: string, from: number): string {
@@ -208,28 +203,15 @@ export interface DiagnosticJson {
   readonly address?: string;
   /** `registrant_contact.email`, `events[0]` */
   readonly attribute?: string;
-  readonly range?: RangeJson;
+  readonly range?: ReturnType<typeof rangeJson>;
   /** The path of the construct that stands there, in a synthesized stack. */
   readonly construct?: string;
   /** The places that use the template or the value, nearest first. */
-  readonly used_at?: readonly { readonly filename: string; readonly start: RangeJson["start"] }[];
-  readonly snippet?: SnippetJson;
-}
-
-interface RangeJson {
-  readonly filename: string;
-  readonly start: { readonly line: number; readonly column: number };
-  readonly end: { readonly line: number; readonly column: number };
-}
-
-interface SnippetJson {
-  readonly context: null;
-  readonly code: string;
-  readonly start_line: number;
-  /** Offsets into `code`, the end exclusive. */
-  readonly highlight_start_offset: number;
-  readonly highlight_end_offset: number;
-  readonly values: readonly never[];
+  readonly used_at?: readonly {
+    readonly filename: string;
+    readonly start: { readonly line: number; readonly column: number };
+  }[];
+  readonly snippet?: ReturnType<typeof snippetJson>;
 }
 
 /** Describes a diagnostic; fields without a value are absent, except `detail`, which Terraform always has. */
@@ -253,7 +235,7 @@ export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): Di
   };
 }
 
-function rangeJson(range: SourceRange): RangeJson {
+function rangeJson(range: SourceRange) {
   return {
     filename: range.file,
     start: { line: range.line, column: range.column },
@@ -261,15 +243,15 @@ function rangeJson(range: SourceRange): RangeJson {
   };
 }
 
-function snippetJson(range: SourceRange, text: string): SnippetJson {
-  const start = Math.min(text.length, Math.max(0, range.column - 1));
-  const end = range.endLine > range.line ? text.length : Math.min(text.length, Math.max(start, range.endColumn - 1));
+function snippetJson(range: SourceRange, text: string) {
+  const [start, end] = markedIn(range, text);
   return {
     context: null,
     code: text,
     start_line: range.line,
+    /** Offsets into `code`, the end exclusive. */
     highlight_start_offset: start,
     highlight_end_offset: end,
-    values: [],
+    values: [] as const,
   };
 }

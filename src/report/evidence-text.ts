@@ -11,29 +11,18 @@ interface EvidenceReport {
   readonly idempotency_key: string | null;
   readonly body: JsonObject | null;
   readonly accepted?: boolean;
-  readonly candidates:
-    | readonly {
-        readonly id: string;
-        readonly natural_key: string | null;
-        readonly created_at: Json;
-        readonly status: Json;
-        readonly domain: Json;
-        readonly plan: Json;
-      }[]
-    | null;
-  readonly invoices:
-    | readonly {
-        readonly id: string;
-        readonly number: string | null;
-        readonly order_id: string | null;
-        readonly total: number | null;
-        readonly currency: string | null;
-        readonly status: string | null;
-      }[]
-    | null;
+  readonly candidates: readonly Candidate[] | null;
+  readonly invoices: readonly InvoiceEvidence[] | null;
   readonly available?: boolean | null;
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
 }
+
+type Candidate = { readonly id: string; readonly natural_key: string | null } & Readonly<
+  Record<"created_at" | "status" | "domain" | "plan", Json>
+>;
+type InvoiceEvidence = { readonly id: string; readonly total: number | null } & Readonly<
+  Record<"number" | "order_id" | "currency" | "status", string | null>
+>;
 
 const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   "sent-again": "Nothing to do: `hostform apply` repeats the order with the same key, and the answer identifies it.",
@@ -94,7 +83,6 @@ function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
     const facts = [number ?? id, `order ${order ?? "?"}`, formatMoney(total, currency), status ?? ""];
     return `    ${escapeLine(facts.join("  "))}`;
   });
-  const whose =
-    candidates === null || candidates.length === 0 ? "Invoices of orders that no service shows:" : "Their invoices:";
+  const whose = candidates?.length ? "Their invoices:" : "Invoices of orders that no service shows:";
   return [`  ${whose}`, ...firstOf(lines, MAX_LISTED, "    ")];
 }

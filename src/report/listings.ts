@@ -4,64 +4,28 @@ import { escapeLine } from "./escape.ts";
 import { formatMoney } from "./numbers.ts";
 import { flow, pad, paint as painter, type TextStyle, widthOf } from "./text-style.ts";
 
+type Texts<Field extends string> = { readonly [F in Field]: string | null };
+type Amounts<Field extends string> = { readonly [F in Field]: number | null };
+type Identified = { readonly id: string };
+
 /** What each listing needs to know of a record (§2); the records of the API client have it all. */
 export interface Listings {
-  readonly plans: {
-    readonly plan_id: number | null;
-    readonly name: string | null;
-    readonly product_type: string | null;
-    readonly billing_cycle: string | null;
-    readonly currency: string | null;
-    readonly price: number | null;
-    readonly prices: Readonly<Record<string, number>>;
-    readonly manage_discount_percent: number | null;
-    readonly price_after_discount: number | null;
-  };
-  readonly services: {
-    readonly id: string;
-    readonly plan: string | null;
-    readonly product_type: string | null;
-    readonly status: string | null;
-    readonly provisioning_status: string | null;
-    readonly domain: string | null;
-    readonly billing_cycle: string | null;
-    readonly currency: string | null;
-    readonly price: number | null;
-    readonly next_due_date: string | null;
-  };
-  readonly invoices: {
-    readonly id: string;
-    readonly invoice_number: string | null;
-    readonly status: string | null;
-    readonly currency: string | null;
-    readonly total: number | null;
-    readonly due_date: string | null;
-    readonly paid_at: string | null;
-    readonly order_id: string | null;
-  };
-  readonly grants: {
-    readonly id: string;
-    readonly email: string | null;
-    readonly permission: string | null;
-    readonly expires_at: string | null;
-  };
-  readonly webhooks: { readonly id: string; readonly url: string | null; readonly events: readonly string[] };
-  readonly accounts: {
-    readonly id: string;
-    readonly name: string | null;
-    readonly company_name: string | null;
-    readonly company_number: string | null;
-    readonly vat_number: string | null;
-    readonly currency: string | null;
-    readonly created_at: string | null;
-  };
-  readonly migrations: {
-    readonly id: string;
-    readonly domain: string | null;
-    readonly order_id: string | null;
-    readonly status: string | null;
-    readonly created_at: string | null;
-  };
+  readonly plans: Texts<"name" | "product_type" | "billing_cycle" | "currency"> &
+    Amounts<"plan_id" | "price" | "manage_discount_percent" | "price_after_discount"> & {
+      readonly prices: Readonly<Record<string, number>>;
+    };
+  readonly services: Identified &
+    Texts<"plan" | "product_type" | "status" | "provisioning_status" | "domain" | "billing_cycle" | "currency"> &
+    Texts<"next_due_date"> &
+    Amounts<"price">;
+  readonly invoices: Identified &
+    Texts<"invoice_number" | "status" | "currency" | "due_date" | "paid_at" | "order_id"> &
+    Amounts<"total">;
+  readonly grants: Identified & Texts<"email" | "permission" | "expires_at">;
+  readonly webhooks: Identified & Texts<"url"> & { readonly events: readonly string[] };
+  readonly accounts: Identified &
+    Texts<"name" | "company_name" | "company_number" | "vat_number" | "currency" | "created_at">;
+  readonly migrations: Identified & Texts<"domain" | "order_id" | "status" | "created_at">;
   readonly domains: { readonly domain: string; readonly available: boolean | null };
   readonly state: { readonly address: string; readonly id: Json; readonly provider: string };
 }
@@ -71,26 +35,23 @@ export type Listing = keyof Listings;
 type Scale = (currency: string) => number | undefined;
 type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<Listings[L]>[] };
 
+/** An amount stands under the others, and stays on one line. */
+const AMOUNT = { align: "right", whole: true } as const;
+
 const COLUMNS: Columns = {
   plans: (scale) => [
     { header: "PLAN_ID", cell: (plan) => plan.plan_id, whole: true },
     { header: "NAME", cell: (plan) => plan.name },
     { header: "TYPE", cell: (plan) => plan.product_type, spare: true },
     { header: "CYCLE", cell: (plan) => plan.billing_cycle },
-    { header: amounts("PRICE", scale), align: "right", whole: true, cell: (plan) => planPrice(plan, scale) },
+    { header: amounts("PRICE", scale), ...AMOUNT, cell: (plan) => planPrice(plan, scale) },
     {
       header: "DISCOUNT",
-      align: "right",
-      whole: true,
+      ...AMOUNT,
       spare: true,
       cell: ({ manage_discount_percent: percent }) => (percent === null ? null : `${percent}%`),
     },
-    {
-      header: "YOU PAY",
-      align: "right",
-      whole: true,
-      cell: (plan) => money(plan.price_after_discount, plan.currency, scale),
-    },
+    { header: "YOU PAY", ...AMOUNT, cell: (plan) => money(plan.price_after_discount, plan.currency, scale) },
   ],
   services: (scale) => [
     { header: "ID", cell: (service) => service.id, whole: true },
@@ -99,12 +60,7 @@ const COLUMNS: Columns = {
     { header: "TYPE", cell: (service) => service.product_type, spare: true },
     { header: "STATUS", cell: (service) => service.status },
     { header: "PROVISIONING", cell: (service) => service.provisioning_status, spare: true },
-    {
-      header: amounts("PRICE", scale),
-      align: "right",
-      whole: true,
-      cell: ({ price, currency }) => money(price, currency, scale),
-    },
+    { header: amounts("PRICE", scale), ...AMOUNT, cell: ({ price, currency }) => money(price, currency, scale) },
     { header: "CYCLE", cell: (service) => service.billing_cycle, spare: true },
     { header: "NEXT DUE", cell: (service) => service.next_due_date },
   ],
@@ -112,12 +68,7 @@ const COLUMNS: Columns = {
     { header: "ID", cell: (invoice) => invoice.id, whole: true },
     { header: "NUMBER", cell: (invoice) => invoice.invoice_number, whole: true },
     { header: "STATUS", cell: (invoice) => invoice.status },
-    {
-      header: amounts("TOTAL", scale),
-      align: "right",
-      whole: true,
-      cell: ({ total, currency }) => money(total, currency, scale),
-    },
+    { header: amounts("TOTAL", scale), ...AMOUNT, cell: ({ total, currency }) => money(total, currency, scale) },
     { header: "DUE", cell: (invoice) => invoice.due_date },
     { header: "PAID", cell: (invoice) => invoice.paid_at, spare: true },
     { header: "SERVICE", cell: (invoice) => invoice.order_id, whole: true },
@@ -213,10 +164,8 @@ export interface Column<Row> {
   readonly spare?: boolean;
 }
 
-interface TableOptions extends TextStyle {
-  /** The sentence for no rows. */
-  readonly empty: string;
-}
+/** `empty`: the sentence for no rows. */
+type TableOptions = TextStyle & { readonly empty: string };
 
 /** Columns between two columns. */
 const GAP = 2;
@@ -245,10 +194,8 @@ function fieldCell(value: unknown): string | null {
  * and spare ones are left out where that is not enough; nothing is cut. Ends with a newline.
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
-  if (rows.length === 0) return `${escapeLine(options.empty)}\n`;
-  return tableLines(rows, columns, options)
-    .map((line) => `${line}\n`)
-    .join("");
+  const lines = rows.length === 0 ? [escapeLine(options.empty)] : tableLines(rows, columns, options);
+  return `${lines.join("\n")}\n`;
 }
 
 function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string[] {

@@ -11,7 +11,6 @@ import {
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, plural, sharedScale, UNSCALED } from "./numbers.ts";
 
-/** The amounts of an order as text. */
 export interface OrderTexts {
   readonly plan: string;
   readonly cycle: string;
@@ -58,12 +57,8 @@ export function scaleOf(
   currency: string,
   moneyScale: MoneyScale | undefined,
 ): number | undefined {
-  const orders = changes.filter(({ quote }) => quote?.currency === currency);
-  return sharedScale(
-    moneyScale,
-    currency,
-    orders.map(({ provider }) => provider),
-  );
+  const aliases = changes.flatMap(({ quote, provider }) => (quote?.currency === currency ? [provider] : []));
+  return sharedScale(moneyScale, currency, aliases);
 }
 
 /** `service` or `domain`, where all orders are of one. */
@@ -87,19 +82,15 @@ export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScal
 function currencyLines(all: readonly Effect[], currency: string, scale: number | undefined): string[] {
   const orders = all.filter(({ money }) => money?.currency === currency);
   const part = (fits: (money: OrderMoney) => boolean) => orders.filter(({ money }) => money && fits(money));
-  const [exact, bounded, open] = [
-    part(({ now, bound }) => now !== null && !bound),
-    part(({ bound }) => bound),
-    part(({ now }) => now === null),
-  ];
+  const exact = part(({ now, bound }) => now !== null && !bound);
+  const bounded = part(({ bound }) => bound);
+  const open = part(({ now }) => now === null);
   const text = (amount: number | null) => formatMoney(amount, currency, scale);
   const sum = (of: readonly Effect[], amount: (money: OrderMoney) => number | null) =>
     of.reduce((total, { money }) => total + ((money && amount(money)) ?? 0), 0);
   const later = (of: readonly Effect[]) => {
-    const [total] = moneyTotals(of);
-    return total === undefined || total.monthly === null
-      ? ""
-      : `, then ${upTo(text(total.monthly), total.bound)} a month`;
+    const [{ monthly, bound } = { monthly: null, bound: false }] = moneyTotals(of);
+    return monthly === null ? "" : `, then ${upTo(text(monthly), bound)} a month`;
   };
   const count = (of: readonly Effect[]) => plural(of.length, nounOf(of.map(({ address }) => address)));
   const [list, billed] = [sum(exact, ({ price }) => price), sum(exact, ({ now }) => now)];
@@ -119,7 +110,6 @@ function currencyLines(all: readonly Effect[], currency: string, scale: number |
   return lines;
 }
 
-/** Why prices are not known. */
 function whyOf(orders: readonly Effect[]): string {
   const reasons = [...new Set(orders.flatMap(({ money }) => money?.unknown ?? []))];
   const [only] = reasons;

@@ -12,14 +12,10 @@ import {
 import { renderDiagnostics } from "./diagnostics.ts";
 import { escapeLine } from "./escape.ts";
 import { type Column, renderTable } from "./listings.ts";
-import { firstOf, formatDuration, formatMoney, type MoneyScale, plural, sharedScale } from "./numbers.ts";
+import { firstOf, formatDuration, formatMoney, plural, sharedScale } from "./numbers.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
-import { flowText, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
-
-interface OutcomeTextOptions extends MessageStyle {
-  readonly moneyScale?: MoneyScale;
-}
+import { flowText, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
 /** More lines of one sort are counted, not listed; of a run that was stopped each matters. */
 const MAX_LISTED = 20;
@@ -29,9 +25,10 @@ const MAX_INTERRUPTED = 200;
  * The end of an apply for people: diagnostics, what was done, the invoices raised, what waits, what was skipped and
  * not started, requests and time. Ends with a newline.
  */
-export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
+export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const paint = painter(options.color);
-  const diagnostics = ownDiagnostics(result);
+  // Changes that were skipped, or stopped halfway, have lists of their own.
+  const diagnostics = diagnosticsOf(result).filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
   const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
@@ -60,7 +57,6 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
   return blocks.filter((block) => block !== "").join("\n");
 }
 
-/** The changes of a plan that were carried out. */
 export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   const done = new Set(result.outcomes.flatMap((outcome) => (outcome.result === "done" ? [outcome.address] : [])));
   return plan.changes.filter((change) => done.has(change.address));
@@ -82,10 +78,6 @@ export function diagnosticsOf({ outcomes, diagnostics }: ApplyResult): Diagnosti
   const all = [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics];
   return [...new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
-
-/** Those that have no list of their own: changes that were skipped, or stopped halfway, are listed. */
-const ownDiagnostics = (result: ApplyResult) =>
-  diagnosticsOf(result).filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
 
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
@@ -114,22 +106,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
 }
 
 /** How each change ended, in disjoint parts; addresses. */
-interface Tally {
-  readonly done: readonly string[];
-  /** Asked for, with a job that is not done. */
-  readonly queued: readonly string[];
-  readonly failed: readonly string[];
-  readonly halfway: readonly string[];
-  readonly skipped: readonly string[];
-  /** Nothing of it was sent. */
-  readonly notStarted: readonly string[];
-  /** Also creates of earlier runs, which are no changes of this one. */
-  readonly unknown: readonly string[];
-  /** Its answer came, and is not in the state. */
-  readonly unrecorded: readonly string[];
-}
-
-function tally({ outcomes, pending }: ApplyResult): Tally {
+function tally({ outcomes, pending }: ApplyResult) {
   const open = new Set([...pending, ...outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : []))]);
   const which = (fits: (outcome: ChangeOutcome) => boolean) =>
     outcomes.flatMap((outcome) => (!open.has(outcome.address) && fits(outcome) ? [outcome.address] : []));
@@ -137,12 +114,16 @@ function tally({ outcomes, pending }: ApplyResult): Tally {
     result === "failed" && diagnostics.length > 0 && diagnostics.every(({ code }) => code === "interrupted");
   return {
     done: which(({ result, awaiting }) => result === "done" && awaiting !== "job" && awaiting !== "status"),
+    /** Asked for, with a job that is not done. */
     queued: which(({ result, awaiting }) => result === "done" && awaiting === "job"),
     failed: which((outcome) => outcome.result === "failed" && !isHalfway(outcome) && !outcome.unrecorded),
+    /** Its answer came, and is not in the state. */
     unrecorded: which((outcome) => outcome.unrecorded === true),
     halfway: which(isHalfway),
     skipped: which(({ result }) => result === "skipped"),
+    /** Nothing of it was sent. */
     notStarted: which(({ result }) => result === "not-started"),
+    /** Also creates of earlier runs, which are no changes of this one. */
     unknown: [...open],
   };
 }
@@ -182,7 +163,7 @@ function doneText(plan: Plan, result: ApplyResult): string {
 }
 
 /** §1: an order raises an invoice at once, and it is the invoice's total that will be paid. */
-function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
+function invoiceBlock(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const providers = new Map(plan.changes.map((change) => [change.address, change.provider]));
   const rows = result.outcomes.flatMap(({ address, invoice }) => (invoice === undefined ? [] : [{ address, invoice }]));
   if (rows.length === 0) return "";
@@ -201,42 +182,34 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
   ];
   const width = options.width === undefined ? {} : { width: options.width - 2 };
   const table = renderTable(rows, columns, { color: options.color, ...width, empty: "" });
-  const sums = invoiceSums(
-    rows.map(({ address, invoice }) => ({ invoice, provider: providers.get(address) })),
-    options,
-  );
+  const raised = rows.map(({ address, invoice }) => ({ ...invoice, provider: providers.get(address) ?? "default" }));
+  const sums = invoiceSums(raised, options);
   const head = painter(options.color).bold("Invoices raised:");
   return `${flowText([head, ...sums].join("\n"), options.width, 2)}\n\n${table.replace(/^(?=.)/gm, "  ")}`;
 }
 
-interface Raised {
-  readonly invoice: Invoice;
-  readonly provider: string | undefined;
-}
-
 /** What is to be paid until when: one total for each currency and due date. `  To pay by 2026-12-05: 36.00 USD (2 invoices)` */
-function invoiceSums(raised: readonly Raised[], { moneyScale }: OutcomeTextOptions): string[] {
-  const groups = Map.groupBy(raised, ({ invoice: { paid = false, currency, due_date, total } }) =>
+function invoiceSums(
+  raised: readonly (Invoice & { readonly provider: string })[],
+  { moneyScale }: ReportStyle,
+): string[] {
+  const groups = Map.groupBy(raised, ({ paid = false, currency, due_date, total }) =>
     JSON.stringify([paid, paid ? "" : (due_date ?? "~"), currency ?? "", total === null]),
   );
-  return [...groups.entries()]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, same]) => {
-      const [
-        {
-          invoice: { paid, currency, due_date, total },
-        } = { invoice: {} as Invoice },
-      ] = same;
-      const aliases = same.map(({ provider = "default" }) => provider);
-      const scale = sharedScale(moneyScale, currency ?? "", aliases);
-      const sum = same.reduce((all, { invoice }) => all + (invoice.total ?? 0), 0);
-      const amount =
-        total === null
-          ? `an unknown sum${currency ? ` (${escapeLine(currency)})` : ""}`
-          : formatMoney(sum, currency, scale);
-      const by = due_date === null ? "To pay" : `To pay by ${escapeLine(due_date)}`;
-      return `  ${paid ? "Paid" : by}: ${amount} (${plural(same.length, "invoice")})`;
-    });
+  const sorted = [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.flatMap(([, same]) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { paid, currency, due_date, total } = first;
+    const aliases = same.map(({ provider }) => provider);
+    const sum = same.reduce((all, one) => all + (one.total ?? 0), 0);
+    const amount =
+      total === null
+        ? `an unknown sum${currency ? ` (${escapeLine(currency)})` : ""}`
+        : formatMoney(sum, currency, sharedScale(moneyScale, currency ?? "", aliases));
+    const by = due_date === null ? "To pay" : `To pay by ${escapeLine(due_date)}`;
+    return [`  ${paid ? "Paid" : by}: ${amount} (${plural(same.length, "invoice")})`];
+  });
 }
 
 function waitingTexts(result: ApplyResult): string[] {

@@ -30,39 +30,29 @@ export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string
 export function outputTexts(outputs: ReadonlyMap<string, OutputState>): [name: string, value: string][] {
   // What CDKTF makes for other stacks, nobody has declared: `--json` has it.
   const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
-  const sorted = declared.sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([name, { value, type, sensitive }]) => [
-    name,
-    sensitive ? "<sensitive>" : renderOutputValue(value, type),
-  ]);
+  return declared
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { value, type, sensitive }]) => [name, sensitive ? "<sensitive>" : renderOutputValue(value, type)]);
 }
 
 /**
  * One value as Terraform prints it, without a final line break.
  * @param type Terraform's form of it (`["set", "string"]`): a set, a list and a tuple hold the same and look different.
  */
-export function renderOutputValue(value: Json, type: Json): string {
-  return valueText(value, type, 0);
-}
-
-function valueText(value: Json, type: Json, indent: number): string {
+export function renderOutputValue(value: Json, type: Json, indent = 0): string {
   const [form, of] = Array.isArray(type) ? (type as readonly Json[]) : [type, null];
   if (value === null) return nullText(form ?? null, of ?? null);
   if (typeof value === "string") return value.includes("\n") ? heredoc(value, indent) : quote(value);
   if (Array.isArray(value)) {
-    const items = value.map((item, i) => valueText(item, partType(form, of, i), indent + 2));
-    const text = enclosed(
-      "[",
-      items.map((item) => `${item},`),
-      "]",
-      indent,
-    );
+    const items = value.map((item, i) => renderOutputValue(item, partType(form, of, i), indent + 2));
+    const lines = items.map((item) => `${item},`);
+    const text = enclosed("[", lines, "]", indent);
     return form === "list" || form === "set" ? `to${form}(${text})` : text;
   }
   if (!isObject(value)) return String(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = entries.map(
-    ([name, item]) => `${quote(name)} = ${valueText(item as Json, partType(form, of, name), indent + 2)}`,
+    ([name, item]) => `${quote(name)} = ${renderOutputValue(item as Json, partType(form, of, name), indent + 2)}`,
   );
   const text = enclosed("{", lines, "}", indent);
   return form === "map" ? `tomap(${text})` : text;

@@ -1,6 +1,7 @@
 // How text is to look, and its colours by meaning. Apart from the widths, whose tables take half as long to load as Node itself.
 import { styleText } from "node:util";
 import type { RemedyText } from "../core/model/index.ts";
+import type { MoneyScale } from "./numbers.ts";
 
 /** How text is to look; decided once by the caller, who knows the stream. */
 export interface TextStyle {
@@ -14,6 +15,11 @@ export interface TextStyle {
 export interface MessageStyle extends TextStyle {
   /** What can be done about a diagnostic, in the language of the project. */
   readonly remedies: RemedyText;
+}
+
+/** How reports with amounts are to look and to read. */
+export interface ReportStyle extends MessageStyle {
+  readonly moneyScale?: MoneyScale;
 }
 
 /** Colours by meaning. Each takes text that is already escaped. */

@@ -8,8 +8,8 @@ import {
   effectsOf,
   equal,
   formatNumber,
+  isObject,
   isReplacement,
-  type JsonObject,
   join,
   type Plan,
   parseAddress,
@@ -62,13 +62,15 @@ export function title(change: Change, paint: Paint): string {
   }
   switch (first) {
     case "create":
-      return effect === "order" ? "will be ordered" : `will be created${ACCESS.create[change.type] ?? ""}`;
+      // What creating and destroying a grant mean to those who are let in.
+      if (effect === "order") return "will be ordered";
+      return change.type === "hosting_grant" ? "will be created; access is given" : "will be created";
     case "update":
       return effect === "unsuspend"
         ? `will be unsuspended; ${whatGoes(change)} comes back online`
         : "will be updated in-place";
     case "delete":
-      return `will be ${paint.removed("destroyed")}${ACCESS.delete[change.type] ?? ""}`;
+      return `will be ${paint.removed("destroyed")}${change.type === "hosting_grant" ? "; access is taken" : ""}`;
     case "forget":
       return change.reasons.some(({ why }) => why === "gone")
         ? "will no longer be managed"
@@ -77,12 +79,6 @@ export function title(change: Change, paint: Paint): string {
       return "will be imported";
   }
 }
-
-/** What creating and destroying mean to those who are let in. */
-const ACCESS: Readonly<Record<"create" | "delete", Readonly<Record<string, string>>>> = {
-  create: { hosting_grant: "; access is given" },
-  delete: { hosting_grant: "; access is taken" },
-};
 
 /** A server has no domain, and may hold anything. */
 const whatGoes = ({ before }: Change) => (typeof before?.domain === "string" ? "its site" : "it");
@@ -125,16 +121,15 @@ export function symbolOf(change: Change, paint: Paint): string {
     return first === "delete" ? `${minus}/${plus}` : `${plus}/${minus}`;
   }
   if (effectOf(change) === "suspend") return `  ${paint.removed("!")}`;
-  return SYMBOLS[first](paint);
+  const symbols: Readonly<Record<ChangeAction, string>> = {
+    create: paint.added("+"),
+    update: paint.changed("~"),
+    delete: paint.removed("-"),
+    forget: paint.changed("."),
+    "no-op": " ",
+  };
+  return `  ${symbols[first]}`;
 }
-
-const SYMBOLS: Readonly<Record<ChangeAction, (paint: Paint) => string>> = {
-  create: (paint) => `  ${paint.added("+")}`,
-  update: (paint) => `  ${paint.changed("~")}`,
-  delete: (paint) => `  ${paint.removed("-")}`,
-  forget: (paint) => `  ${paint.changed(".")}`,
-  "no-op": () => "   ",
-};
 
 const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: string])[] = [
   [(change) => effectOf(change) === "suspend", "suspend: the site goes offline"],
@@ -164,7 +159,8 @@ function rowsOf(change: Change): Row[] {
   const { before, after } = change;
   const kept = change.actions[0] === "forget";
   const replaced = isReplacement(change);
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {}), ...writeOnly(change)]);
+  const sentOnly = writeOnly(change);
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {}), ...sentOnly]);
   const planned = after === null ? null : (join(after, change.after_unknown) as { readonly [key: string]: Value });
   return [...names].map((label): Row => {
     const old = before?.[label];
@@ -180,43 +176,25 @@ function rowsOf(change: Change): Row[] {
       ...(changes && { note: "forces replacement" }),
     };
     if (!change.sensitive.includes(label)) return row;
-    if (!isWriteOnly(change, label)) return { ...row, instead: "(sensitive value)" };
+    if (!sentOnly.includes(label)) return { ...row, instead: "(sensitive value)" };
     // Its value is in neither side: two different words make it a row that changes.
-    return {
-      ...row,
-      before: before === null ? null : "as it was",
-      after: "as declared",
-      instead: "(write-only attribute)",
-    };
+    const sides = { before: before === null ? null : "as it was", after: "as declared" };
+    return { ...row, ...sides, instead: "(write-only attribute)" };
   });
 }
 
 /** Declared secrets that are sent and never stored (§4 password): neither side of the change holds them. */
-function writeOnly(change: Change): string[] {
-  return change.sensitive.filter((name) => isWriteOnly(change, name));
+function writeOnly({ sensitive, actions, reasons, config, before, after, after_unknown: mask }: Change): string[] {
+  const isUnknown = (name: string) =>
+    isObject(mask) ? Object.hasOwn(mask, name) && mask[name] !== false : mask === true;
+  return sensitive.filter((name) => {
+    const sent = actions.includes("create") || reasons.some(({ attribute }) => attribute === name);
+    const stored = before?.[name] ?? after?.[name];
+    return (config?.[name] ?? null) !== null && sent && (stored ?? null) === null && !isUnknown(name);
+  });
 }
 
-function isWriteOnly(change: Change, name: string): boolean {
-  const declared = change.config !== null && (change.config[name] ?? null) !== null;
-  const sent = change.actions.includes("create") || change.reasons.some((reason) => reason.attribute === name);
-  const stored = (change.before?.[name] ?? null) !== null || (change.after?.[name] ?? null) !== null;
-  return declared && sent && !stored && !isUnknownAt(change, name);
-}
-
-function isUnknownAt({ after_unknown: mask }: Change, name: string): boolean {
-  if (typeof mask === "boolean") return mask;
-  return (
-    !Array.isArray(mask) && Object.hasOwn(mask, name) && (mask as { readonly [key: string]: unknown })[name] !== false
-  );
-}
-
-/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
-interface Sorted {
-  readonly drift: Drift;
-  readonly change: Change | undefined;
-  readonly matters: readonly string[];
-  readonly computed: readonly string[];
-}
+type Sorted = ReturnType<typeof sort>;
 
 /**
  * The note about objects that changed outside of hostform: those that are gone, and attributes that are declared or
@@ -240,14 +218,18 @@ export function driftLines(plan: Plan, paint: Paint): string[] {
   return folded === undefined ? lines : [...lines, paint.dim(folded), ""];
 }
 
-function sort(drift: Drift, change: Change | undefined): Sorted {
-  const moved = movedIn(drift);
-  const cares = (name: string) =>
-    (change?.config?.[name] ?? null) !== null || change?.reasons.some((reason) => reason.attribute === name) === true;
-  return { drift, change, matters: moved.filter(cares), computed: moved.filter((name) => !cares(name)) };
+/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
+function sort(drift: Drift, change: Change | undefined) {
+  const matters = mattersIn(drift, change);
+  return { drift, change, matters, computed: movedIn(drift).filter((name) => !matters.includes(name)) };
 }
 
-/** The attributes whose values differ. */
+/** The attributes whose values differ, of those that are declared or that led to a change. */
+export function mattersIn(drift: Drift, change: Change | undefined): string[] {
+  const isCause = (name: string) => change?.reasons.some(({ attribute }) => attribute === name) === true;
+  return movedIn(drift).filter((name) => (change?.config?.[name] ?? null) !== null || isCause(name));
+}
+
 export function movedIn({ before, after }: Drift): string[] {
   return Object.keys({ ...before, ...after }).filter((name) => !equal(before[name] ?? null, after?.[name] ?? null));
 }
@@ -257,20 +239,17 @@ export const hiddenIn = ({ before, after }: Drift, change: Change | undefined): 
   change?.sensitive ?? Object.keys({ ...before, ...after });
 
 function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] {
-  const gone = drift.after === null;
-  const head = `  ${paint.bold(`# ${escapeLine(drift.address)}`)} ${gone ? "no longer exists" : "has changed"}`;
-  const after: JsonObject | null = drift.after;
+  const { address, before, after } = drift;
+  const [symbol, what] =
+    after === null ? [paint.removed("-"), "no longer exists"] : [paint.changed("~"), "has changed"];
   const hidden = hiddenIn(drift, change);
-  const rows = Object.keys({ ...drift.before, ...after }).map((label) => ({
+  const rows = Object.keys({ ...before, ...after }).map((label) => ({
     label,
-    before: drift.before[label],
-    after: gone ? null : matters.includes(label) ? after?.[label] : drift.before[label],
+    before: before[label],
+    after: after === null ? null : matters.includes(label) ? after[label] : before[label],
     ...(hidden.includes(label) && { instead: "(sensitive value)" }),
   }));
-  return [
-    head,
-    ...resourceBlock(drift.address, gone ? `  ${paint.removed("-")}` : `  ${paint.changed("~")}`, rows, paint),
-  ];
+  return [`  ${paint.bold(`# ${escapeLine(address)}`)} ${what}`, ...resourceBlock(address, `  ${symbol}`, rows, paint)];
 }
 
 /** `(Refreshed without effect on this plan: next_due_date, status of 37 resources)` */
@@ -279,10 +258,8 @@ function foldedLine(sorted: readonly Sorted[]): string | undefined {
   const [only] = moved;
   if (only === undefined) return undefined;
   const names = [...new Set(moved.flatMap(({ computed }) => computed))].sort();
-  const listed =
-    names.length > 5
-      ? `${names.slice(0, 4).join(", ")} and ${formatNumber(names.length - 4)} more attributes`
-      : names.join(", ");
+  const more = ` and ${formatNumber(names.length - 4)} more attributes`;
+  const listed = names.length > 5 ? names.slice(0, 4).join(", ") + more : names.join(", ");
   const where = moved.length === 1 ? only.drift.address : plural(moved.length, "resource");
   return `(Refreshed, without effect on this plan: ${escapeLine(listed)} of ${escapeLine(where)})`;
 }

@@ -1,15 +1,15 @@
 // A plan as a document: Markdown for a pull request.
-import { formatNumber, isError, isNoOp, type Plan, type RemedyText, shorten } from "../core/model/index.ts";
+import { formatNumber, isError, type Plan, shorten } from "../core/model/index.ts";
 import { diagnosticBlocks } from "./diagnostics.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
-import type { MoneyScale } from "./numbers.ts";
+import { plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, driftLines, moveLines } from "./plan-changes.ts";
-import { type PlanReport, planReport, planText, siteText } from "./plan-report.ts";
-import { requestLine, summaryLine, unlistedLines, waitingLines } from "./plan-text.ts";
+import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
+import { requestLine, summaryAlone, unlistedLines, waitingLines } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
-interface PlanMarkdownOptions extends PlanDocumentOptions {
+interface PlanMarkdownOptions extends PlanReportOptions {
   /** Bytes of UTF-8 that the whole may take. Default: {@link COMMENT_BYTES}. */
   readonly limit?: number;
 }
@@ -30,22 +30,21 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   const limit = options.limit ?? COMMENT_BYTES;
   const report = planReport(plan, options);
   const parts = planDocument(plan, options, report);
-  const bare = assemble(plan, { ...parts, sections: [] }, 0, 0);
-  const room = limit - bytesOf(bare);
+  const { diagnostics, blocks } = parts;
+  const room = limit - bytesOf(assemble(plan, parts, [], 0, 0));
   const lasting = lastingSections(report, room);
-  const full: PlanDocument = { ...parts, sections: [...lasting, ...otherSections(report)] };
-  const document = bytesOf(full.sections.join("\n")) < room ? full : { ...parts, sections: lasting };
-  const { diagnostics, blocks } = document;
+  const all = [...lasting, ...otherSections(report)];
+  const sections = bytesOf(all.join("\n")) < room ? all : lasting;
   let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
   let shown = blocks.length;
-  let text = assemble(plan, document, messages, shown);
+  let text = assemble(plan, parts, sections, messages, shown);
   // A fence grows with what it holds, so the room for blocks is not known before.
   while (bytesOf(text) > limit && shown + messages > 0) {
     const excess = bytesOf(text) - limit;
     const fewer = fitting(blocks, blocks.slice(0, shown).reduce((sum, block) => sum + bytesOf(block), 0) - excess);
     if (shown > 0) shown = Math.min(shown - 1, fewer);
     else messages -= 1;
-    text = assemble(plan, document, messages, shown);
+    text = assemble(plan, parts, sections, messages, shown);
   }
   return text;
 }
@@ -54,11 +53,16 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
 export const markerOf = (project: string, what = "plan") =>
   `<!-- hostform ${what}: ${encodeURIComponent(project.toWellFormed())} -->`;
 
-function assemble(plan: Plan, document: PlanDocument, messages: number, shown: number): string {
-  const { headline, verdict, sections, facts, diagnostics, blocks, changes } = document;
+/** @param sections finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
+function assemble(
+  plan: Plan,
+  { headline, verdict, facts, diagnostics, blocks, changes }: ReturnType<typeof planDocument>,
+  sections: readonly string[],
+  messages: number,
+  shown: number,
+): string {
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
-  const heading =
-    changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
+  const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
     // Without the name of the project (a plan that could not be made) it would be another one's.
     ...(plan.project === ""
@@ -86,16 +90,9 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
     const { address, cycle, price, discount, now, monthly } = one;
     return [siteText(one), address, planText(one), cycle, price, discount, now, monthly].map(code);
   });
-  const sums = totals.map(({ label, orders: count, now, monthly }) => [
-    code(label),
-    "",
-    code(count),
-    "",
-    "",
-    "",
-    code(now),
-    code(monthly),
-  ]);
+  const sums = totals.map(({ label, orders: count, now, monthly }) =>
+    [label, "", count, "", "", "", now, monthly].map((text) => text && code(text)),
+  );
   const note = moneyNote === undefined ? [] : [`${code(moneyNote)}\n`];
   const tables = [
     ...table("Sites going offline", ["Site", "Resource", "What", "Why", "Undo"], outages),
@@ -107,10 +104,10 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
     ...(orders.length > 0 ? note : []),
   ];
   if (bytesOf(tables.join("\n")) < room) return tables;
-  const bill = totals.map(
-    ({ label, orders: count, now, monthly }) =>
-      `- ${[label, count, now, monthly].map((text) => code(shorten(text, LONGEST_FACT))).join(", ")}`,
-  );
+  const bill = totals.map(({ label, orders: count, now, monthly }) => {
+    const texts = [label, count, now, monthly].map((text) => code(shorten(text, LONGEST_FACT)));
+    return `- ${texts.join(", ")}`;
+  });
   const rest = room - bytesOf([...bill, ...note].join("\n")) - 10;
   const down = named("Sites going offline", offline, rest - (orders.length > 0 ? NAMES_OVERHEAD : 0));
   const left = rest - bytesOf(down.join("\n"));
@@ -121,22 +118,13 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
 const NAMES_OVERHEAD = 160;
 
 /** Names alone, and how many there is no room for. */
-function named(
-  title: string,
-  rows: readonly { readonly site: string; readonly address: string }[],
-  room: number,
-): string[] {
+function named(title: string, rows: PlanReport["orders" | "offline"], room: number): string[] {
   if (rows.length === 0) return [];
   const names = rows.map(({ site, address }) => code(site || address));
-  const shown = fitting(
-    names.map((name) => `${name}, `),
-    room - title.length - 150,
-  );
-  return [
-    `#### ${title}: ${formatNumber(rows.length)}\n`,
-    `${names.slice(0, shown).join(", ")}\n`,
-    ...more(rows.length - shown, "name"),
-  ];
+  const lines = names.map((name) => `${name}, `);
+  const shown = fitting(lines, room - title.length - 150);
+  const first = names.slice(0, shown).join(", ");
+  return [`#### ${title}: ${formatNumber(rows.length)}\n`, `${first}\n`, ...more(rows.length - shown, "name")];
 }
 
 /** The other sections of the page, a few lines of each, and what a person has to look at beside the errors and warnings. */
@@ -177,19 +165,17 @@ const plain = (text: string) =>
 /** The sentence for what was cut; nothing where nothing was. */
 export function more(count: number, noun: string, of = ""): string[] {
   if (count <= 0) return [];
-  const what = `${formatNumber(count)} more ${noun}${count === 1 ? "" : "s"}${of && ` ${of}`}`;
+  const what = `${plural(count, `more ${noun}`)}${of && ` ${of}`}`;
   return [`… and ${what}, for which there is no room here.\n`];
 }
 
 /** In a diff the sign stands first, and what changes has an exclamation mark. */
 function diffOf(block: string): string {
-  return block
-    .split("\n")
-    .map((line) => {
-      const { sign, rest } = signOf(line);
-      return sign === undefined ? rest : `${sign === "~" ? "!" : sign}${rest.slice(1)}`;
-    })
-    .join("\n");
+  const lines = block.split("\n").map((line) => {
+    const { sign, rest } = signOf(line);
+    return sign === undefined ? rest : `${sign === "~" ? "!" : sign}${rest.slice(1)}`;
+  });
+  return lines.join("\n");
 }
 
 /** How many of the first parts take no more than so many bytes. */
@@ -202,44 +188,16 @@ export function fitting(parts: readonly string[], bytes: number): number {
   return end < 0 ? parts.length : end;
 }
 
-export function bytesOf(text: string): number {
-  return Buffer.byteLength(text, "utf8");
-}
-
-interface PlanDocumentOptions {
-  readonly moneyScale?: MoneyScale;
-  /** What can be done about a diagnostic, in the language of the project. */
-  readonly remedies: RemedyText;
-}
-
-/** The parts of a plan as a document, each of them plain text that is safe to print and still to be escaped for its format. */
-export interface PlanDocument {
-  readonly headline: string;
-  /** Whether it can be applied. */
-  readonly verdict: string;
-  /** Finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
-  readonly sections: readonly string[];
-  /** Terraform's count, and the requests: a line for each. */
-  readonly facts: readonly string[];
-  /** Errors, then warnings; those that are equal or alike are one, with their number. */
-  readonly diagnostics: readonly string[];
-  /** The blocks of the text: one for each change, what has to wait, drift. They end with a newline. */
-  readonly blocks: readonly string[];
-  readonly changes: number;
-}
+export const bytesOf = (text: string) => Buffer.byteLength(text, "utf8");
 
 /** A fact is one line; a host's word that is longer than a line is not a fact. */
 const LONGEST_FACT = 300;
 
-/** Takes a plan apart for Markdown, in the words of `renderPlan`. */
-function planDocument(
-  plan: Plan,
-  { moneyScale, remedies }: PlanDocumentOptions,
-  report: PlanReport,
-): Omit<PlanDocument, "sections"> {
+/** The parts of a plan in the words of `renderPlan`: plain text that is safe to print and still to be escaped for Markdown. */
+function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, report: PlanReport) {
   const paint = painter(false);
   const look = { color: false, remedies };
-  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const { changes } = report;
   const errors = plan.diagnostics.filter(isError);
   const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [
@@ -251,28 +209,24 @@ function planDocument(
     // Last, because it may be long, and what does not fit is cut at the end.
     driftLines(plan, paint),
   ];
+  const facts = [changes.length > 0 ? summaryAlone(plan) : "", requestLine(plan)].filter((line) => line !== "");
   return {
     headline: report.headline,
     verdict: report.verdictText,
-    // Nothing is above it here.
-    facts: [...(changes.length > 0 ? [summaryLine(plan).replace("; see above.", ".")] : []), requestLine(plan)]
-      .filter((line) => line !== "")
-      .map((line) => shorten(line.trim(), LONGEST_FACT)),
+    facts: facts.map((line) => shorten(line.trim(), LONGEST_FACT)),
+    /** Those that are equal or alike are one, with their number. */
     diagnostics: [...diagnosticBlocks(errors, look), ...diagnosticBlocks(warnings, look)],
     blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
     changes: changes.length,
   };
 }
 
-/** What becomes of the thing a line is about, by the sign that it begins with. */
-type LineSign = "+" | "-" | "~" | "!";
-
 const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;
 
-/** Takes the sign off a line of a block: the column it stood in is left blank. */
-export function signOf(line: string): { readonly sign: LineSign | undefined; readonly rest: string } {
+/** Takes the sign off a line of a block, which says what becomes of it: the column it stood in is left blank. */
+export function signOf(line: string) {
   const [found, indent = "", mark = ""] = SIGNED.exec(line) ?? [];
   if (found === undefined) return { sign: undefined, rest: line };
-  const sign = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
+  const sign: "+" | "-" | "!" | "~" = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
   return { sign, rest: `${indent}${" ".repeat(mark.length)}${line.slice(found.length)}` };
 }

@@ -3,8 +3,6 @@ import {
   type Change,
   type ChangeActions,
   type ChangeEffect,
-  type ChangeReason,
-  type CostLine,
   changesRecord,
   type Drift,
   type Effect,
@@ -24,12 +22,11 @@ import {
   type OutputState,
   type Plan,
   parseAddress,
-  type Quote,
   type RemedyText,
-  type RequestEstimate,
   type ResourceState,
 } from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostics.ts";
+import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
@@ -46,7 +43,7 @@ export interface PlanJson {
   readonly resource_drift?: readonly ResourceChangeJson[];
   readonly resource_changes: readonly ResourceChangeJson[];
   /** By name; absent where no outputs are. */
-  readonly output_changes?: Readonly<Record<string, OutputChangeJson>>;
+  readonly output_changes?: ReturnType<typeof outputChangesJson>;
   readonly prior_state: {
     readonly format_version: "1.0";
     readonly terraform_version: string;
@@ -62,52 +59,13 @@ export interface PlanJson {
   readonly hostform: PlanExtrasJson;
 }
 
-interface ValuesJson {
-  readonly outputs?: Readonly<Record<string, OutputValueJson>>;
-  readonly root_module: { readonly resources?: readonly ResourceJson[] };
-}
-
-export interface ResourceJson {
-  readonly address: string;
-  readonly mode: "managed";
-  readonly type: string;
-  readonly name: string;
-  readonly index?: string | number;
-  readonly provider_name: string;
-  /** That of every kind. */
-  readonly schema_version: 0;
-  readonly values: JsonObject;
-  readonly sensitive_values: MaskedObject;
-}
-
-interface ResourceChangeJson {
-  readonly address: string;
+type ValuesJson = ReturnType<typeof valuesJson>;
+type ResourceJson = ReturnType<typeof resourceJson>[number];
+type ResourceChangeJson = ReturnType<typeof identity> & {
   readonly previous_address?: string;
-  readonly mode: "managed";
-  readonly type: string;
-  readonly name: string;
-  readonly index?: string | number;
-  readonly provider_name: string;
-  readonly change: ChangeJson;
-  readonly action_reason?: "replace_because_cannot_update" | "delete_because_no_resource_config";
-}
-
-interface ChangeJson {
-  readonly actions: ChangeActions;
-  readonly before: JsonObject | null;
-  /** Without what is unknown, as Terraform leaves it out. */
-  readonly after: JsonObject | null;
-  readonly after_unknown: MaskJson;
-  readonly before_sensitive: MaskJson;
-  readonly after_sensitive: MaskJson;
-  readonly importing?: { readonly id: string };
-  readonly replace_paths?: readonly (readonly (string | number)[])[];
-}
-
-interface PlanJsonOptions {
-  /** What can be done about a diagnostic, in the language of the project. */
-  readonly remedies: RemedyText;
-}
+  readonly change: ReturnType<typeof changeJson>;
+  readonly action_reason?: ReturnType<typeof actionReason>;
+};
 
 /**
  * The plan as a document for machines (`plan --json`).
@@ -115,7 +73,7 @@ interface PlanJsonOptions {
  * Sensitive values never appear: they are null on both sides and marked in `before_sensitive` and `after_sensitive`.
  * Terraform prints them there, and leaves it to the reader to hide them; a plan is an artifact of CI jobs, so we do not.
  */
-export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
+export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies">): PlanJson {
   const values = (side: "before" | "after") =>
     valuesJson(
       plan.changes.flatMap((change) => resourceJson(change, side)),
@@ -137,7 +95,7 @@ export function planJson(plan: Plan, options: PlanJsonOptions): PlanJson {
     applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
     errored,
-    hostform: extrasJson(plan, options.remedies),
+    hostform: extrasJson(plan, remedies),
   };
 }
 
@@ -156,10 +114,7 @@ export function stateJson(
   return { format_version: "1.0", terraform_version: TERRAFORM_VERSION, values: all };
 }
 
-function valuesJson(
-  resources: readonly ResourceJson[],
-  outputs: Readonly<Record<string, OutputValueJson>>,
-): ValuesJson {
+function valuesJson(resources: readonly ResourceJson[], outputs: Readonly<Record<string, OutputValueJson>>) {
   return {
     ...(Object.keys(outputs).length > 0 && { outputs }),
     root_module: resources.length === 0 ? {} : { resources },
@@ -182,34 +137,31 @@ function identity(address: string, type: string) {
 type Sides = Pick<Change, "address" | "type" | "before" | "sensitive"> &
   Partial<Pick<Change, "after" | "after_unknown">>;
 
-function resourceJson(change: Sides, side: "before" | "after"): ResourceJson[] {
+function resourceJson(change: Sides, side: "before" | "after") {
   const { [side]: own = null, after_unknown: unknown = false } = change;
   const values = visibleValues(own, side === "after" ? unknown : false, change.sensitive);
   if (values === null) return [];
-  const sensitive = maskOf(own, change.sensitive);
   return [
     {
       ...identity(change.address, change.type),
-      schema_version: 0,
+      /** That of every kind. */
+      schema_version: 0 as const,
       values,
-      sensitive_values: sensitive === false ? {} : sensitive,
+      sensitive_values: maskOf(own, change.sensitive) || {},
     },
   ];
 }
 
 function resourceChangeJson(change: Change): ResourceChangeJson {
   const reason = actionReason(change);
-  const paths = replacePaths(change);
+  const paths = isReplacement(change)
+    ? change.reasons.flatMap(({ attribute }) => (attribute === undefined ? [] : [[attribute]]))
+    : [];
   return {
     ...identity(change.address, change.type),
     ...(change.previousAddress !== undefined && { previous_address: change.previousAddress }),
     change: {
-      actions: change.actions,
-      before: visibleValues(change.before, false, change.sensitive),
-      after: visibleValues(change.after, change.after_unknown, change.sensitive),
-      after_unknown: change.after === null ? false : unknownJson(change.after_unknown),
-      before_sensitive: maskOf(change.before, change.sensitive),
-      after_sensitive: maskOf(change.after, change.sensitive),
+      ...changeJson(change, change.actions, change.after_unknown, change.sensitive),
       ...(change.importing !== undefined && { importing: { id: change.importing.id } }),
       ...(paths.length > 0 && { replace_paths: paths }),
     },
@@ -217,60 +169,43 @@ function resourceChangeJson(change: Change): ResourceChangeJson {
   };
 }
 
-/** Terraform writes an empty object where nothing of an object is unknown. */
-function unknownJson(mask: Mask): MaskJson {
-  return mask === false ? {} : (mask as MaskJson);
+/** Both sides of a change: without what is unknown, as Terraform leaves it out, and where they are secret. */
+function changeJson(
+  { before, after }: Pick<Drift, "before" | "after"> | Change,
+  actions: ChangeActions,
+  unknown: Mask,
+  sensitive: readonly string[],
+) {
+  return {
+    actions,
+    before: visibleValues(before, false, sensitive),
+    after: visibleValues(after, unknown, sensitive),
+    // Terraform writes an empty object where nothing of an object is unknown.
+    after_unknown: after !== null && (unknown === false ? {} : (unknown as MaskJson)),
+    before_sensitive: maskOf(before, sensitive),
+    after_sensitive: maskOf(after, sensitive),
+  };
 }
 
-function actionReason(change: Change): ResourceChangeJson["action_reason"] {
+/** Why Terraform would say that a resource goes. */
+export function actionReason(change: Change) {
   if (isReplacement(change)) return "replace_because_cannot_update";
   const removed = change.reasons.some((reason) => reason.why === "removed");
   return change.actions[0] === "delete" && removed ? "delete_because_no_resource_config" : undefined;
 }
 
-function replacePaths(change: Change): (readonly string[])[] {
-  if (!isReplacement(change)) return [];
-  return change.reasons.flatMap(({ attribute }) => (attribute === undefined ? [] : [[attribute]]));
-}
-
 function driftJson(drift: Drift, change: Change | undefined): ResourceChangeJson {
-  const sensitive = hiddenIn(drift, change);
+  const actions = [drift.after === null ? "delete" : "update"] as const;
   return {
     ...identity(drift.address, drift.type),
-    change: {
-      actions: [drift.after === null ? "delete" : "update"],
-      before: visibleValues(drift.before, false, sensitive),
-      after: visibleValues(drift.after, false, sensitive),
-      after_unknown: drift.after === null ? false : {},
-      before_sensitive: maskOf(drift.before, sensitive),
-      after_sensitive: maskOf(drift.after, sensitive),
-    },
+    change: changeJson(drift, actions, false, hiddenIn(drift, change)),
   };
 }
 
-/** One output of the plan representation. */
-interface OutputChangeJson {
-  readonly actions: readonly [OutputChange["action"]];
-  readonly before: Json;
-  /** Without what is unknown, as Terraform leaves it out. */
-  readonly after?: Json;
-  readonly after_unknown: MaskJson;
-  readonly before_sensitive: boolean;
-  readonly after_sensitive: boolean;
-}
-
-/** An output among the values of the plan representation: without value where it is unknown. */
-interface OutputValueJson {
-  readonly sensitive: boolean;
-  readonly type?: Json;
-  /** Null for a sensitive one. */
-  readonly value?: Json;
-}
-
 /** `output_changes` by name: every output that is declared or recorded. */
-function outputChangesJson({ outputs = [] }: Plan): Readonly<Record<string, OutputChangeJson>> {
+function outputChangesJson({ outputs = [] }: Plan) {
   return byName(outputs, ({ action, before, after, after_unknown: unknown, sensitive }) => ({
-    actions: [action],
+    actions: [action] as const,
     before: sensitive ? null : before,
     ...(unknown !== true && { after: sensitive ? null : withoutUnknown(after, unknown) }),
     after_unknown: unknown as MaskJson,
@@ -279,10 +214,13 @@ function outputChangesJson({ outputs = [] }: Plan): Readonly<Record<string, Outp
   }));
 }
 
+/** An output among the values of the plan representation: without value where it is unknown, null where it is sensitive. */
+type OutputValueJson = Pick<OutputState, "sensitive"> & Partial<Pick<OutputState, "type" | "value">>;
+
 /** The outputs of `planned_values` (`after`) and of `prior_state` (`before`). */
-function outputValuesJson({ outputs = [] }: Plan, side: "before" | "after"): Readonly<Record<string, OutputValueJson>> {
+function outputValuesJson({ outputs = [] }: Plan, side: "before" | "after") {
   const there = outputs.filter(({ action }) => action !== (side === "before" ? "create" : "delete"));
-  return byName(there, ({ before, after, after_unknown: unknown, sensitive, type }) => {
+  return byName(there, ({ before, after, after_unknown: unknown, sensitive, type }): OutputValueJson => {
     if (side === "before") return { sensitive, value: sensitive ? null : before };
     if (unknown !== false) return { sensitive };
     return { sensitive, ...(type !== undefined && { type }), value: sensitive ? null : after };
@@ -293,23 +231,14 @@ function byName<T>(outputs: readonly OutputChange[], of: (output: OutputChange) 
   return Object.fromEntries(outputs.map((output) => [output.name, of(output)]));
 }
 
-/** What Terraform's representation has no place for. */
-interface PlanExtrasJson {
-  readonly project: string;
-  readonly mode: "apply" | "destroy";
-  readonly lineage: string;
-  readonly serial: number;
-  readonly cost: readonly CostLine[];
+type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests" | "pending" | "unread" | "base";
+
+/** What Terraform's representation has no place for. The exit code is 1 while there are any `pending`. */
+interface PlanExtrasJson extends Pick<Plan, OwnFields> {
   /** What it means for people: one or more for each change, what goes offline first. */
   readonly effects: readonly Effect[];
   /** What its orders bill now and per month, for each currency. */
   readonly totals: readonly MoneyTotal[];
-  readonly requests: RequestEstimate;
-  /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
-  readonly pending: readonly string[];
-  /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
-  readonly unread?: readonly string[];
-  readonly base?: NonNullable<Plan["base"]>;
   /** What was not read (`--refresh`): it is planned as it was recorded. */
   readonly not_read?: readonly NotRead[];
   readonly diagnostics: readonly DiagnosticJson[];
@@ -317,29 +246,18 @@ interface PlanExtrasJson {
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
 }
 
-interface ResourceExtrasJson {
-  /** Alias of the provider, that is of the account. */
-  readonly provider: string;
-  /** Whose it is, as declared or recorded. */
-  readonly client?: string;
-  readonly reasons?: readonly ChangeReason[];
-  /** Declared changes that wait until the service is live. */
-  readonly deferred?: readonly string[];
+/** Of one resource. Its `provider` is the alias, that is the account; the exit codes say that it is `unfulfilled`, too. */
+interface ResourceExtrasJson
+  extends Pick<Change, "provider" | "client" | "unfulfilled" | "unlisted" | "removal" | "quote">,
+    Partial<Pick<Change, "reasons" | "deferred">> {
   /** What the change does to the account, where it does anything: Terraform's actions do not show a suspension. */
   readonly effect?: ChangeEffect;
-  /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
-  readonly unfulfilled?: true;
-  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */
-  readonly unlisted?: string;
   /** The API shows nothing of it before this is live, such as `service 1001`. */
   readonly waits_for?: string;
   /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
   readonly secret_to?: string;
-  readonly removal?: "delete" | "forget" | "suspend";
-  readonly quote?: Quote;
 }
 
-/** Our own additions to the plan as JSON, under `hostform`. */
 function extrasJson(plan: Plan, remedies: RemedyText): PlanExtrasJson {
   const effects = effectsOf(plan);
   return {

@@ -6,7 +6,7 @@ import { list, MOST_ROWS, pageHtml, section, table } from "./page.ts";
 import { changeLines, driftLines, moveLines, title } from "./plan-changes.ts";
 import { signOf } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
-import { isUnplanned, offlineFirst, requestLine, summaryLine } from "./plan-text.ts";
+import { isUnplanned, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
 import { paint as painter } from "./text-style.ts";
 
 /** One page without any script, that loads nothing. Every text is escaped. */
@@ -35,16 +35,12 @@ function sectionsOf({ offline, orders, totals, moneyNote, attention, others }: P
     sections.push(section("Sites going offline", table(["Site", "Resource", "What", "Why", "Undo"], rows), "alarm"));
   }
   if (orders.length > 0) {
-    const rows = orders.map((one) => [
-      siteText(one),
-      planText(one),
+    const rows = orders.map((one) => {
+      const { price, discount, now, monthly } = one;
       // A number and its unit are not parted.
-      one.cycle.replace(" ", "\u00a0"),
-      one.price,
-      one.discount,
-      one.now,
-      one.monthly,
-    ]);
+      const cycle = one.cycle.replace(" ", "\u00a0");
+      return [siteText(one), planText(one), cycle, price, discount, now, monthly];
+    });
     const sums = totals.map(({ label, orders: count, now, monthly }) => [label, count, "", "", "", now, monthly]);
     const head = ["Order", "Plan", "For", "Price", "Discount", "Billed now", "Per month"];
     const note = moneyNote === undefined ? "" : `\n<p class="note">${escapeHtml(moneyNote)}</p>`;
@@ -90,18 +86,14 @@ function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: Plan
         : all.map((change) => diffHtml(changeLines(change, paint, moneyScale))).join("\n\n");
     return `<details><summary>${escapeHtml(`${name}: ${all.length}`)}</summary>\n<pre tabindex="0">${text}</pre></details>`;
   });
-  const more = [moveLines(plan, paint), outputLines(plan, paint), driftLines(plan, paint)].filter(
-    (one) => one.length > 0,
-  );
-  return section(
-    "For engineers",
-    [
-      `<p>${escapeHtml(summaryLine(plan).replace("; see above.", "."))} ${escapeHtml(requestLine(plan))}</p>`,
-      ...folded,
-      ...more.map((lines) => `<pre tabindex="0">${diffHtml(lines)}</pre>`),
-      `<p class="note">Made ${escapeHtml(plan.timestamp)} from the state with serial ${plan.serial}.</p>`,
-    ].join("\n"),
-  );
+  const more = [moveLines(plan, paint), outputLines(plan, paint), driftLines(plan, paint)];
+  const lines = [
+    `<p>${escapeHtml(summaryAlone(plan))} ${escapeHtml(requestLine(plan))}</p>`,
+    ...folded,
+    ...more.flatMap((one) => (one.length > 0 ? [`<pre tabindex="0">${diffHtml(one)}</pre>`] : [])),
+    `<p class="note">Made ${escapeHtml(plan.timestamp)} from the state with serial ${plan.serial}.</p>`,
+  ];
+  return section("For engineers", lines.join("\n"));
 }
 
 const CLASSES = { "+": "added", "-": "removed", "~": "changed", "!": "removed" } as const;
@@ -111,13 +103,13 @@ function diffHtml(lines: readonly string[]): string {
   const parts: { sign: keyof typeof CLASSES | undefined; lines: string[] }[] = [];
   for (const line of lines.flatMap((one) => one.split("\n"))) {
     const { sign } = signOf(line);
-    if (parts.length > 0 && parts.at(-1)?.sign === sign) parts.at(-1)?.lines.push(line);
+    const last = parts.at(-1);
+    if (last !== undefined && last.sign === sign) last.lines.push(line);
     else parts.push({ sign, lines: [line] });
   }
-  return parts
-    .map((part) => {
-      const text = escapeHtml(part.lines.join("\n"));
-      return part.sign === undefined ? text : `<span class="${CLASSES[part.sign]}">${text}</span>`;
-    })
-    .join("\n");
+  const texts = parts.map(({ sign, lines: same }) => {
+    const text = escapeHtml(same.join("\n"));
+    return sign === undefined ? text : `<span class="${CLASSES[sign]}">${text}</span>`;
+  });
+  return texts.join("\n");
 }

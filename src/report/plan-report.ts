@@ -16,28 +16,23 @@ import {
 } from "../core/model/index.ts";
 import { nounOf, type OrderTexts, orderTexts, scaleOf, upTo } from "./money.ts";
 import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
-import { hiddenIn, movedIn } from "./plan-changes.ts";
-import { isUnplanned, summaryLine } from "./plan-text.ts";
+import type { ReportStyle } from "./paint.ts";
+import { hiddenIn, mattersIn } from "./plan-changes.ts";
+import { isUnplanned, summaryAlone, summaryLine } from "./plan-text.ts";
 
-export interface PlanReportOptions {
-  readonly moneyScale?: MoneyScale;
-  /** What can be done about a diagnostic, in the language of the project. */
-  readonly remedies: RemedyText;
-}
-
-/** What may be done with a plan, in one word. */
-export type Verdict = "ready" | "attention" | "refused" | "nothing";
+export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
 /** A plan in a reader's words. Its texts hold words of the API and of the declaration: each format escapes them. */
 export interface PlanReport {
   /** `Orders 3 services for 54.00 USD, takes 1 site offline, gives 2 people access.` */
   readonly headline: string;
-  readonly verdict: Verdict;
+  /** What may be done with the plan, in one word. */
+  readonly verdict: "ready" | "attention" | "refused" | "nothing";
   readonly verdictText: string;
-  readonly tiles: readonly Tile[];
-  readonly offline: readonly OutageRow[];
-  readonly orders: readonly OrderRow[];
-  readonly totals: readonly TotalRow[];
+  readonly tiles: ReturnType<typeof tilesOf>;
+  readonly offline: readonly ReturnType<typeof outageRow>[];
+  readonly orders: ReturnType<typeof orderRow>;
+  readonly totals: ReturnType<typeof totalRows>;
   /** What to know of the amounts: of which unit they are. */
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
@@ -47,36 +42,7 @@ export interface PlanReport {
   readonly changes: readonly Change[];
 }
 
-interface Tile {
-  readonly label: string;
-  /** Several lines where there are several currencies. */
-  readonly values: readonly string[];
-  readonly alarm?: true;
-}
-
-interface OutageRow {
-  readonly site: string;
-  readonly client: string | null;
-  readonly address: string;
-  readonly what: string;
-  readonly why: string;
-  readonly undo: string;
-}
-
-export interface OrderRow extends OrderTexts {
-  readonly site: string;
-  readonly address: string;
-  readonly client: string | null;
-}
-
-interface TotalRow {
-  readonly label: string;
-  readonly orders: string;
-  readonly now: string;
-  readonly monthly: string;
-}
-
-export interface AttentionRow {
+interface AttentionRow {
   /** What it comes from: an error or warning of the plan, or what the account shows. */
   readonly from: "diagnostic" | "account";
   readonly severity: "error" | "warning" | "note";
@@ -99,7 +65,6 @@ const OTHERS: readonly (readonly [EffectKind, string])[] = [
   ["recorded", "Recorded only, nothing changes in the account"],
 ];
 
-/** Reads a plan for its reports. */
 export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
   const effects = effectsOf(plan);
   const of = (kind: EffectKind) => effects.filter((effect) => effect.kind === kind);
@@ -146,7 +111,7 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
     ...when("change", (n) => `makes ${plural(n, "other change")}`),
     ...when("adopted", (n) => `adopts ${plural(n, "resource")}`),
   ];
-  if (parts.length === 0) return summaryLine(plan).replace("; see above.", ".");
+  if (parts.length === 0) return summaryAlone(plan);
   const [first = ""] = parts;
   const sentence = parts.length === 1 ? first : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
@@ -159,10 +124,8 @@ function forMoney(totals: readonly MoneyTotal[], scale: Scale): string {
   const sums = totals.flatMap(({ currency, now, bound }) =>
     now === null ? [] : [upTo(formatMoney(now, currency, scale(currency)), bound)],
   );
-  const open = totals.some(({ unknown }) => unknown > 0)
-    ? [sums.length > 0 ? "an unknown sum" : "an unknown price"]
-    : [];
-  return ` for ${[...sums, ...open].join(" and ")}`;
+  if (totals.some(({ unknown }) => unknown > 0)) sums.push(sums.length > 0 ? "an unknown sum" : "an unknown price");
+  return ` for ${sums.join(" and ")}`;
 }
 
 function verdictOf(
@@ -170,24 +133,25 @@ function verdictOf(
   attention: readonly AttentionRow[],
   changes: number,
 ): Pick<PlanReport, "verdict" | "verdictText"> {
-  if (isUnplanned(plan)) return { verdict: "refused", verdictText: summaryLine(plan) };
   const errors = plan.diagnostics.filter(isError).length;
-  if (errors > 0)
-    return { verdict: "refused", verdictText: `Cannot be applied: the plan has ${plural(errors, "error")}.` };
   const unread = plan.unread?.length ?? 0;
-  if (unread > 0)
-    return { verdict: "refused", verdictText: `Cannot be applied: ${plural(unread, "resource")} could not be read.` };
-  if (attention.length > 0)
-    return {
-      verdict: "attention",
-      verdictText: `Needs attention: ${plural(attention.length, "point")} below.${changes > 0 ? " It can be applied." : ""}`,
-    };
+  const refused = isUnplanned(plan)
+    ? summaryLine(plan)
+    : errors > 0
+      ? `Cannot be applied: the plan has ${plural(errors, "error")}.`
+      : unread > 0 && `Cannot be applied: ${plural(unread, "resource")} could not be read.`;
+  if (refused) return { verdict: "refused", verdictText: refused };
+  if (attention.length > 0) {
+    const points = `Needs attention: ${plural(attention.length, "point")} below.`;
+    return { verdict: "attention", verdictText: changes > 0 ? `${points} It can be applied.` : points };
+  }
   return changes > 0
     ? { verdict: "ready", verdictText: "Can be applied." }
     : { verdict: "nothing", verdictText: "Nothing to apply." };
 }
 
-function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale): Tile[] {
+/** Figures with a label: several lines where there are several currencies. */
+function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scale: Scale) {
   const offline = effects.filter(({ kind }) => kind === "offline").length;
   const sums = (which: "now" | "monthly") => {
     const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
@@ -203,7 +167,7 @@ function tilesOf(effects: readonly Effect[], totals: readonly MoneyTotal[], scal
   return [
     { label: "To pay now", values: sums("now") },
     { label: "Per month afterwards", values: sums("monthly") },
-    { label: "Sites going offline", values: [String(offline)], ...(offline > 0 && { alarm: true as const }) },
+    { label: "Sites going offline", values: [String(offline)], alarm: offline > 0 },
     { label: "People gaining or losing access", values: [gains + loses === 0 ? "None" : `+${gains} / −${loses}`] },
   ];
 }
@@ -220,7 +184,7 @@ export const planText = ({ plan, unknown }: OrderTexts) =>
 
 const withClient = ({ client, sentence }: Effect) => (client === null ? sentence : `${client}: ${sentence}`);
 
-function outageRow(effect: Effect, change: Change | undefined): OutageRow {
+function outageRow(effect: Effect, change: Change | undefined) {
   const reasons = change?.reasons ?? [];
   const why = reasons.find(({ attribute }) => attribute === "suspended") ?? reasons[0];
   return {
@@ -233,34 +197,25 @@ function outageRow(effect: Effect, change: Change | undefined): OutageRow {
   };
 }
 
-function orderRow(effect: Effect, change: Change | undefined, moneyScale?: MoneyScale): OrderRow[] {
+function orderRow(effect: Effect, change: Change | undefined, moneyScale?: MoneyScale) {
   const { address, domain, client, money } = effect;
   if (money === undefined) return [];
   const texts = orderTexts(money, change?.provider ?? "default", moneyScale);
   return [{ site: domain ?? address, address, client, ...texts }];
 }
 
-function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number | undefined): TotalRow[] {
+function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number | undefined) {
   const { currency, now, monthly, bound, unknown } = total;
   const text = (amount: number | null) => upTo(formatMoney(amount, currency, scale), bound && amount !== null);
-  const why = new Set(
-    orders.flatMap(({ money }) => (money?.currency === currency && money.now === null ? (money.unknown ?? []) : [])),
+  const reasons = orders.flatMap(({ money }) =>
+    money?.currency === currency && money.now === null ? (money.unknown ?? []) : [],
   );
-  return [
-    ...(total.orders > 0
-      ? [{ label: `Total ${currency}`, orders: plural(total.orders, "order"), now: text(now), monthly: text(monthly) }]
-      : []),
-    ...(unknown > 0
-      ? [
-          {
-            label: `${currency}, price unknown${why.size > 0 ? `: ${[...why].slice(0, 3).join("; ")}` : ""}`,
-            orders: plural(unknown, "order"),
-            now: "unknown",
-            monthly: "unknown",
-          },
-        ]
-      : []),
+  const why = reasons.length > 0 ? `: ${[...new Set(reasons)].slice(0, 3).join("; ")}` : "";
+  const rows = [
+    { label: `Total ${currency}`, count: total.orders, now: text(now), monthly: text(monthly) },
+    { label: `${currency}, price unknown${why}`, count: unknown, now: "unknown", monthly: "unknown" },
   ];
+  return rows.flatMap(({ count, ...row }) => (count > 0 ? [{ ...row, orders: plural(count, "order") }] : []));
 }
 
 /** What a person has to look at: errors, warnings, creates without an outcome, what is gone, changed by hand or overdue. */
@@ -272,13 +227,8 @@ function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedie
     ...diagnosticRows(plan.diagnostics, remedies),
     ...pending.map((address): AttentionRow => {
       const fix = remedies({ address, remedies: [{ do: "resolve" }] });
-      return {
-        from: "account",
-        severity: "warning",
-        title: "Created or not: the outcome is unknown",
-        where: [address],
-        ...(fix !== undefined && { fix }),
-      };
+      const title = "Created or not: the outcome is unknown";
+      return { from: "account", severity: "warning", title, where: [address], ...(fix !== undefined && { fix }) };
     }),
     ...plan.drift.flatMap((drift) => driftRow(drift, changes.get(drift.address), said)),
     ...plan.changes.flatMap((change) => overdueRow(change, today)),
@@ -292,22 +242,15 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
   const rows = [...same.values()].flatMap((all): AttentionRow[] => {
     const [first] = all;
     if (first === undefined) return [];
+    const { severity, summary: title, detail: text } = first;
     const { address: _, ...several } = first;
     const fix = remedies(all.length > 1 ? several : first);
     const where = all.flatMap(({ address, range }) => [
       ...(range === undefined ? [] : [`${range.file}:${range.line}`]),
       ...(address === undefined ? [] : [address]),
     ]);
-    return [
-      {
-        from: "diagnostic",
-        severity: first.severity,
-        title: first.summary,
-        where: [...new Set(where)],
-        ...(first.detail !== undefined && { text: first.detail }),
-        ...(fix !== undefined && { fix }),
-      },
-    ];
+    const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
+    return [{ from: "diagnostic", severity, title, where: [...new Set(where)], ...more }];
   });
   return rows.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
 }
@@ -319,41 +262,30 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
     const next = !change?.actions.includes("create")
       ? "Applying takes it out of the state."
       : `Applying ${change.quote === undefined ? "makes" : "orders"} it again.`;
-    return [
-      {
-        from: "account",
-        severity: "note",
-        title: "No longer exists in the account",
-        where: named(address, drift.before),
-        fix: `${next} \`hostform apply\``,
-      },
-    ];
+    return [note("No longer exists in the account", address, drift.before, { fix: `${next} \`hostform apply\`` })];
   }
-  const declared = (name: string) =>
-    (change?.config?.[name] ?? null) !== null || change?.reasons.some(({ attribute }) => attribute === name) === true;
   const hidden = hiddenIn(drift, change);
-  const names = movedIn(drift).filter(declared);
+  const names = mattersIn(drift, change);
   if (names.length === 0) return [];
   const after = drift.after;
   const moved = names.map((name) =>
     hidden.includes(name) ? name : `${name} is ${short(after[name])}, and was ${short(drift.before[name])}`,
   );
   const back = change !== undefined && !isNoOp(change);
-  return [
-    {
-      from: "account",
-      severity: "note",
-      title: "Changed by hand in the account",
-      where: named(address, drift.before),
-      text: `${moved.join("; ")}.`,
-      fix: back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.",
-    },
-  ];
+  const fix = back ? "Applying sets it back: `hostform apply`" : "Declare it, or set it back in the account.";
+  return [note("Changed by hand in the account", address, drift.before, { text: `${moved.join("; ")}.`, fix })];
 }
 
-/** A resource with the site that it is about: who approves a plan knows no addresses. */
-const named = (address: string, values: JsonObject | null) =>
-  typeof values?.domain === "string" ? [values.domain, address] : [address];
+/** What the account shows of a resource, with the site that it is about: who approves a plan knows no addresses. */
+function note(
+  title: string,
+  address: string,
+  values: JsonObject | null,
+  more: Pick<AttentionRow, "text" | "fix">,
+): AttentionRow {
+  const where = typeof values?.domain === "string" ? [values.domain, address] : [address];
+  return { from: "account", severity: "note", title, where, ...more };
+}
 
 function short(value: unknown): string {
   const text = JSON.stringify(value ?? null);
@@ -366,13 +298,6 @@ function overdueRow({ address, before, after, provider }: Change, today: string)
   if (typeof due !== "string" || due >= today || !/^\d{4}-\d\d-\d\d/.test(due)) return [];
   const command =
     provider === "default" ? "`hostform invoices`" : `\`hostform invoices --provider ${shellWord(provider)}\``;
-  return [
-    {
-      from: "account",
-      severity: "note",
-      title: `Was due on ${due.slice(0, 10)}`,
-      where: named(address, after ?? before),
-      fix: `${command} shows what is to be paid.`,
-    },
-  ];
+  const fix = `${command} shows what is to be paid.`;
+  return [note(`Was due on ${due.slice(0, 10)}`, address, after ?? before, { fix })];
 }

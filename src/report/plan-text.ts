@@ -19,10 +19,9 @@ import { moneyLines } from "./money.ts";
 import { firstOf, formatEstimate, type MoneyScale, plural } from "./numbers.ts";
 import { outputLines } from "./outputs.ts";
 import { changeLines, deferredText, driftLines, legendLines, moveLines } from "./plan-changes.ts";
-import { flow, type MessageStyle, type Paint, paint as painter } from "./text-style.ts";
+import { flow, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
-export interface PlanTextOptions extends MessageStyle {
-  readonly moneyScale?: MoneyScale;
+export interface PlanTextOptions extends ReportStyle {
   /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
   readonly body?: boolean;
 }
@@ -53,8 +52,10 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   if (plan.diagnostics.length > 0) lines.push(renderDiagnostics(plan.diagnostics, options));
   const errors = plan.diagnostics.filter(isError).length;
   // What it means to a client's visitors, before Terraform's counts.
-  lines.push(...offlineLines(changes).flatMap(prose).map(paint.error));
-  lines.push(...onlineLines(changes).flatMap(prose).map(paint.bold));
+  lines.push(...namedLines(changes, "suspend", "goes offline", "go offline").flatMap(prose).map(paint.error));
+  lines.push(
+    ...namedLines(changes, "unsuspend", "comes back online", "come back online").flatMap(prose).map(paint.bold),
+  );
   if (errors === 0 || changes.length > 0 || isUnplanned(plan)) lines.push(...prose(summaryLine(plan)).map(paint.bold));
   if (errors > 0 && !isUnplanned(plan)) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
@@ -90,18 +91,16 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
 
 /** What no list shows, because it was created just now or its service is not live yet: planned without having been seen. */
 export function unlistedLines({ changes }: Plan): string[] {
-  const unseen = changes.flatMap((change) => unseenText(change) ?? []);
+  const unseen = changes.flatMap(({ address, before, unlisted, waitsFor }) => {
+    if (unlisted !== undefined)
+      return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
+    // Of a create, its reason says so.
+    if (waitsFor === undefined || before === null) return [];
+    return `${address} is not shown before ${waitsFor} is live: it is planned as recorded.`;
+  });
   if (unseen.length === 0) return [];
   const more = unseen.length - MAX_LINES;
   return [...unseen.slice(0, MAX_LINES).map(escapeLine), ...(more > 0 ? [`The same for ${more} more.`] : []), ""];
-}
-
-/** Of a create, its reason says so. */
-function unseenText({ address, before, unlisted, waitsFor }: Change): string | undefined {
-  if (unlisted !== undefined)
-    return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
-  if (waitsFor === undefined || before === null) return undefined;
-  return `${address} is not shown before ${waitsFor} is live: it is planned as recorded.`;
 }
 
 /**
@@ -120,10 +119,9 @@ export interface Counts {
   readonly updates: number;
 }
 
-/** Counts changes by their effects. */
 export function countChanges(changes: Iterable<Change>): Counts {
   const all = [...changes];
-  const effects = countBy(all.map(effectOf));
+  const effects = (effect: ChangeEffect) => all.filter((change) => effectOf(change) === effect).length;
   return {
     add: effects("order") + effects("create") + effects("replace"),
     change: effects("update"),
@@ -136,38 +134,33 @@ export function countChanges(changes: Iterable<Change>): Counts {
   };
 }
 
-const countBy = (effects: readonly ChangeEffect[]) => (effect: ChangeEffect) =>
-  effects.filter((one) => one === effect).length;
-
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
   if (isUnplanned(plan)) return "Nothing was planned: see the errors.";
+  const isNothing = plan.changes.every(isNoOp);
   const unread = plan.unread?.length ?? 0;
   if (unread > 0) {
-    const counted = plan.changes.every(isNoOp)
-      ? "No changes in what was read."
-      : planCounts(countChanges(plan.changes));
+    const counted = isNothing ? "No changes in what was read." : planCounts(countChanges(plan.changes));
     return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
   }
-  if (plan.changes.every(isNoOp)) {
-    const isAll = plan.notRead === undefined && plan.base === undefined;
-    if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
-      return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;
-    const unclear = unfulfilledIn(plan).length;
-    if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
-    const kept = plan.mode === "destroy" ? plan.changes.length : 0;
-    if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
-    if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
-    return plan.mode === "destroy"
-      ? "No changes. Nothing that hostform manages is left to destroy."
-      : isHeldUp(plan)
-        ? "No changes can be made now; see above."
-        : plan.changes.some(({ unlisted, waitsFor }) => (unlisted ?? waitsFor) !== undefined)
-          ? "No changes. Your account matches the declaration as far as its lists show it; see above."
-          : "No changes. Your account matches the declaration.";
-  }
-  return planCounts(countChanges(plan.changes));
+  if (!isNothing) return planCounts(countChanges(plan.changes));
+  const isAll = plan.notRead === undefined && plan.base === undefined;
+  if (!isAll && !changesRecord(plan) && !isHeldUp(plan))
+    return `No changes in what was ${plan.base === undefined ? "read" : "planned"}.`;
+  const unclear = unfulfilledIn(plan).length;
+  if (unclear > 0) return `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
+  const kept = plan.mode === "destroy" ? plan.changes.length : 0;
+  if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
+  if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
+  if (plan.mode === "destroy") return "No changes. Nothing that hostform manages is left to destroy.";
+  if (isHeldUp(plan)) return "No changes can be made now; see above.";
+  return plan.changes.some(({ unlisted, waitsFor }) => (unlisted ?? waitsFor) !== undefined)
+    ? "No changes. Your account matches the declaration as far as its lists show it; see above."
+    : "No changes. Your account matches the declaration.";
 }
+
+/** The same where nothing stands above it. */
+export const summaryAlone = (plan: Plan) => summaryLine(plan).replace("; see above.", ".");
 
 /** Nothing is to be done in the account, but in the state. */
 function recordAlone(plan: Plan): string {
@@ -179,11 +172,8 @@ function recordAlone(plan: Plan): string {
 
 /** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */
 export function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
+  const holdsUp = (one: Diagnostic) => isError(one) || /^(?:plan|apply)\./.test(one.code);
   return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
-}
-
-function holdsUp(diagnostic: Diagnostic): boolean {
-  return isError(diagnostic) || /^(?:plan|apply)\./.test(diagnostic.code);
 }
 
 /** Terraform's wording, which other tools read; what Terraform does not know follows when there is any. */
@@ -207,26 +197,14 @@ export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "un
 export const offlineFirst = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 
-/** What goes offline, by name: a count alone is overlooked. */
-const offlineLines = (changes: readonly Change[]): string[] =>
-  namedLines(changes, "suspend", "goes offline", "go offline");
-
-/** What comes back. */
-const onlineLines = (changes: readonly Change[]): string[] =>
-  namedLines(changes, "unsuspend", "comes back online", "come back online");
-
+/** What goes offline or comes back, by name: a count alone is overlooked. */
 function namedLines(changes: readonly Change[], effect: ChangeEffect, one: string, many: string): string[] {
   const names = changes.filter((change) => effectOf(change) === effect).map(({ address }) => escapeLine(address));
   if (names.length === 0) return [];
   const what = names.length === 1 ? `1 service ${one}` : `${names.length} services ${many}`;
   if (names.length <= MAX_IN_LINE) return [`${what}: ${names.join(", ")}.`];
-  return [
-    `${what}:`,
-    ...firstOf(
-      names.map((name) => `  ${name}`),
-      MAX_NAMED,
-    ),
-  ];
+  const listed = names.map((name) => `  ${name}`);
+  return [`${what}:`, ...firstOf(listed, MAX_NAMED)];
 }
 
 /** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty where nothing was planned. */
@@ -240,10 +218,11 @@ export function requestLine(plan: Plan): string {
 /** What a plan leaves out, as it was asked to. Nothing where it plans and reads everything. */
 export function leftOutTexts(plan: Plan): string[] {
   const { base, changes, notRead = [] } = plan;
-  const planned =
-    base &&
-    `Planned what changed since ${escapeLine(base.ref)} (${base.commit.slice(0, 12)}): ${plural(changes.length, "resource")}; not planned: ${base.not_planned}.`;
-  return [...(planned === undefined ? [] : [planned]), ...notReadTexts(notRead)];
+  const texts = notReadTexts(notRead);
+  if (base === undefined) return texts;
+  const since = `${escapeLine(base.ref)} (${base.commit.slice(0, 12)})`;
+  const planned = `${plural(changes.length, "resource")}; not planned: ${base.not_planned}.`;
+  return [`Planned what changed since ${since}: ${planned}`, ...texts];
 }
 
 /** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` */

@@ -1,9 +1,8 @@
 import { diffArrays } from "diff";
-import { equal, isObject, UNKNOWN, type Value } from "../core/model/index.ts";
+import { equal, isObject, UNKNOWN, type Value, type ValueObject } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
 import { plural } from "./numbers.ts";
-import type { Paint } from "./text-style.ts";
-import { pad, widthOf } from "./text-style.ts";
+import { type Paint, pad, widthOf } from "./text-style.ts";
 
 /** What becomes of one attribute or element: the sign before its line. A space: it stays. */
 export type Mark = "+" | "~" | "-" | " ";
@@ -42,7 +41,7 @@ export function rowLines(rows: readonly Row[], indent: number, paint: Paint): st
   const present = known.filter((row) => (row.before ?? null) !== null || (row.after ?? null) !== null);
   const shown = present.filter((row) => row.keep === true || IDENTIFYING.includes(row.label) || markOf(row) !== " ");
   shown.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
-  const labels = shown.map((row) => labelText(row.label));
+  const labels = shown.map(({ label }) => (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(label) ? label : quote(label)));
   const width = Math.max(0, ...labels.map(widthOf));
   const lines = shown.flatMap((row, i) => rowText(row, pad(labels[i] ?? "", width), indent, paint));
   const hidden = present.length - shown.length;
@@ -53,14 +52,11 @@ export function rowLines(rows: readonly Row[], indent: number, paint: Paint): st
 }
 
 function markedLine(mark: Mark, text: string, indent: number, paint: Paint): string {
-  return `${" ".repeat(indent)}${paintMark(mark, paint)} ${text}`.trimEnd();
+  const sign = mark === " " ? mark : paint[STROKES[mark]](mark);
+  return `${" ".repeat(indent)}${sign} ${text}`.trimEnd();
 }
 
-function paintMark(mark: Mark, paint: Paint): string {
-  if (mark === "+") return paint.added(mark);
-  if (mark === "-") return paint.removed(mark);
-  return mark === "~" ? paint.changed(mark) : mark;
-}
+const STROKES = { "+": "added", "-": "removed", "~": "changed" } as const;
 
 function remark(text: string, indent: number, paint: Paint): string {
   return markedLine(" ", paint.dim(`# (${text})`), indent, paint);
@@ -72,20 +68,12 @@ function markOf({ before, after }: Row): Mark {
   return (after ?? null) === null ? "-" : "~";
 }
 
-function labelText(label: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(label) ? label : quote(label);
-}
-
 function rowText(row: Row, label: string, indent: number, paint: Paint): string[] {
   const mark = markOf(row);
-  const [first = "", ...rest] =
-    row.instead === undefined ? valueLines(row, mark, indent, paint) : [hiddenValue(row.instead, mark)];
+  const hidden = row.instead !== undefined && (mark === "-" ? `${row.instead} -> null` : row.instead);
+  const [first = "", ...rest] = hidden === false ? valueLines(row, mark, indent, paint) : [hidden];
   const note = row.note === undefined ? "" : ` ${paint.removed(`# ${escapeLine(row.note)}`)}`;
   return [markedLine(mark, `${label} = ${first}${note}`, indent, paint), ...rest];
-}
-
-function hiddenValue(instead: string, mark: Mark): string {
-  return mark === "-" ? `${instead} -> null` : instead;
 }
 
 function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[] {
@@ -95,7 +83,7 @@ function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[
   if (mark === "-") return arrow(whole(before, mark, indent, paint), ["null"]);
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, indent, paint);
   if (isMap(before) && isMap(after)) return mapLines(before, after, indent, paint);
-  if (typeof before === "string" && typeof after === "string" && (isLong(before) || isLong(after))) {
+  if (typeof before === "string" && typeof after === "string" && `${before}${after}`.includes("\n")) {
     return textDiff(before, after, indent, paint);
   }
   return arrow(whole(before, "-", indent, paint), whole(after, "+", indent, paint));
@@ -106,13 +94,7 @@ function arrow(from: readonly string[], to: readonly string[]): string[] {
   return [...from.slice(0, -1), `${from.at(-1) ?? ""} -> ${to[0] ?? ""}`, ...to.slice(1)];
 }
 
-function isLong(text: string): boolean {
-  return text.includes("\n");
-}
-
-function isMap(value: Value): value is { readonly [key: string]: Value } {
-  return isObject(value);
-}
+const isMap = (value: Value): value is ValueObject => isObject(value);
 
 /** A value that is wholly new, gone or unchanged. The first line has no indentation: it follows `label = `. */
 function whole(value: Value, mark: Mark, indent: number, paint: Paint): string[] {
@@ -122,10 +104,9 @@ function whole(value: Value, mark: Mark, indent: number, paint: Paint): string[]
     return ["[", ...value.flatMap((item) => element(item, mark, indent + 4, paint)), close("]", indent)];
   }
   if (isMap(value)) return mapLines(mark === "+" ? {} : value, mark === "-" ? {} : value, indent, paint, true);
-  if (typeof value === "string" && isLong(value)) {
-    const lines = linesOf(value, value.endsWith("\n")).map((line) =>
-      markedLine(" ", escapeLine(line), indent + 4, paint),
-    );
+  if (typeof value === "string" && value.includes("\n")) {
+    const texts = linesOf(value, value.endsWith("\n"));
+    const lines = texts.map((line) => markedLine(" ", escapeLine(line), indent + 4, paint));
     return ["<<-EOT", ...lines, close("EOT", indent)];
   }
   return [typeof value === "string" ? quote(value) : String(value)];
@@ -145,21 +126,17 @@ function listed([first = "", ...rest]: readonly string[], mark: Mark, indent: nu
   return [...lines.slice(0, -1), `${lines.at(-1) ?? ""},`];
 }
 
-type Map = { readonly [key: string]: Value };
-
-function mapLines(before: Map, after: Map, indent: number, paint: Paint, keep = false): string[] {
+function mapLines(before: ValueObject, after: ValueObject, indent: number, paint: Paint, keep = false): string[] {
   const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const rows = labels.map((label): Row => ({ label, before: own(before, label), after: own(after, label), keep }));
   const lines = rowLines(rows, indent + 4, paint);
   return lines.length === 0 ? ["{}"] : ["{", ...lines, close("}", indent)];
 }
 
-function own(map: Map, key: string): Value | undefined {
-  return Object.hasOwn(map, key) ? map[key] : undefined;
-}
+const own = (map: ValueObject, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 function listDiff(before: readonly Value[], after: readonly Value[], indent: number, paint: Paint): string[] {
-  const steps = edits(before, after, (a, b) => equal(a, b));
+  const steps = edits(before, after, equal);
   const parts: Part[] = [];
   for (let i = 0; i < steps.length; i++) {
     const [step, next] = [steps[i], steps[i + 1]];
@@ -167,7 +144,7 @@ function listDiff(before: readonly Value[], after: readonly Value[], indent: num
     if (step.mark === "-" && next?.mark === "+" && arePaired(step.items, next.items)) {
       // As many objects went as came: most likely the same ones, edited.
       step.items.forEach((item, n) => {
-        const lines = mapLines(item as Map, next.items[n] as Map, indent + 4, paint);
+        const lines = mapLines(item as ValueObject, next.items[n] as ValueObject, indent + 4, paint);
         parts.push({ same: false, lines: listed(lines, "~", indent + 4, paint) });
       });
       i++;
@@ -197,10 +174,7 @@ function linesOf(text: string, ended: boolean): string[] {
   return (ended ? text.slice(0, -1) : text).split("\n");
 }
 
-interface Step<T> {
-  readonly mark: "+" | "-" | " ";
-  readonly items: readonly T[];
-}
+type Step<T> = { readonly mark: "+" | "-" | " "; readonly items: readonly T[] };
 
 function edits<T>(before: readonly T[], after: readonly T[], same: (a: T, b: T) => boolean): Step<T>[] {
   const changes = diffArrays([...before], [...after], { comparator: same, maxEditLength: MAX_EDITS });

@@ -29,13 +29,13 @@ export function progressLine(
   if (event.type === "waiting") {
     return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${some(event.addresses.map(escapeLine), MAX_NAMED)} [${formatElapsed(event.seconds)} elapsed]`;
   }
-  const { start, still, noun } = WORDS[event.action];
+  const { start, noun } = WORDS[event.action];
   const address = paint.bold(`${escapeLine(event.address)}:`);
   switch (event.type) {
     case "start":
       return `${address} ${waits ? WAITING : start}...${idText(event.id)}`;
     case "progress":
-      return `${address} Still ${still}... [${formatElapsed(event.seconds)} elapsed]`;
+      return `${address} Still ${start.charAt(0).toLowerCase()}${start.slice(1)}... [${formatElapsed(event.seconds)} elapsed]`;
     case "complete": {
       // Queued is not done (§3).
       const end = event.outcome.awaiting === "job" ? "requested" : "complete";
@@ -55,9 +55,7 @@ export function progressLine(
   }
 }
 
-function idText(id: string | undefined): string {
-  return id === undefined ? "" : ` [id=${escapeLine(id)}]`;
-}
+const idText = (id: string | undefined) => (id === undefined ? "" : ` [id=${escapeLine(id)}]`);
 
 /** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
 export const waitingText = ({ address, diagnostics: [why] }: ChangeOutcome): string =>
@@ -69,10 +67,8 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
     case undefined:
       return undefined;
     case "payment": {
-      const name = invoice?.number ?? invoice?.id ?? undefined;
-      return name === undefined
-        ? "waits for payment of its invoice"
-        : `waits for payment of invoice ${escapeLine(name)}`;
+      const name = invoice?.number ?? invoice?.id;
+      return `waits for payment of ${name == null ? "its invoice" : `invoice ${escapeLine(name)}`}`;
     }
     case "provisioning":
       return "waits to be provisioned";
@@ -83,30 +79,23 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
   }
 }
 
-/** How Terraform words the progress of an action; those that Terraform does not know in the same manner. */
-export interface Words {
-  /** "Creating": the line when it starts. */
-  readonly start: string;
-  /** "creating": after "Still". */
-  readonly still: string;
-  /** "Creation": before "complete after" and "errored after". */
-  readonly noun: string;
-}
-
-export const WORDS: Readonly<Record<ProgressVerb, Words>> = {
-  order: { start: "Ordering", still: "ordering", noun: "Order" },
-  create: { start: "Creating", still: "creating", noun: "Creation" },
-  update: { start: "Modifying", still: "modifying", noun: "Modifications" },
-  delete: { start: "Destroying", still: "destroying", noun: "Destruction" },
-  forget: { start: "Removing from the state", still: "removing from the state", noun: "Removal from the state" },
-  suspend: { start: "Suspending", still: "suspending", noun: "Suspension" },
-  unsuspend: { start: "Unsuspending", still: "unsuspending", noun: "Unsuspension" },
+/**
+ * How Terraform words the progress of an action: when it starts, and before "complete after" and "errored after". Those that
+ * Terraform does not know are worded in the same manner.
+ */
+const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly noun: string }>> = {
+  order: { start: "Ordering", noun: "Order" },
+  create: { start: "Creating", noun: "Creation" },
+  update: { start: "Modifying", noun: "Modifications" },
+  delete: { start: "Destroying", noun: "Destruction" },
+  forget: { start: "Removing from the state", noun: "Removal from the state" },
+  suspend: { start: "Suspending", noun: "Suspension" },
+  unsuspend: { start: "Unsuspending", noun: "Unsuspension" },
   "suspend-and-forget": {
     start: "Suspending and removing from the state",
-    still: "suspending and removing from the state",
     noun: "Suspension and removal from the state",
   },
-  import: { start: "Importing", still: "importing", noun: "Import" },
+  import: { start: "Importing", noun: "Import" },
 };
 
 /** What the bottom of a terminal shows while an apply runs: a value that events turn into the next one. */
@@ -129,7 +118,7 @@ export interface Status {
 /** The state before the first event. @param now milliseconds since the epoch. */
 export function startStatus(plan: Plan, now: number): Status {
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  const outstanding = new Map(changes.map((change) => [change.address, Math.max(1, change.requests)]));
+  const outstanding = new Map(changes.map(({ address, requests }) => [address, Math.max(1, requests)]));
   return {
     startedAt: now,
     estimate: plan.requests.seconds,
@@ -143,7 +132,6 @@ export function startStatus(plan: Plan, now: number): Status {
   };
 }
 
-/** The state after an event. */
 export function advanceStatus(status: Status, event: ApplyEvent, now: number): Status {
   if (event.type === "waiting") return { ...status, waiting: event.addresses };
   if (event.type === "start" || event.type === "progress") {
@@ -195,29 +183,20 @@ export function renderStatus(status: Status, now: number, options: TextStyle, bu
     running.push(`  waiting for queued jobs: ${some(status.waiting.map(escapeLine), MAX_NAMED)}`);
   const hidden = running.length > room ? running.length - room + 1 : 0;
   const shown = hidden > 0 ? [...running.slice(0, room - 1), `  and ${hidden} more`] : running;
-  return [
-    ...shown.map((line) => paint.dim(fit(line))),
-    paint.bold(fit(totalText(status, now, width, waits ? budget : undefined))),
-  ].join("\n");
+  const total = totalText(status, now, width, waits ? budget : undefined);
+  return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(total))].join("\n");
 }
 
 /** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`; while requests wait with `budget 0 of 60, next in 38 s`. */
 function totalText(status: Status, now: number, width: number, budget: Budget | undefined): string {
   const left = remainingSeconds(status, now);
-  const parts = [
-    `${status.done} of ${status.total} done`,
-    ...(status.failed > 0 ? [`${status.failed} failed`] : []),
-    `${formatElapsed((now - status.startedAt) / 1000)} elapsed`,
-  ];
+  const failed = status.failed > 0 ? `, ${status.failed} failed` : "";
+  const first = `${status.done} of ${status.total} done${failed}, ${formatElapsed((now - status.startedAt) / 1000)} elapsed`;
   const estimate = left > 0 ? { left: `${formatEstimate(left)} left` } : {};
-  return fitted({ first: parts.join(", "), ...budgetParts(budget, now), ...estimate }, width);
+  return fitted({ first, ...budgetParts(budget, now), ...estimate }, width);
 }
 
-function sum(values: Iterable<number>): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
+const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
 /** One attempt of a request, as the client reports it. */
 export interface RequestEvent {
@@ -245,14 +224,12 @@ export function requestEventLine(event: RequestEvent): string {
   const notes = [
     ...(event.attempt > 1 ? [`attempt ${event.attempt}`] : []),
     ...(event.waitedMs !== undefined && event.waitedMs >= 100 ? [`waited ${milliseconds(event.waitedMs)}`] : []),
-    ...(event.budgetLeft === undefined ? [] : [budgetText(event.budgetLeft, event.budget)]),
+    ...(event.budgetLeft === undefined
+      ? []
+      : [`${event.budgetLeft}${event.budget === undefined ? "" : ` of ${event.budget}`} left`]),
   ];
   const line = `${event.method} ${event.path} → ${result} in ${milliseconds(event.ms)}`;
   return escapeLine(notes.length === 0 ? line : `${line} (${notes.join(", ")})`);
-}
-
-function budgetText(left: number, of: number | undefined): string {
-  return of === undefined ? `${left} left` : `${left} of ${of} left`;
 }
 
 function milliseconds(ms: number): string {

@@ -5,12 +5,11 @@ import {
   type Json,
   type OutputState,
   parseAddress,
-  type RemedyText,
   type ResourceState,
   shorten,
 } from "../core/model/index.ts";
 import { breakMarkdown, escapeHtml, escapeMarkdown } from "./escape.ts";
-import { formatMoney, type MoneyScale, plural, UNSCALED } from "./numbers.ts";
+import { formatMoney, plural, UNSCALED } from "./numbers.ts";
 import { outputTexts } from "./outputs.ts";
 import { list, pageHtml, section, table } from "./page.ts";
 import {
@@ -23,9 +22,8 @@ import {
   more,
   tableRow,
 } from "./plan-document.ts";
-import { siteText } from "./plan-report.ts";
+import { type PlanReportOptions, siteText } from "./plan-report.ts";
 
-/** What a state holds. */
 export interface Recorded {
   /** The name of the project, where the declaration says it. */
   readonly project: string | undefined;
@@ -34,22 +32,9 @@ export interface Recorded {
   readonly outputs: ReadonlyMap<string, OutputState>;
 }
 
-export interface RecordedOptions {
+export interface RecordedOptions extends PlanReportOptions {
   /** The attributes whose values are secret. */
   readonly hidden: (resource: ResourceState) => ReadonlySet<string>;
-  readonly moneyScale?: MoneyScale;
-  /** What can be done about a create without an outcome, in the language of the project. */
-  readonly remedies: RemedyText;
-}
-
-interface RecordedReport {
-  readonly heading: string;
-  readonly headline: string;
-  readonly notes: readonly string[];
-  /** What a person has to look at. */
-  readonly attention: readonly string[];
-  /** One for each kind, and one for the outputs. */
-  readonly tables: readonly { readonly title: string; readonly head: string[]; readonly rows: string[][] }[];
 }
 
 /** What is recorded as one page without any script, that loads nothing. Every text is escaped. */
@@ -66,11 +51,8 @@ export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions)
 /** The same as Markdown. Rows that do not fit into a comment are cut, and counted. */
 export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
-  const points = {
-    title: "Needs attention",
-    head: ["What to do"],
-    rows: attention.map((line) => [line.replaceAll("`", "")]),
-  };
+  const todo = attention.map((line) => [line.replaceAll("`", "")]);
+  const points = { title: "Needs attention", head: ["What to do"], rows: todo };
   const sections = [points, ...tables]
     .filter(({ rows }) => rows.length > 0)
     .map(({ title, head, rows }) => {
@@ -100,7 +82,8 @@ const CUT_BYTES = 100;
 /** The longest text of a cell: a host's word that is longer is not a name. */
 const LONGEST_CELL = 300;
 
-function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions): RecordedReport {
+/** The parts of both: points that a person has to look at, and a table for each kind and for the outputs. */
+function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions) {
   const types = [...Map.groupBy(resources, typeOf)].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
   const counts = types.map(([type, all]) => plural(all.length, nounOf(type).toLowerCase()));
   const tables = types.map(([type, all]) => tableOf(type, all, resources, options));
@@ -109,13 +92,11 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
     const { price, currency } = one.attributes;
     return typeof price === "number" && options.moneyScale?.(String(currency), one.provider) === undefined;
   });
+  const note = `From the state with serial ${serial}. The account was not read: a plan shows what differs.`;
   return {
     heading: project === undefined ? "hostform state" : `hostform state: ${project}`,
     headline: counts.length === 0 ? "Nothing is recorded." : `Recorded: ${counts.join(", ")}.`,
-    notes: [
-      `From the state with serial ${serial}. The account was not read: a plan shows what differs.`,
-      ...(isUnscaled ? [UNSCALED] : []),
-    ],
+    notes: isUnscaled ? [note, UNSCALED] : [note],
     attention: resources.flatMap(({ address, private: { pending } }) => {
       if (pending === undefined) return [];
       const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });

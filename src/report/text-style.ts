@@ -4,9 +4,7 @@ import stringWidth from "string-width";
 export * from "./paint.ts";
 
 /** Columns that text takes on a terminal: emoji and wide characters two, marks and ANSI sequences none. */
-export function widthOf(text: string): number {
-  return stringWidth(text);
-}
+export const widthOf = (text: string) => stringWidth(text);
 
 /** By what people take for one character: no cut goes through it. */
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -73,30 +71,24 @@ const MARGIN = /^(\s*)((?:\u001b\[[\d;]*m)*# )?/;
 export function flow(line: string, width: number | undefined, hang = 0): string[] {
   if (width === undefined || widthOf(line) <= width) return [line];
   const [start = "", space = "", remark] = MARGIN.exec(line) ?? [];
+  const [more, sign] = remark === undefined ? [hang, ""] : [0, "# "];
   // On a terminal that is all margin the text has precedence.
-  const margin =
-    " ".repeat(Math.min(space.length + (remark === undefined ? hang : 0), width >> 1)) +
-    (remark === undefined ? "" : "# ");
+  const margin = " ".repeat(Math.min(space.length + more, width >> 1)) + sign;
+  const [[first = ""] = [], ...words] = line.slice(start.length).matchAll(WORD);
   const lines: string[] = [];
-  let current = start;
-  let isEmpty = true;
-  for (const [word] of line.slice(start.length).matchAll(WORD)) {
-    if (!isEmpty && widthOf(current) + 1 + widthOf(word) > width) {
+  let current = start + first;
+  for (const [word] of words) {
+    if (widthOf(current) + 1 + widthOf(word) <= width) current += ` ${word}`;
+    else {
       lines.push(current);
-      current = margin;
-      isEmpty = true;
+      current = margin + word;
     }
-    current += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
   }
   return [...lines, current];
 }
 
 /** The same for each line of a text. */
 export function flowText(text: string, width: number | undefined, hang?: number): string {
-  if (width === undefined) return text;
-  return text
-    .split("\n")
-    .flatMap((line) => flow(line, width, hang))
-    .join("\n");
+  const lines = text.split("\n").flatMap((line) => flow(line, width, hang));
+  return lines.join("\n");
 }

@@ -12,7 +12,6 @@ const MAX_MOVED = 4;
 /** A longer value is cut. */
 const MAX_VALUE = 40;
 
-/** What there is to say of one object. */
 export interface WatchNote {
   /** A line, to be compared and then escaped. */
   readonly text: string;
@@ -55,18 +54,13 @@ function driftNote(drift: Drift, change: Change | undefined): string {
   const words = moved
     .slice(0, MAX_MOVED)
     .map((name) =>
-      hidden.includes(name)
-        ? `${name} has changed`
-        : `${name} ${short(before[name] ?? null)} -> ${short(after[name] ?? null)}`,
+      hidden.includes(name) ? `${name} has changed` : `${name} ${short(before[name])} -> ${short(after[name])}`,
     );
   const more = moved.length - words.length;
   return `    ${address}: ${words.join(", ")}${more > 0 ? ` and ${plural(more, "more attribute")}` : ""}`;
 }
 
-function short(value: Json): string {
-  const text = jsonText(value);
-  return shorten(text, MAX_VALUE);
-}
+const short = (value: Json = null) => shorten(jsonText(value), MAX_VALUE);
 
 /** What a check found, in one sentence. */
 export function foundText(plan: Plan, errors: number): string {
@@ -81,7 +75,6 @@ export function foundText(plan: Plan, errors: number): string {
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
 }
 
-/** One check of the account, as a line. */
 interface WatchLine {
   /** Milliseconds since the epoch, when it ended. */
   readonly at: number;
@@ -95,67 +88,47 @@ interface WatchLine {
 
 /** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
 export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<TextStyle, "color">): string {
-  const stamp = painter(color).dim(stampOf(at));
+  // The same in every time zone, and sorted as text.
+  const stamp = painter(color).dim(new Date(at).toISOString().replace(/\.\d+Z$/, "Z"));
   const names = [...new Set(events)];
   const cause = names.length === 0 ? "" : `After ${escapeLine(names.join(", "))}: `;
   const next = nextMs === undefined || nextMs === 0 ? "" : `Next check in ${formatDuration(nextMs / 1000)}.`;
   return [stamp, `${cause}${escapeLine(found)}`.trim(), next].filter((part) => part !== "").join(" ");
 }
 
-/** `2026-11-22T09:15:00Z`: the same in every time zone, and sorted as text. */
-function stampOf(at: number): string {
-  return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
-}
+type Message<Type extends string, Fields = object> = { readonly type: Type } & Readonly<Fields>;
 
 /** The messages of `watch --json` that Terraform has no words for. What they say stands under `hostform`. */
 export type WatchMessage =
   /** It begins. */
-  | {
-      readonly type: "watch_start";
-      readonly interval_seconds: number;
-      readonly auto_approve: boolean;
-      readonly listening: string | null;
-    }
+  | Message<"watch_start", { interval_seconds: number; auto_approve: boolean; listening: string | null }>
   /** A check begins. No targets: of everything. */
-  | {
-      readonly type: "watch_look";
-      readonly look: number;
-      readonly events: readonly string[];
-      readonly targets: readonly string[];
-    }
+  | Message<"watch_look", { look: number; events: readonly string[]; targets: readonly string[] }>
   /** A check has ended. `news`: something is other than at the check before. */
-  | {
-      readonly type: "watch_found";
-      readonly look: number;
-      readonly result: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "failed" | "widened";
-      readonly news: boolean;
-      readonly requests: number;
-      readonly next_seconds: number | null;
-    }
+  | Message<
+      "watch_found",
+      {
+        look: number;
+        result: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "failed" | "widened";
+        news: boolean;
+        requests: number;
+        next_seconds: number | null;
+      }
+    >
   /** A verified event has come. */
-  | {
-      readonly type: "watch_event";
-      readonly event: string;
-      readonly service: string | null;
-      readonly invoice: string | null;
-    }
+  | Message<"watch_event", { event: string; service: string | null; invoice: string | null }>
   /** Deliveries were refused. */
-  | { readonly type: "watch_refused"; readonly reason: string; readonly count: number }
+  | Message<"watch_refused", { reason: string; count: number }>
   /** Events named what is not in the state. */
-  | { readonly type: "watch_stranger"; readonly events: readonly string[] }
+  | Message<"watch_stranger", { events: readonly string[] }>
   /** What was put right does not stay so. */
-  | {
-      readonly type: "watch_contended";
-      readonly addresses: readonly string[];
-      readonly times: number;
-      readonly held_seconds: number;
-    }
+  | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
   /** The declaration has changed, and is read until it stays the same. */
-  | { readonly type: "watch_settling" }
+  | Message<"watch_settling">
   /** SIGHUP: the declaration is read again, and everything is checked. */
-  | { readonly type: "watch_reload" }
+  | Message<"watch_reload">
   /** It ends. */
-  | { readonly type: "watch_end"; readonly looks: number; readonly reason: "interrupted" | "max_runs" };
+  | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" }>;
 
 /** @param text the same for people. @param now milliseconds since the epoch. */
 export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { appendFile, lstat, open, readFile, rename, rm } from "node:fs/promises";
+import { appendFile, lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { errnoOf, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
@@ -87,13 +87,8 @@ async function write(file: string, handled: ReadonlyMap<string, number>): Promis
   const temporary = `${file}.new`;
   try {
     await rm(temporary, { force: true });
-    const made = await open(temporary, "wx", 0o600);
-    try {
-      await made.writeFile(HEAD + [...handled.keys()].map((identity) => lineOf(identity, handled)).join(""));
-      await made.sync();
-    } finally {
-      await made.close();
-    }
+    const lines = [...handled.keys()].map((identity) => lineOf(identity, handled));
+    await writeFile(temporary, HEAD + lines.join(""), { flag: "wx", mode: 0o600, flush: true });
     await rename(temporary, file);
   } catch (error) {
     throw refused(file, errnoOf(error) ?? String(error));

@@ -29,16 +29,8 @@ export {
   WebhookError,
   type WebhookEvent,
 } from "./event.ts";
-export type { Delivery, ReceiverOptions } from "./receive.ts";
-export {
-  type Claim,
-  type DuplicateMemory,
-  type MemoryOptions,
-  memoryOf,
-  type Secret,
-  SIGNATURE_HEADER,
-  type SignatureHeader,
-} from "./receive.ts";
+export type { Claim, Delivery, DuplicateMemory, MemoryOptions, Secret, SignatureHeader } from "./receive.ts";
+export { memoryOf, type ReceiverOptions, SIGNATURE_HEADER } from "./receive.ts";
 
 /**
  * A receiver for servers in the style of fetch (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, by web

@@ -37,13 +37,20 @@ export const nodeDigests: Digests = { verify: verifySignature, identify: identit
 export function nodeHandler(
   options: ReceiverOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const receive = receiverOf(options, nodeDigests);
-  const { maxBytes = MAX_BYTES } = options;
+  const receive = receiving(options, readStream);
   return async (request, response) => {
-    const read = () => readStream(request, maxBytes);
-    const answer = await receive({ method: request.method, signature: signatureHeaderOf(request), read });
+    const answer = await receive(request);
     respond(response, answer);
     if (answer.unreported !== undefined) warn(answer.unreported.error);
+  };
+}
+
+function receiving(options: ReceiverOptions, bodyOf: typeof readStream): (request: IncomingMessage) => Promise<Answer> {
+  const receive = receiverOf(options, nodeDigests);
+  const { maxBytes = MAX_BYTES } = options;
+  return (request) => {
+    const read = () => bodyOf(request, maxBytes);
+    return receive({ method: request.method, signature: signatureHeaderOf(request), read });
   };
 }
 
@@ -61,12 +68,9 @@ export function respond(response: ServerResponse, { status, headers, body }: Ans
 }
 
 function warn(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  const detail = error instanceof Error ? error.stack : undefined;
-  process.emitWarning(`A delivery could not be handled: ${message}`, {
-    type: "HostformWebhookWarning",
-    ...(detail !== undefined && { detail }),
-  });
+  const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
+  const options = { type: "HostformWebhookWarning", ...(stack !== undefined && { detail: stack }) };
+  process.emitWarning(`A delivery could not be handled: ${message}`, options);
 }
 
 /** A request of Express, as far as the receiver looks at it. */
@@ -89,11 +93,9 @@ export type ExpressRequest = IncomingMessage & {
 export function expressHandler(
   options: ReceiverOptions,
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => Promise<void> {
-  const receive = receiverOf(options, nodeDigests);
-  const { maxBytes = MAX_BYTES } = options;
+  const receive = receiving(options, rawBodyOf);
   return async (request, response, next) => {
-    const read = () => rawBodyOf(request, maxBytes);
-    const answer = await receive({ method: request.method, signature: signatureHeaderOf(request), read });
+    const answer = await receive(request);
     if (answer.unreported === undefined) respond(response, answer);
     else next(answer.unreported.error);
   };
@@ -172,7 +174,10 @@ const GRACE_BYTES = 1024 * 1024;
  * @throws WebhookError `webhooks.too_large`, `webhooks.cut_off`; `webhooks.body_read` when somebody has begun to read it
  */
 export async function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) throw bodyRead();
+  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
+    const sentence = "The body was read before the receiver could verify it. Put the receiver before what reads it.";
+    throw new WebhookError("webhooks.body_read", sentence);
+  }
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -187,13 +192,6 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
   }
   if (size > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
-}
-
-function bodyRead(): WebhookError {
-  return new WebhookError(
-    "webhooks.body_read",
-    "The body was read before the receiver could verify it. Put the receiver before what reads it.",
-  );
 }
 
 /**

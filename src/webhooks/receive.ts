@@ -80,7 +80,8 @@ export const MAX_BYTES = 1024 * 1024;
  * @throws TypeError at once for secrets or options that cannot be used.
  */
 export function receiverOf(options: ReceiverOptions, digests: Digests): (incoming: Incoming) => Promise<Answer> {
-  const { secrets, onEvent, duplicates = memoryOf(), maxBytes = MAX_BYTES, maxAge, clock = Date } = options;
+  const { secrets, onEvent, onRefused, onError, duplicates = memoryOf(), clock = Date } = options;
+  const { maxBytes = MAX_BYTES, maxAge } = options;
   if (typeof secrets !== "function") checkSecrets(secrets);
   if (typeof onEvent !== "function")
     throw new TypeError("onEvent is not a function: events would be accepted and lost.");
@@ -106,14 +107,30 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
     if (claim === "handled") return;
     if (claim === "busy") throw new WebhookError("webhooks.busy", "This delivery is already being handled.");
     if (claim !== "new") throw new TypeError('The memory of duplicates answers "new", "busy" or "handled" to a claim.');
+    const settle = async (handled: boolean): Promise<void> => {
+      try {
+        if (duplicates !== false) await duplicates.settle(identity, handled);
+      } catch (error) {
+        // The memory's own failure changes nothing of what the sender is to know: the event was handled, or it was not.
+        quietly(() => onError?.(error));
+      }
+    };
     try {
       await onEvent(event, { rawBody, identity });
     } catch (error) {
       // The sender's next attempt is the second chance, so it must not count as a duplicate.
-      if (duplicates !== false) await settleQuietly(duplicates, identity, false, options);
+      await settle(false);
       throw new Failure(error);
     }
-    if (duplicates !== false) await settleQuietly(duplicates, identity, true, options);
+    await settle(true);
+  };
+
+  /** Reports to the side that is concerned. @returns what could not be reported. */
+  const report = (refusal: WebhookError, error: unknown): Answer["unreported"] => {
+    const isOurs = refusal.code === "webhooks.failed" || refusal.code === "webhooks.body_read";
+    if (isOurs && onError === undefined) return { error };
+    quietly(() => (isOurs ? onError?.(error) : onRefused?.(refusal)));
+    return undefined;
   };
 
   return async (incoming) => {
@@ -123,18 +140,18 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
     } catch (error) {
       const refusal =
         error instanceof WebhookError ? error : new WebhookError("webhooks.failed", "The event could not be handled.");
-      return answerTo(refusal, report(options, refusal, error instanceof Failure ? error.thrown : error));
+      return answerTo(refusal, report(refusal, error instanceof Failure ? error.thrown : error));
     }
   };
 }
 
 /** @param maxAge in seconds @param now in milliseconds */
 function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
-  if (at === undefined) {
-    throw new WebhookError("webhooks.too_old", "The time of the event cannot be read, so its age is unknown.");
-  }
-  if (Math.abs(now - at.getTime()) <= maxAge * 1000) return;
-  const sentence = `The time of the event is more than ${maxAge} seconds away from now.`;
+  if (at !== undefined && Math.abs(now - at.getTime()) <= maxAge * 1000) return;
+  const sentence =
+    at === undefined
+      ? "The time of the event cannot be read, so its age is unknown."
+      : `The time of the event is more than ${maxAge} seconds away from now.`;
   throw new WebhookError("webhooks.too_old", sentence);
 }
 
@@ -148,39 +165,11 @@ class Failure {
 }
 
 function whyNot(signature: SignatureHeader): WebhookError {
-  if (signature === null || signature === undefined || signature.length === 0) {
-    return new WebhookError("webhooks.no_signature", "The request has no X-Service-Signature header.");
-  }
-  if (signatureIn(signature) === undefined) {
-    const sentence = "The X-Service-Signature header is not one value of 64 hexadecimal digits.";
-    return new WebhookError("webhooks.no_signature", sentence);
-  }
+  const none = (sentence: string) => new WebhookError("webhooks.no_signature", sentence);
+  if (!signature?.length) return none("The request has no X-Service-Signature header.");
+  if (signatureIn(signature) === undefined)
+    return none("The X-Service-Signature header is not one value of 64 hexadecimal digits.");
   return new WebhookError("webhooks.bad_signature", "The signature does not match the body.");
-}
-
-/** The memory's own failure changes nothing of what the sender is to know: the event was handled, or it was not. */
-async function settleQuietly(
-  duplicates: DuplicateMemory,
-  identity: string,
-  handled: boolean,
-  { onError }: ReceiverOptions,
-): Promise<void> {
-  try {
-    await duplicates.settle(identity, handled);
-  } catch (error) {
-    quietly(() => onError?.(error));
-  }
-}
-
-/** Reports to the side that is concerned. @returns what could not be reported. */
-function report({ onRefused, onError }: ReceiverOptions, refusal: WebhookError, error: unknown): Answer["unreported"] {
-  if (refusal.code !== "webhooks.failed" && refusal.code !== "webhooks.body_read") {
-    quietly(() => onRefused?.(refusal));
-    return undefined;
-  }
-  if (onError === undefined) return { error };
-  quietly(() => onError(error));
-  return undefined;
 }
 
 /** A log that fails is no reason to answer the sender otherwise. */

@@ -1,6 +1,5 @@
-import type { Command } from "commander";
 import type { CollectionName } from "../list.ts";
-import { examples, given, type Registration, variableName } from "../options.ts";
+import { type CliCommand, given, type Registration, TOKEN_ENV, variableName } from "../options.ts";
 import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
@@ -8,7 +7,7 @@ const GROUP = "Account (read-only):";
 /** Commands that only read the account: tables for people, arrays of records with `--json`. */
 export function registerAccount(registration: Registration): void {
   const { command, action } = registration;
-  const reading = (name: string, summary: string, parent?: Command) =>
+  const reading = (name: string, summary: string, parent?: CliCommand) =>
     command(name, summary, parent === undefined ? GROUP : "Commands:", parent).option(
       "--provider <alias>",
       "the account to read (default: default)",
@@ -18,40 +17,36 @@ export function registerAccount(registration: Registration): void {
       action(async () => ({ run: (await import("../list.ts")).runCollection(name) }), "run"),
     );
 
-  examples(collection("plans", "list the host's plans, with prices"), [
-    ["hostform plans", "find the plan_id for a declaration"],
+  collection("plans", "list the host's plans, with prices").examples([
+    "hostform plans",
+    "find the plan_id for a declaration",
   ]);
-  examples(collection("services", "list services, or show one").argument("[id]", "show this one, with every field"), [
-    ["hostform services", "all services of the account"],
-    ["hostform services 1001", "one service, with every field"],
-  ]);
-  examples(collection("invoices", "list invoices, or show one").argument("[id]", "show this one, with every field"), [
-    ["hostform invoices --json", "an array of records"],
-  ]);
-  examples(
-    reading("grants", "list who has access to a service")
-      .argument("<service>", "its id, or its address, such as hosting_service.acme-www")
-      .action(action(() => import("../list.ts"), "runGrants")),
-    [["hostform grants hosting_service.acme-www", "the state knows its id"]],
-  );
+  collection("services", "list services, or show one")
+    .argument("[id]", "show this one, with every field")
+    .examples(
+      ["hostform services", "all services of the account"],
+      ["hostform services 1001", "one service, with every field"],
+    );
+  collection("invoices", "list invoices, or show one")
+    .argument("[id]", "show this one, with every field")
+    .examples(["hostform invoices --json", "an array of records"]);
+  reading("grants", "list who has access to a service")
+    .argument("<service>", "its id, or its address, such as hosting_service.acme-www")
+    .action(action(() => import("../list.ts"), "runGrants"))
+    .examples(["hostform grants hosting_service.acme-www", "the state knows its id"]);
   registerWebhooks(registration, GROUP);
-  examples(collection("accounts", "list client accounts (Manage track)"), [
-    ["hostform accounts --provider beta", "those of the provider `beta`"],
+  collection("accounts", "list client accounts (Manage track)").examples([
+    "hostform accounts --provider beta",
+    "those of the provider `beta`",
   ]);
-  examples(
-    collection("migrations", "list migration requests, or show one").argument(
-      "[id]",
-      "show this one, with every field",
-    ),
-    [["hostform migrations", "with their status"]],
-  );
+  collection("migrations", "list migration requests, or show one")
+    .argument("[id]", "show this one, with every field")
+    .examples(["hostform migrations", "with their status"]);
   const domains = command("domains", "check domain names", GROUP).helpCommand(false);
-  examples(
-    reading("check", "check whether domains can be registered", domains)
-      .argument("<names...>")
-      .action(action(() => import("../list.ts"), "runDomainsCheck")),
-    [["hostform domains check acme.example acme.test", "two at once"]],
-  );
+  reading("check", "check whether domains can be registered", domains)
+    .argument("<names...>")
+    .action(action(() => import("../list.ts"), "runDomainsCheck"))
+    .examples(["hostform domains check acme.example acme.test", "two at once"]);
 }
 
 const ONCE = "One-time actions:";
@@ -60,57 +55,39 @@ const PROVIDER = ["--provider <alias>", "the account, if you give an id (default
 
 /** password and sso: what is done once and cannot be declared. */
 export function registerOnce({ command, action }: Registration): void {
-  examples(
-    command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
-      .argument("<address>", SERVICE)
-      .option(
-        "--password-env <name>",
-        "read the password from this environment variable",
-        variableName("--password-env"),
-      )
-      .option("--password-file <file>", "read it from this file")
-      .option("--password-stdin", "read it from standard input")
-      .option("--generate", "have the API generate one (Root VPS, Virtual Desktop) and print it, once")
-      .option(...PROVIDER)
-      .action(action(() => import("../service.ts"), "runPassword")),
-    [
+  command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
+    .argument("<address>", SERVICE)
+    .option("--password-env <name>", "read the password from this environment variable", variableName("--password-env"))
+    .option("--password-file <file>", "read it from this file")
+    .option("--password-stdin", "read it from standard input")
+    .option("--generate", "have the API generate one (Root VPS, Virtual Desktop) and print it, once")
+    .option(...PROVIDER)
+    .action(action(() => import("../service.ts"), "runPassword"))
+    .examples(
       [
         "hostform password hosting_service.acme-www --password-env ACME_PASSWORD",
         "shared and WordPress hosting: you choose it",
       ],
       ["hostform password hosting_service.vps > vps.token", "Root VPS: the API generates it"],
-    ],
-  );
-  examples(
-    command("sso", "print a one-time sign-on URL for the control panel of a service", ONCE)
-      .argument("<address>", SERVICE)
-      .option("--open", "open the URL in the browser instead of printing it")
-      .option(...PROVIDER)
-      .action(action(() => import("../service.ts"), "runSso")),
-    [["hostform sso hosting_service.acme-www --open", "open the control panel"]],
-  );
+    );
+  command("sso", "print a one-time sign-on URL for the control panel of a service", ONCE)
+    .argument("<address>", SERVICE)
+    .option("--open", "open the URL in the browser instead of printing it")
+    .option(...PROVIDER)
+    .action(action(() => import("../service.ts"), "runSso"))
+    .examples(["hostform sso hosting_service.acme-www --open", "open the control panel"]);
 }
 
 /** contract: what hostform assumes, held against a real server. */
 export function registerContract({ command, action }: Registration): void {
-  examples(
-    command(
-      "contract",
-      "check whether hostform can work with a real server, and how it differs from the sandbox",
-      GROUP,
-    )
-      .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL)", given)
-      .option(
-        "--token-env <name>",
-        "environment variable that holds the API token (default: HOSTING_TOKEN)",
-        variableName("--token-env"),
-      )
-      .option("--write", "also register a webhook and remove it again; nothing is ordered")
-      .option("--webhook-url <url>", "URL of that webhook (default: an address that does not exist)", given)
-      .action(action(() => import("../contract.ts"), "runContract", "none")),
-    [
+  command("contract", "check whether hostform can work with a real server, and how it differs from the sandbox", GROUP)
+    .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL)", given)
+    .option(...TOKEN_ENV)
+    .option("--write", "also register a webhook and remove it again; nothing is ordered")
+    .option("--webhook-url <url>", "URL of that webhook (default: an address that does not exist)", given)
+    .action(action(() => import("../contract.ts"), "runContract", "none"))
+    .examples(
       ["hostform contract --base-url https://api.acme.example", "only reads"],
       ["hostform contract --write --json > contract.json", "a report for programs, or for the host"],
-    ],
-  );
+    );
 }

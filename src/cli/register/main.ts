@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import {
   addGuardOptions,
   addSecretOptions,
+  type CliCommand,
   collect,
   duration,
-  examples,
   given,
   listenAddress,
   type Registration,
@@ -19,45 +19,33 @@ const FORMATS = ["text", "json", "markdown", "html"] as const;
 /** validate, fmt, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
-  examples(
-    command("validate", "check the declaration; sends no request", GROUP)
-      .addOption(
-        new Option("--format <format>", "how to print mistakes (default: text)").choices([
-          "text",
-          "json",
-          "sarif",
-          "gitlab",
-        ]),
-      )
-      .option("--expanded", "print the declaration without templates, defaults and includes")
-      .action(action(() => import("../plan.ts"), "runValidate", "each")),
-    [
+  command("validate", "check the declaration; sends no request", GROUP)
+    .choice("--format <format>", "how to print mistakes (default: text)", ["text", "json", "sarif", "gitlab"])
+    .option("--expanded", "print the declaration without templates, defaults and includes")
+    .action(action(() => import("../plan.ts"), "runValidate", "each"))
+    .examples(
       ["hostform validate", "report every error with its line"],
       ["hostform validate --json -C clients/acme", "the same as JSON, for another folder"],
       ["hostform validate --format sarif > hostform.sarif", "for GitHub's code scanning, and editors"],
       ["hostform validate --stack cdktf.out", "check synthesized stacks"],
-    ],
-  );
-  examples(
-    command("fmt", "write the files of the declaration in their one form", GROUP)
-      .argument("[files...]", "the files, `-` for standard input (default: those of the declaration)")
-      .option("--check", "write nothing; exit with 3 if a file would change")
-      .option("--diff", "show the changes")
-      .action(action(() => import("../fmt.ts"), "runFmt", "none")),
-    [
+    );
+  command("fmt", "write the files of the declaration in their one form", GROUP)
+    .argument("[files...]", "the files, `-` for standard input (default: those of the declaration)")
+    .option("--check", "write nothing; exit with 3 if a file would change")
+    .option("--diff", "show the changes")
+    .action(action(() => import("../fmt.ts"), "runFmt", "none"))
+    .examples(
       ["hostform fmt", "write the files that change, and print their names"],
       ["hostform fmt --check --diff", "for CI: exit with 3 and show what would change"],
-    ],
-  );
-  examples(
-    withRefresh(withTargets(command("plan", "show what would change", GROUP)))
-      .option(...REPORT)
-      .option("--destroy", "plan to remove everything")
-      .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
-      .addOption(new Option("--format <format>", "how to print the plan (default: text)").choices([...FORMATS]))
-      .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
-      .action(action(() => import("../plan.ts"), "runPlan", "each")),
-    [
+    );
+  withRefresh(withTargets(command("plan", "show what would change", GROUP)))
+    .option(...REPORT)
+    .option("--destroy", "plan to remove everything")
+    .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
+    .choice("--format <format>", "how to print the plan (default: text)", [...FORMATS])
+    .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
+    .action(action(() => import("../plan.ts"), "runPlan", "each"))
+    .examples(
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
       ["hostform plan --target client:acme", "what is of one client"],
@@ -66,96 +54,82 @@ export function registerMain(registration: Registration): void {
       ["hostform plan --json", "in Terraform's JSON plan format"],
       ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
       ["hostform plan --report plan.html --report plan.md", "a page, and a comment for a pull request"],
-    ],
-  );
-  examples(
-    command("show", "show a saved plan, or what is recorded; sends no request, takes no lock", GROUP)
-      .argument("[plan]", "a plan saved by `plan --out` (default: what is recorded)")
-      .addOption(new Option("--format <format>", "how to print it (default: text)").choices([...FORMATS]))
-      .action(action(() => import("../show.ts"), "runShow")),
-    [
+    );
+  command("show", "show a saved plan, or what is recorded; sends no request, takes no lock", GROUP)
+    .argument("[plan]", "a plan saved by `plan --out` (default: what is recorded)")
+    .choice("--format <format>", "how to print it (default: text)", [...FORMATS])
+    .action(action(() => import("../show.ts"), "runShow"))
+    .examples(
       ["hostform show acme.plan", "the plan, as it was saved"],
       ["hostform show acme.plan --format html > plan.html", "the same as a page"],
       ["hostform show --json", "what is recorded, as `terraform show -json` prints it"],
-    ],
-  );
-  examples(
-    withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
-      .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
-      .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each")),
-    [
+    );
+  withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
+    .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
+    .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each"))
+    .examples(
       ["hostform apply", "show the plan, ask, apply it"],
       ["hostform apply acme.plan", "apply a saved plan"],
       ["hostform apply --auto-approve --json", "for CI: one JSON event per line"],
       ['hostform apply --app "node main.js"', "synthesize the stacks, and apply each"],
-    ],
-  );
+    );
   registerWatch(registration, GROUP);
-  examples(
-    applying(command("destroy", "remove all managed resources, as far as deletion_policy allows", GROUP)).action(
-      action(async () => ({ run: (await import("../apply.ts")).runApply("destroy") }), "run", "each"),
-    ),
-    [["hostform destroy --target hosting_webhook.billing", "remove one webhook"]],
-  );
-  examples(
-    command("import", "start managing an object that already exists", GROUP)
-      .argument("<address>", "its address in the declaration, such as hosting_service.acme-www")
-      .argument("<id>", "its id; for a grant also its e-mail address, or SERVICE_ID/GRANT_ID")
-      .action(action(() => import("../import.ts"), "runImport")),
-    [
+  applying(command("destroy", "remove all managed resources, as far as deletion_policy allows", GROUP))
+    .action(action(async () => ({ run: (await import("../apply.ts")).runApply("destroy") }), "run", "each"))
+    .examples(["hostform destroy --target hosting_webhook.billing", "remove one webhook"]);
+  command("import", "start managing an object that already exists", GROUP)
+    .argument("<address>", "its address in the declaration, such as hosting_service.acme-www")
+    .argument("<id>", "its id; for a grant also its e-mail address, or SERVICE_ID/GRANT_ID")
+    .action(action(() => import("../import.ts"), "runImport"))
+    .examples(
       ["hostform import hosting_service.acme-www 1001", "a service"],
       [
         `hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`,
         "a grant, by its e-mail address",
       ],
-    ],
-  );
+    );
   registerAdopt(registration, GROUP);
-  examples(
-    command("resolve", "finish creates whose result is unknown", GROUP)
-      .argument("[address]", "the resource (default: list all pending creates)")
-      .option("--adopt <id>", "it was created, with this id")
-      .option("--absent", "it was not created; the next apply creates it")
-      .option("--wait", "check again until the account shows it")
-      .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)
-      .action(action(() => import("../resolve.ts"), "runResolve")),
-    [
+  command("resolve", "finish creates whose result is unknown", GROUP)
+    .argument("[address]", "the resource (default: list all pending creates)")
+    .option("--adopt <id>", "it was created, with this id")
+    .option("--absent", "it was not created; the next apply creates it")
+    .option("--wait", "check again until the account shows it")
+    .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)
+    .action(action(() => import("../resolve.ts"), "runResolve"))
+    .examples(
       ["hostform resolve", "show what is known of each"],
       ["hostform resolve hosting_domain.acme --adopt 4711", "it was ordered: the invoice shows its id"],
       ["hostform resolve hosting_domain.acme --absent", "it was not ordered; the next apply orders it"],
-    ],
-  );
+    );
 }
 
 /** adopt: from an account to the declaration that matches it. */
 function registerAdopt({ command, action }: Registration, group: string): void {
-  examples(
-    command("adopt", "bring an account under management: write its declaration and its state", group)
-      .option("--names <file>", "CSV `id,name`: names in place of those made from domains", given)
-      .option("--clients <file>", "CSV `service id,client`: whose each service is", given)
-      .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
-      .option("--client <name>", "only what is of this client", given)
-      .option("--provider <name>", "the account, by its name under `providers` (default: default)", given)
-      .option(
-        "--project <name>",
-        "name of the project, if there is no declaration yet (default: the folder's name)",
-        given,
-      )
-      .addOption(
-        new Option(
-          "--format <format>",
-          "YAML, HCL for Terraform, or TypeScript for a library of constructs (default: yaml)",
-        ).choices(["yaml", "hcl", "cdktf", "cdktn"]),
-      )
-      .option("--dry-run", "read the account, and print what would be written")
-      .option("--auto-approve", "go on without asking")
-      .action(action(() => import("../adopt.ts"), "runAdopt", "none")),
-    [
+  command("adopt", "bring an account under management: write its declaration and its state", group)
+    .option("--names <file>", "CSV `id,name`: names in place of those made from domains", given)
+    .option("--clients <file>", "CSV `service id,client`: whose each service is", given)
+    .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
+    .option("--client <name>", "only what is of this client", given)
+    .option("--provider <name>", "the account, by its name under `providers` (default: default)", given)
+    .option(
+      "--project <name>",
+      "name of the project, if there is no declaration yet (default: the folder's name)",
+      given,
+    )
+    .choice("--format <format>", "YAML, HCL for Terraform, or TypeScript for a library of constructs (default: yaml)", [
+      "yaml",
+      "hcl",
+      "cdktf",
+      "cdktn",
+    ])
+    .option("--dry-run", "read the account, and print what would be written")
+    .option("--auto-approve", "go on without asking")
+    .action(action(() => import("../adopt.ts"), "runAdopt", "none"))
+    .examples(
       ["hostform adopt", "show what it takes, ask, read the account, write"],
       ["hostform adopt --dry-run", "only show what would be written"],
       ["hostform adopt --clients services.csv --auto-approve", "a file for each client"],
-    ],
-  );
+    );
 }
 
 const REPORT = [
@@ -164,7 +138,7 @@ const REPORT = [
   collect,
 ] as const;
 
-function withTargets(command: Command): Command {
+function withTargets(command: CliCommand): CliCommand {
   const targeted = command
     .option(
       "--target <address>",
@@ -180,14 +154,13 @@ function withTargets(command: Command): Command {
   return addGuardOptions(targeted);
 }
 
-function withRefresh(command: Command): Command {
+function withRefresh(command: CliCommand): CliCommand {
   return command
     .option("--base <commit>", "only what the declaration changes since this commit, and what refers to it", given)
-    .addOption(
-      new Option(
-        "--refresh <what>",
-        "what to read of the account: all, what the plan changes, or only what a request touches (default: all)",
-      ).choices(["all", "changed", "false"]),
+    .choice(
+      "--refresh <what>",
+      "what to read of the account: all, what the plan changes, or only what a request touches (default: all)",
+      ["all", "changed", "false"],
     )
     .option(
       "--refresh-budget <n>",
@@ -196,7 +169,7 @@ function withRefresh(command: Command): Command {
     );
 }
 
-function applying(command: Command): Command {
+function applying(command: CliCommand): CliCommand {
   return withTargets(command)
     .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
@@ -221,19 +194,18 @@ function registerWatch({ command, action }: Registration, group: string): void {
         .helpGroup(EVENTS),
     );
   addSecretOptions(watch, EVENTS);
-  examples(addGuardOptions(watch).action(action(() => import("../watch.ts"), "runWatch")), [
-    ["hostform watch", "report each difference when it appears"],
-    ["hostform watch --auto-approve --max-orders 0", "correct changes made elsewhere; order nothing"],
-    ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "also check what an event names at once"],
-  ]);
+  addGuardOptions(watch)
+    .action(action(() => import("../watch.ts"), "runWatch"))
+    .examples(
+      ["hostform watch", "report each difference when it appears"],
+      ["hostform watch --auto-approve --max-orders 0", "correct changes made elsewhere; order nothing"],
+      ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "also check what an event names at once"],
+    );
 }
 
 function interval(text: string): number {
   const ms = duration(text);
-  if (ms < LEAST_MS || ms > MOST_MS) {
-    throw new InvalidArgumentError(
-      "Expected a time from 10s to 24h: each check takes some of the 60 requests a minute.",
-    );
-  }
+  const expected = "Expected a time from 10s to 24h: each check takes some of the 60 requests a minute.";
+  if (ms < LEAST_MS || ms > MOST_MS) throw new InvalidArgumentError(expected);
   return ms;
 }

@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { VERSION } from "../../core/api/version.ts";
-import { collect, examples, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
+import { collect, given, port, type Registration, TOKEN_ENV, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { longVersion, platform } from "../version.ts";
 
@@ -9,88 +9,75 @@ const ANY_SIZE = 1_000_000;
 
 /** init, schema, sandbox, completion, version. */
 export function registerSetup({ program, command, action }: Registration): void {
-  examples(
-    command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
-      .option("--project <name>", "name of the project (default: the name of the folder)")
-      .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
-      .option(
-        "--token-env <name>",
-        "environment variable that holds the API token (default: HOSTING_TOKEN)",
-        variableName("--token-env"),
-      )
-      .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
-      .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
-      .action(action(() => import("../init.ts"), "runInit", "none")),
-    [
+  command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
+    .option("--project <name>", "name of the project (default: the name of the folder)")
+    .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
+    .option(...TOKEN_ENV)
+    .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
+    .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
+    .action(action(() => import("../init.ts"), "runInit", "none"))
+    .examples(
       ["hostform init", "asks for each value"],
       ["hostform init --project acme --base-url https://api.acme.example", "asks nothing"],
-    ],
-  );
-  examples(
-    command("schema", "write the schema by which an editor completes and checks declarations", GROUP)
-      .argument("[file]", "where to write it, `-` for standard output (default: hosting.schema.json)")
-      .action(action(() => import("../init.ts"), "runSchema", "none")),
-    [
+    );
+  command("schema", "write the schema by which an editor completes and checks declarations", GROUP)
+    .argument("[file]", "where to write it, `-` for standard output (default: hosting.schema.json)")
+    .action(action(() => import("../init.ts"), "runSchema", "none"))
+    .examples(
       ["hostform schema", "writes hosting.schema.json beside the declaration"],
       ["hostform schema -", "prints it"],
-    ],
-  );
-  examples(
-    command("sandbox", "run a simulated host on this machine, to try things", GROUP)
-      .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
-      .option("--port <n>", "port of the API (default: any free one)", port)
-      .option("--control-port <n>", "port of the control API (default: any free one)", port)
-      .option("--seed <text>", "derive data, tokens and secrets from this text: the same text, the same values", given)
-      .option("--data <file>", "keep the data in this SQLite file (default: in memory)", given)
-      .option(
-        "--profile <text>",
-        "how it behaves where the specification is silent: laravel, minimal, contrary, strict, flaky; or switches such as status=words,ids=string",
-        given,
-      )
-      .option(
-        "--rate-limit <n>",
-        "requests a minute for each token, 0 for no limit (default: 60)",
-        wholeNumber(0, ANY_SIZE),
-      )
-      .option("--auto-pay", "pay each invoice at once")
-      .option("--clock <instant>", "stop the sandbox's clock at this time, such as 2026-11-21T10:00:00Z", given)
-      .option(
-        "--deliver-to <host>",
-        "also deliver events to this host, or `anywhere` (default: this machine only; repeatable)",
-        collect,
-      )
-      .addOption(
-        new Option("--token <who>", "whose token to export to the command")
-          .choices(["agency", "customer", "viewer"])
-          .default("agency"),
-      )
-      .option("--open", "open the dashboard in the browser")
-      .option("--snapshot <file>", "start from this snapshot", given)
-      .option(
-        "--record <file>",
-        "record the session in this file: as JSON, or as a test if it ends in .js, .mjs or .ts",
-        given,
-      )
-      .action(action(() => import("../sandbox.ts"), "runSandbox", "none")),
-    [
+    );
+  command("sandbox", "run a simulated host on this machine, to try things", GROUP)
+    .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
+    .option("--port <n>", "port of the API (default: any free one)", port)
+    .option("--control-port <n>", "port of the control API (default: any free one)", port)
+    .option("--seed <text>", "derive data, tokens and secrets from this text: the same text, the same values", given)
+    .option("--data <file>", "keep the data in this SQLite file (default: in memory)", given)
+    .option(
+      "--profile <text>",
+      "how it behaves where the specification is silent: laravel, minimal, contrary, strict, flaky; or switches such as status=words,ids=string",
+      given,
+    )
+    .option(
+      "--rate-limit <n>",
+      "requests a minute for each token, 0 for no limit (default: 60)",
+      wholeNumber(0, ANY_SIZE),
+    )
+    .option("--auto-pay", "pay each invoice at once")
+    .option("--clock <instant>", "stop the sandbox's clock at this time, such as 2026-11-21T10:00:00Z", given)
+    .option(
+      "--deliver-to <host>",
+      "also deliver events to this host, or `anywhere` (default: this machine only; repeatable)",
+      collect,
+    )
+    .addOption(
+      new Option("--token <who>", "whose token to export to the command")
+        .choices(["agency", "customer", "viewer"])
+        .default("agency"),
+    )
+    .option("--open", "open the dashboard in the browser")
+    .option("--snapshot <file>", "start from this snapshot", given)
+    .option(
+      "--record <file>",
+      "record the session in this file: as JSON, or as a test if it ends in .js, .mjs or .ts",
+      given,
+    )
+    .action(action(() => import("../sandbox.ts"), "runSandbox", "none"))
+    .examples(
       ["hostform sandbox --port 8080", "run until Ctrl-C; print the variables to export"],
       ["hostform sandbox --auto-pay -- hostform apply", "run one command against a new sandbox"],
-    ],
-  );
-  examples(
-    command("completion", "print a completion script for your shell", GROUP)
-      .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
-      .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none")),
-    [
+    );
+  command("completion", "print a completion script for your shell", GROUP)
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
+    .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none"))
+    .examples(
       [`eval "$(hostform completion bash)"`, "put this line into ~/.bashrc"],
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "fish"],
       ["hostform completion powershell >> $PROFILE", "PowerShell"],
-    ],
-  );
+    );
   command("version", "show the version", GROUP).action(action(async () => ({ runVersion }), "runVersion", "none"));
 }
 
-/** `hostform version`. */
 async function runVersion(terminal: Terminal): Promise<number> {
   if (terminal.json) {
     terminal.document({ version: VERSION, node: process.versions.node, platform }, 2);

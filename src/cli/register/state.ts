@@ -1,135 +1,98 @@
 import { Option } from "commander";
-import { COMPLETED, examples, given, type Registration } from "../options.ts";
+import { COMPLETED, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
 
 /** output, state list|show|rm|mv|pull|push and force-unlock: what hostform remembers, and mending it by hand. */
 export function registerState({ command, action }: Registration): void {
-  examples(
-    command("output", "print the outputs that the last apply recorded", GROUP)
-      .argument("[name]", "print only this output, even if it is sensitive")
-      .option("--raw", "print the bare value of one output")
-      .action(action(() => import("../output.ts"), "runOutput")),
-    [
+  command("output", "print the outputs that the last apply recorded", GROUP)
+    .argument("[name]", "print only this output, even if it is sensitive")
+    .option("--raw", "print the bare value of one output")
+    .action(action(() => import("../output.ts"), "runOutput"))
+    .examples(
       ["hostform output", "all outputs; sensitive values are hidden"],
       ["hostform output --raw site_id", "for a script"],
       ["hostform output --json", "all outputs, sensitive values included"],
-    ],
-  );
+    );
   const state = command("state", "show or change the state", GROUP).helpCommand(false);
-  examples(
-    command("list", "list the resources in the state", PARTS, state)
-      .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
-      .option("--long", "print a table, with ids and accounts")
-      .addOption(new Option("--complete <what>", "print the words that a shell offers").choices(COMPLETED).hideHelp())
-      .action(action(() => import("../state.ts"), "runStateList")),
-    [
+  command("list", "list the resources in the state", PARTS, state)
+    .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
+    .option("--long", "print a table, with ids and accounts")
+    .addOption(new Option("--complete <what>", "print the words that a shell offers").choices(COMPLETED).hideHelp())
+    .action(action(() => import("../state.ts"), "runStateList"))
+    .examples(
       ["hostform state list hosting_grant.", "all grants"],
       ["hostform state list client:acme", "what is of one client"],
-    ],
-  );
-  examples(
-    command("show", "show a resource in the state; secrets are hidden", PARTS, state)
-      .argument("<address>")
-      .option("--reveal", "show secret values, too")
-      .action(action(() => import("../state.ts"), "runStateShow")),
-    [["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]],
-  );
-  examples(
-    command("rm", "stop managing resources; they stay in the account", PARTS, state)
-      .argument("<addresses...>")
-      .action(action(() => import("../state.ts"), "runStateRm")),
-    [["hostform state rm hosting_grant.acme-www", "all grants of this name"]],
-  );
-  examples(
-    command("mv", "move a resource to another address, after you renamed it in the declaration", PARTS, state)
-      .argument("<from>")
-      .argument("<to>")
-      .action(action(() => import("../state.ts"), "runStateMv")),
-    [["hostform state mv hosting_service.acme hosting_service.acme-www", "after renaming acme to acme-www"]],
-  );
-  examples(
-    command("pull", "print the state, secrets included", PARTS, state).action(
-      action(() => import("../state.ts"), "runStatePull"),
-    ),
-    [["hostform state pull > backup.tfstate", "make a copy"]],
-  );
-  examples(
-    command("push", "replace the state with a file", PARTS, state)
-      .argument("[file]", "a state file, or - for standard input", "-")
-      .option("--force", "accept a file that is older, or of another project")
-      .action(action(() => import("../state.ts"), "runStatePush")),
-    [["hostform state push backup.tfstate --force", "restore a copy"]],
-  );
-  examples(
-    command("encrypt", "encrypt the state with the key from the environment", PARTS, state).action(
-      action(() => import("../state.ts"), "runStateEncrypt"),
-    ),
-    [["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "every later command needs it"]],
-  );
-  examples(
-    command("decrypt", "store the state unencrypted", PARTS, state).action(
-      action(() => import("../state.ts"), "runStateDecrypt"),
-    ),
-    [["hostform state decrypt", "for Terraform, which cannot read an encrypted state"]],
-  );
-  examples(
-    command("rotate-key", "encrypt the state with a new key", PARTS, state).action(
-      action(() => import("../state.ts"), "runStateRotateKey"),
-    ),
-    [["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one stays where it is"]],
-  );
-  examples(
-    command("force-unlock", "release the lock of the state if its holder is stuck", GROUP)
-      .argument("[lock-id]", "release only this lock; required if the backend does not show who holds it")
-      .option("--yes", "release it without asking")
-      .action(action(() => import("../state.ts"), "runForceUnlock")),
-    [["hostform force-unlock", "show who holds it, then ask"]],
-  );
+    );
+  command("show", "show a resource in the state; secrets are hidden", PARTS, state)
+    .argument("<address>")
+    .option("--reveal", "show secret values, too")
+    .action(action(() => import("../state.ts"), "runStateShow"))
+    .examples(["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]);
+  command("rm", "stop managing resources; they stay in the account", PARTS, state)
+    .argument("<addresses...>")
+    .action(action(() => import("../state.ts"), "runStateRm"))
+    .examples(["hostform state rm hosting_grant.acme-www", "all grants of this name"]);
+  command("mv", "move a resource to another address, after you renamed it in the declaration", PARTS, state)
+    .argument("<from>")
+    .argument("<to>")
+    .action(action(() => import("../state.ts"), "runStateMv"))
+    .examples(["hostform state mv hosting_service.acme hosting_service.acme-www", "after renaming acme to acme-www"]);
+  command("pull", "print the state, secrets included", PARTS, state)
+    .action(action(() => import("../state.ts"), "runStatePull"))
+    .examples(["hostform state pull > backup.tfstate", "make a copy"]);
+  command("push", "replace the state with a file", PARTS, state)
+    .argument("[file]", "a state file, or - for standard input", "-")
+    .option("--force", "accept a file that is older, or of another project")
+    .action(action(() => import("../state.ts"), "runStatePush"))
+    .examples(["hostform state push backup.tfstate --force", "restore a copy"]);
+  command("encrypt", "encrypt the state with the key from the environment", PARTS, state)
+    .action(action(() => import("../state.ts"), "runStateEncrypt"))
+    .examples(["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "every later command needs it"]);
+  command("decrypt", "store the state unencrypted", PARTS, state)
+    .action(action(() => import("../state.ts"), "runStateDecrypt"))
+    .examples(["hostform state decrypt", "for Terraform, which cannot read an encrypted state"]);
+  command("rotate-key", "encrypt the state with a new key", PARTS, state)
+    .action(action(() => import("../state.ts"), "runStateRotateKey"))
+    .examples(["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one stays where it is"]);
+  command("force-unlock", "release the lock of the state if its holder is stuck", GROUP)
+    .argument("[lock-id]", "release only this lock; required if the backend does not show who holds it")
+    .option("--yes", "release it without asking")
+    .action(action(() => import("../state.ts"), "runForceUnlock"))
+    .examples(["hostform force-unlock", "show who holds it, then ask"]);
 }
 
 const TERRAFORM = "Terraform:";
 
 /** export, terraform install|schema: from a declaration in YAML to Terraform with the provider. */
 export function registerTerraform({ command, action }: Registration): void {
-  examples(
-    command("export", "translate the declaration for Terraform, with the same addresses", TERRAFORM)
-      .addOption(new Option("--format <format>", "HCL, or Terraform's JSON (default: hcl)").choices(["hcl", "tf-json"]))
-      .option(
-        "--out <path>",
-        "write it to this folder, or to a file ending in .tf or .tf.json (default: print it)",
-        given,
-      )
-      .option("--force", "replace a file with other contents")
-      .action(action(() => import("../export.ts"), "runExport", "none")),
-    [
+  command("export", "translate the declaration for Terraform, with the same addresses", TERRAFORM)
+    .choice("--format <format>", "HCL, or Terraform's JSON (default: hcl)", ["hcl", "tf-json"])
+    .option(
+      "--out <path>",
+      "write it to this folder, or to a file ending in .tf or .tf.json (default: print it)",
+      given,
+    )
+    .option("--force", "replace a file with other contents")
+    .action(action(() => import("../export.ts"), "runExport", "none"))
+    .examples(
       ["hostform export", "print it as HCL"],
       ["hostform export --out .", "write hosting.tf, beside the state"],
       ["hostform export --format tf-json --out stack", "write stack/hosting.tf.json"],
-    ],
-  );
+    );
   const terraform = command("terraform", "the hostform provider for Terraform and OpenTofu", TERRAFORM).helpCommand(
     false,
   );
-  examples(
-    command("install", "install the provider where Terraform finds it", "Commands:", terraform)
-      .option(
-        "--mirror <dir>",
-        "install into this filesystem mirror (default: the user's ~/.terraform.d/plugins)",
-        given,
-      )
-      .option("--force", "replace another build of the same version")
-      .action(action(() => import("../terraform.ts"), "runTerraformInstall", "none")),
-    [
+  command("install", "install the provider where Terraform finds it", "Commands:", terraform)
+    .option("--mirror <dir>", "install into this filesystem mirror (default: the user's ~/.terraform.d/plugins)", given)
+    .option("--force", "replace another build of the same version")
+    .action(action(() => import("../terraform.ts"), "runTerraformInstall", "none"))
+    .examples(
       ["hostform terraform install", "for this user"],
       ["hostform terraform install --mirror providers", "into a folder that you can copy to CI"],
-    ],
-  );
-  examples(
-    command("schema", "print the schema of the provider", "Commands:", terraform).action(
-      action(() => import("../terraform.ts"), "runTerraformSchema", "none"),
-    ),
-    [["hostform terraform schema", "as `terraform providers schema -json` prints it"]],
-  );
+    );
+  command("schema", "print the schema of the provider", "Commands:", terraform)
+    .action(action(() => import("../terraform.ts"), "runTerraformSchema", "none"))
+    .examples(["hostform terraform schema", "as `terraform providers schema -json` prints it"]);
 }

@@ -1,15 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { didYouMean, EVENTS } from "../../core/model/index.ts";
-import {
-  addSecretOptions,
-  collect,
-  duration,
-  examples,
-  given,
-  port,
-  type Registration,
-  variableName,
-} from "../options.ts";
+import { addSecretOptions, collect, duration, given, port, type Registration, variableName } from "../options.ts";
 
 const CONTROL = [
   "--control-url <url>",
@@ -38,74 +29,62 @@ export function registerWebhooks({ command, action }: Registration, group: strin
     const fix = didYouMean(word, names).trim();
     webhooks.error(`error: unknown command 'webhooks ${word}'\n(${fix || `there are ${names.join(", ")}`})`);
   });
-  examples(webhooks, [
+  webhooks.examples(
     ["hostform webhooks", "their URLs and events"],
     ["hostform webhooks listen --help", "receive deliveries on this machine"],
-  ]);
+  );
   const part = (name: string, summary: string) => command(name, summary, "Commands:", webhooks);
-  examples(
-    addSecretOptions(part("listen", "receive, verify, show and forward deliveries"))
-      .option("--port <n>", "port to listen on (default: any free one)", port)
-      .option("--host <ip>", "address to listen on (default: 127.0.0.1)", given)
-      .option("--forward-to <url>", "forward each event to this URL, signed again", given)
-      .option(
-        "--forward-secret-env <name>",
-        "environment variable with the secret that this application verifies with (default: the first signing secret)",
-        variableName("--forward-secret-env"),
-      )
-      .option("--events <names>", "only these events, separated by commas (repeatable)", collect)
-      .option("--duplicates", "also forward repeated deliveries, as `webhooks replay` sends them")
-      .option("--remember <file>", "keep the list of handled deliveries in this file, for the next run", given)
-      .option("--max-age <time>", "refuse events that are older than this, such as 10m", age)
-      .option("--register [url]", "subscribe this receiver, or the URL given, and unsubscribe at the end")
-      .option("--provider <alias>", "the account for --register (default: default)")
-      .action(action(() => import("../webhooks/listen.ts"), "runListen")),
-    [
+  addSecretOptions(part("listen", "receive, verify, show and forward deliveries"))
+    .option("--port <n>", "port to listen on (default: any free one)", port)
+    .option("--host <ip>", "address to listen on (default: 127.0.0.1)", given)
+    .option("--forward-to <url>", "forward each event to this URL, signed again", given)
+    .option(
+      "--forward-secret-env <name>",
+      "environment variable with the secret that this application verifies with (default: the first signing secret)",
+      variableName("--forward-secret-env"),
+    )
+    .option("--events <names>", "only these events, separated by commas (repeatable)", collect)
+    .option("--duplicates", "also forward repeated deliveries, as `webhooks replay` sends them")
+    .option("--remember <file>", "keep the list of handled deliveries in this file, for the next run", given)
+    .option("--max-age <time>", "refuse events that are older than this, such as 10m", age)
+    .option("--register [url]", "subscribe this receiver, or the URL given, and unsubscribe at the end")
+    .option("--provider <alias>", "the account for --register (default: default)")
+    .action(action(() => import("../webhooks/listen.ts"), "runListen"))
+    .examples(
       ["hostform webhooks listen --register", "show the events of a sandbox"],
       [
         "hostform webhooks listen --secret-file hook.secret --forward-to http://localhost:3000",
         "forward events to an application",
       ],
-    ],
-  );
-  examples(
-    addSecretOptions(part("verify", "verify the signature of a saved delivery"))
-      .argument("<file>", "the raw body; `-` for standard input")
-      .addOption(
-        new Option("--signature <hex>", "the value of its X-Service-Signature header")
-          .argParser(given)
-          .makeOptionMandatory(),
-      )
-      .action(action(() => import("../webhooks/verify.ts"), "runVerify")),
-    [
-      [
-        'hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret',
-        "exit code 0: it is valid",
-      ],
-    ],
-  );
-  examples(
-    part("trigger", "make a sandbox send an event now")
-      .addArgument(new Argument("<event>", "name of the event").choices(EVENTS))
-      .option("--service <address>", "the service that it names: an id, or an address in the state")
-      .option("--invoice <id>", "the invoice that it names")
-      .option("--webhook <id>", "send it to this subscription only")
-      .option(...CONTROL)
-      .action(action(() => import("../webhooks/sandbox.ts"), "runTrigger")),
-    [["hostform webhooks trigger invoice.paid --invoice 5001", "the invoice stays as it is"]],
-  );
-  examples(
-    part("deliveries", "list the deliveries of a sandbox, or show one")
-      .argument("[id]", "show this one, with every attempt")
-      .option(...CONTROL)
-      .action(action(() => import("../webhooks/sandbox.ts"), "runDeliveries", "none")),
-    [["hostform webhooks deliveries", "with the answer to each"]],
-  );
-  examples(
-    part("replay", "make a sandbox send a delivery again")
-      .argument("<id>", "id of the delivery")
-      .option(...CONTROL)
-      .action(action(() => import("../webhooks/sandbox.ts"), "runReplay", "none")),
-    [["hostform webhooks replay 3", "send the same bytes again"]],
-  );
+    );
+  addSecretOptions(part("verify", "verify the signature of a saved delivery"))
+    .argument("<file>", "the raw body; `-` for standard input")
+    .addOption(
+      new Option("--signature <hex>", "the value of its X-Service-Signature header")
+        .argParser(given)
+        .makeOptionMandatory(),
+    )
+    .action(action(() => import("../webhooks/verify.ts"), "runVerify"))
+    .examples([
+      'hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret',
+      "exit code 0: it is valid",
+    ]);
+  part("trigger", "make a sandbox send an event now")
+    .addArgument(new Argument("<event>", "name of the event").choices(EVENTS))
+    .option("--service <address>", "the service that it names: an id, or an address in the state")
+    .option("--invoice <id>", "the invoice that it names")
+    .option("--webhook <id>", "send it to this subscription only")
+    .option(...CONTROL)
+    .action(action(() => import("../webhooks/sandbox.ts"), "runTrigger"))
+    .examples(["hostform webhooks trigger invoice.paid --invoice 5001", "the invoice stays as it is"]);
+  part("deliveries", "list the deliveries of a sandbox, or show one")
+    .argument("[id]", "show this one, with every attempt")
+    .option(...CONTROL)
+    .action(action(() => import("../webhooks/sandbox.ts"), "runDeliveries", "none"))
+    .examples(["hostform webhooks deliveries", "with the answer to each"]);
+  part("replay", "make a sandbox send a delivery again")
+    .argument("<id>", "id of the delivery")
+    .option(...CONTROL)
+    .action(action(() => import("../webhooks/sandbox.ts"), "runReplay", "none"))
+    .examples(["hostform webhooks replay 3", "send the same bytes again"]);
 }

@@ -2,19 +2,19 @@
  * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or why none came.
  * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
  */
-import { type Dispatcher, request } from "undici";
+import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { VERSION } from "../../core/api/index.ts";
 import { connectionPool, networkFailure } from "../../core/api/transport.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
 import { learnValue } from "../../project/environment-secrets.ts";
-import type { ProjectParts } from "../../project/source.ts";
+import type { ProjectParts, ProjectSource } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
-import { refuseSecretAsName } from "../options.ts";
+import { refuseSecretAsName, webUrl } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
+import { within } from "./server.ts";
 
-/** What came of forwarding a delivery. */
 export interface Forwarded {
   /** The application's status; undefined when no answer came. */
   readonly status?: number;
@@ -23,86 +23,55 @@ export interface Forwarded {
   readonly milliseconds: number;
 }
 
-interface ForwarderOptions {
-  readonly url: URL;
-  /** The secret that the application verifies with. */
-  readonly secret: () => Promise<string>;
-  readonly clock: Clock;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** For one delivery, from connecting to the end of the answer. */
-  readonly timeoutMs: number;
-}
-
 /** More of an answer is not read: only its status counts. */
 const ANSWER_BYTES = 1024 * 1024;
 
-export class Forwarder {
-  readonly #options: ForwarderOptions;
-  readonly #pool: Dispatcher;
+/** For the application to answer in (milliseconds), from connecting to the end of the answer. */
+const FORWARD_MS = 10_000;
 
-  constructor(options: ForwarderOptions) {
-    this.#options = options;
-    this.#pool = connectionPool(options.url, options.env, options.timeoutMs);
-  }
+export type Forwarder = ReturnType<typeof forwarderTo>;
 
-  get url(): URL {
-    return this.#options.url;
-  }
-
-  /** The address without its query, which may hold something that is not for everybody. */
-  get shown(): string {
-    return escapeLine(`${this.url.origin}${this.url.pathname}`);
-  }
-
-  /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
-  async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
-    const { url, secret, clock, timeoutMs } = this.#options;
-    const started = clock.now();
-    const stop = new AbortController();
-    const ended = new AbortController();
-    const abort = () => stop.abort();
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    let timedOut = false;
-    const timer = clock.sleep(timeoutMs, ended.signal).then(
-      () => {
-        timedOut = true;
-        abort();
+/** What forwards to a URL. @param secret the one that the application verifies with. */
+function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
+  const dispatcher = connectionPool(url, env, FORWARD_MS);
+  const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
+    const { statusCode, body: answer } = await request(url, {
+      method: "POST",
+      body,
+      headers: {
+        "content-type": "application/json",
+        "user-agent": `hostform/${VERSION}`,
+        [SIGNATURE_HEADER]: signatureOf(body, await secret()),
       },
-      () => {},
-    );
-    const took = () => clock.now() - started;
-    try {
-      const { statusCode, body: answer } = await request(url, {
-        method: "POST",
-        body,
-        headers: {
-          "content-type": "application/json",
-          "user-agent": `hostform/${VERSION}`,
-          [SIGNATURE_HEADER]: signatureOf(body, await secret()),
-        },
-        dispatcher: this.#pool,
-        signal: stop.signal,
-        // One limit for the whole of it, kept by the injected clock.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      await answer.dump({ limit: ANSWER_BYTES });
-      return { status: statusCode, milliseconds: took() };
-    } catch (error) {
-      if (timedOut) return { error: `no answer within ${timeoutMs / 1000} s`, milliseconds: took() };
-      if (signal.aborted) return { error: "interrupted", milliseconds: took() };
-      return { error: networkFailure(error).what, milliseconds: took() };
-    } finally {
-      ended.abort();
-      signal.removeEventListener("abort", abort);
-      await timer;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
-  }
+      dispatcher,
+      signal,
+      // One limit for the whole of it, kept by the injected clock.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    await answer.dump({ limit: ANSWER_BYTES });
+    return statusCode;
+  };
+  return {
+    url,
+    /** The address without its query, which may hold something that is not for everybody. */
+    shown: escapeLine(`${url.origin}${url.pathname}`),
+    /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
+    async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
+      const started = clock.now();
+      const outcome = await within(clock, FORWARD_MS, (timeUp) =>
+        post(body, AbortSignal.any([signal, timeUp])).then(
+          (status) => ({ status }),
+          (error: unknown) => {
+            if (timeUp.aborted) return { error: `no answer within ${FORWARD_MS / 1000} s` };
+            return { error: signal.aborted ? "interrupted" : networkFailure(error).what };
+          },
+        ),
+      );
+      return { ...outcome, milliseconds: clock.now() - started };
+    },
+    close: () => dispatcher.close(),
+  };
 }
 
 /**
@@ -111,10 +80,8 @@ export class Forwarder {
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
   const fix = "Give an address such as http://127.0.0.1:3000/hooks.";
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
-  }
+  const url = webUrl(text);
+  if (url === undefined) fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
   if (url.username !== "" || url.password !== "") {
     fail("webhooks.listen", "The URL of --forward-to contains a user name or password", {
       remedies: ["Remove it: the signature authenticates the delivery."],
@@ -134,9 +101,6 @@ interface ForwardFlags {
   readonly forwardSecretEnv?: string;
 }
 
-/** For the application to answer in (milliseconds). */
-const FORWARD_MS = 10_000;
-
 /** What forwards deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
 export function forwarderOf(
   clock: Clock,
@@ -146,22 +110,15 @@ export function forwarderOf(
 ): Forwarder | undefined {
   if (forwardTo === undefined) {
     if (name === undefined) return undefined;
-    fail("usage", "--forward-secret-env needs --forward-to", {
-      remedies: ["Pass both, or neither."],
-    });
+    fail("usage", "--forward-secret-env needs --forward-to", { remedies: ["Pass both, or neither."] });
   }
   const url = forwardUrl(forwardTo, source.insecureHttp);
-  const shared = { url, clock, env: source.env, timeoutMs: FORWARD_MS };
   if (name === undefined) {
-    if (secrets !== undefined)
-      return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
-    return fail(
-      "webhooks.secret",
-      "The application does not know the secret of the subscription that --register creates",
-      {
-        remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
-      },
-    );
+    if (secrets !== undefined) return forwarderTo(url, async () => (await secrets.texts())[0] ?? "", clock, source.env);
+    const summary = "The application does not know the secret of the subscription that --register creates";
+    return fail("webhooks.secret", summary, {
+      remedies: [`Name the secret that it verifies with: --forward-secret-env NAME. (Or pass ${SECRET_OPTIONS}.)`],
+    });
   }
   const secret = source.env[name]?.trim();
   learnValue(redaction, source.env[name]);
@@ -172,5 +129,5 @@ export function forwarderOf(
       remedies: ["Set it to the secret that the application verifies with, and export it."],
     });
   }
-  return new Forwarder({ ...shared, secret: async () => secret });
+  return forwarderTo(url, async () => secret, clock, source.env);
 }

@@ -17,9 +17,10 @@ import type { Redaction } from "../../project/redaction.ts";
 import type { ProjectParts } from "../../project/source.ts";
 import { plural, renderDiagnostics } from "../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
+import { webUrl } from "../options.ts";
 import { type Action, say, type Terminal } from "../terminal.ts";
 import { type Forwarder, forwarderOf } from "./forward.ts";
-import { DeliveryLog, takeDelivery } from "./receive.ts";
+import { type DeliveryLog, deliveryLog, takeDelivery } from "./receive.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
 import { aborted, type Receiver, receiveAt, stopsOf } from "./server.ts";
 
@@ -61,10 +62,10 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
   }
   const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
   const forwarder = forwarderOf(terminal.clock, project, flags, secrets);
-  const listener = new Listener({ terminal, project, flags, secrets, forwarder });
+  const parts = { terminal, project, flags, secrets, forwarder, log: deliveryLog(terminal) };
   try {
-    if (register === undefined) return await listener.run();
-    return await withProvider(project, provider, (account, signal) => listener.run({ account, signal, register }));
+    if (register === undefined) return await listen(parts);
+    return await withProvider(project, provider, (account, signal) => listen(parts, { account, signal, register }));
   } finally {
     await forwarder?.close();
   }
@@ -77,160 +78,147 @@ interface Registering {
   readonly register: string | true;
 }
 
-/** What a listener works with. */
 interface ListenerParts {
   readonly terminal: Terminal;
   readonly project: ProjectParts;
   readonly flags: ListenFlags;
   readonly secrets: SigningSecrets | undefined;
   readonly forwarder: Forwarder | undefined;
+  readonly log: DeliveryLog;
 }
 
-class Listener {
-  readonly #parts: ListenerParts;
-  readonly #log: DeliveryLog;
-
-  constructor(parts: ListenerParts) {
-    this.#parts = parts;
-    this.#log = new DeliveryLog(parts.terminal);
-  }
-
-  async run(registering?: Registering): Promise<number> {
-    const { remember, maxAge } = this.#parts.flags;
-    const { clock } = this.#parts.terminal;
-    const memory =
-      remember === undefined
-        ? memoryOf({ clock })
-        : await fileMemoryOf({ file: path.resolve(this.#parts.project.source.cwd, remember), clock });
-    const stops = stopsOf(this.#parts.terminal);
-    // What comes before the subscription's secret is known waits for it.
-    const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
-    subscribed.catch(() => {});
-    const events = eventNames(this.#parts.flags.events ?? []);
-    const handling = {
-      secrets: async () => {
-        const own = await subscribed;
-        const given = (await this.#parts.secrets?.texts()) ?? [];
-        return own === undefined ? given : [own.secret, ...given];
-      },
-      events: new Set<string>(events),
-      memory,
-      maxAge: maxAge === undefined ? undefined : maxAge / 1000,
-      clock,
-      forwarder: this.#parts.forwarder,
-      again: this.#parts.flags.duplicates === true,
-      stop: stops.now,
-      log: this.#log,
-    };
-    const { host = "127.0.0.1", port = 0 } = this.#parts.flags;
-    const underWay = new Set<Promise<void>>();
-    const receiver = await receiveAt({ host, port }, (request, response) => {
-      const taking = takeDelivery(handling, request, response).finally(() => underWay.delete(taking));
-      underWay.add(taking);
-    });
-    let code = 0;
+async function listen(parts: ListenerParts, registering?: Registering): Promise<number> {
+  const { terminal, project, flags, secrets, forwarder, log } = parts;
+  const { host = "127.0.0.1", port = 0, remember, maxAge } = flags;
+  const { clock } = terminal;
+  const file = remember === undefined ? undefined : path.resolve(project.source.cwd, remember);
+  const memory = file === undefined ? memoryOf({ clock }) : await fileMemoryOf({ file, clock });
+  const stops = stopsOf(terminal);
+  // What comes before the subscription's secret is known waits for it.
+  const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
+  subscribed.catch(() => {});
+  const events = eventNames(flags.events ?? []);
+  const handling = {
+    memory,
+    clock,
+    forwarder,
+    log,
+    secrets: async () => {
+      const own = await subscribed;
+      const given = (await secrets?.texts()) ?? [];
+      return own === undefined ? given : [own.secret, ...given];
+    },
+    events: new Set<string>(events),
+    maxAge: maxAge === undefined ? undefined : maxAge / 1000,
+    again: flags.duplicates === true,
+    stop: stops.now,
+  };
+  const underWay = new Set<Promise<void>>();
+  const receiver = await receiveAt({ host, port }, (request, response) => {
+    const taking = takeDelivery(handling, request, response).finally(() => underWay.delete(taking));
+    underWay.add(taking);
+  });
+  let code = 0;
+  try {
+    let subscription: Subscription | undefined;
     try {
-      let subscription: Subscription | undefined;
-      try {
-        this.#refuseLoop(receiver);
-        if (registering !== undefined) {
-          const url = this.#address(registering, receiver);
-          subscription = await subscribe(
-            this.#parts.terminal,
-            this.#parts.project.redaction,
-            registering.account.client.webhooks,
-            { url, events },
-            registering.signal,
-          );
-        }
-        settle(subscription);
-        this.#announce(receiver, subscription);
-        await aborted(stops.soon);
-      } catch (error) {
-        give(error);
-        throw error;
-      } finally {
-        if (subscription !== undefined && registering !== undefined) {
-          const { webhooks } = registering.account.client;
-          if (!(await unsubscribe(this.#parts.terminal, webhooks, subscription.id, stops.now))) code = 1;
-        }
+      refuseLoop(forwarder?.url, receiver);
+      if (registering !== undefined) {
+        const wanted = { url: addressFor(registering, receiver, project), events };
+        const { webhooks } = registering.account.client;
+        subscription = await subscribe(terminal, project.redaction, webhooks, wanted, registering.signal);
       }
+      settle(subscription);
+      announce(parts, receiver, subscription);
+      await aborted(stops.soon);
+    } catch (error) {
+      give(error);
+      throw error;
     } finally {
-      await stops.atMost(GRACE_MS, (now) => this.#finish(receiver, underWay, now));
-      stops.end();
+      if (subscription !== undefined && registering !== undefined) {
+        const { webhooks } = registering.account.client;
+        if (!(await unsubscribe(terminal, webhooks, subscription.id, stops.now))) code = 1;
+      }
     }
-    this.#farewell();
-    return code;
+  } finally {
+    await stops.atMost(GRACE_MS, (now) => finish(terminal, receiver, underWay, now));
+    stops.end();
   }
+  const { taken, refused } = log.counts;
+  log.note({ type: "stopped", taken, refused });
+  const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
+  if (!terminal.json) say(terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
+  return code;
+}
 
-  /** Waits until what is under way has ended and its line is shown. @param now aborted: gives up handing on, and says so to the senders. */
-  async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
-    if (underWay.size > 0 && !now.aborted) {
-      const count = plural(underWay.size, "delivery", "deliveries");
-      say(this.#parts.terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
-    }
-    const ended = new AbortController();
-    const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
-      const answered = Promise.all(underWay);
-      await Promise.race([answered, this.#parts.terminal.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
-    });
-    const cutting = new AbortController();
-    void cut.then(() => cutting.abort());
-    await receiver.close(cutting.signal);
-    await Promise.all(underWay);
-    ended.abort();
-    await cut;
+/** Waits until what is under way has ended and its line is shown. @param now aborted: gives up handing on, and says so to the senders. */
+async function finish(
+  terminal: Terminal,
+  receiver: Receiver,
+  underWay: ReadonlySet<Promise<void>>,
+  now: AbortSignal,
+): Promise<void> {
+  if (underWay.size > 0 && !now.aborted) {
+    const count = plural(underWay.size, "delivery", "deliveries");
+    say(terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
   }
+  const ended = new AbortController();
+  const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
+    const answered = Promise.all(underWay);
+    await Promise.race([answered, terminal.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
+  });
+  const cutting = new AbortController();
+  void cut.then(() => cutting.abort());
+  await receiver.close(cutting.signal);
+  await Promise.all(underWay);
+  ended.abort();
+  await cut;
+}
 
-  /** The address that the account is to send to. */
-  #address({ account, register }: Registering, { url: bound, port }: Receiver): string {
-    if (register !== true) {
-      if (URL.canParse(register) && /^https?:$/.test(new URL(register).protocol)) return register;
-      fail("usage", "--register takes an http or https URL", {
-        remedies: ["Give the public URL of this receiver."],
-      });
-    }
-    // All addresses of this machine are none that anybody could send to.
-    const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
-    const base = account.config.baseUrl ?? this.#parts.project.source.env.HOSTING_BASE_URL ?? "";
-    if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
-    return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach this receiver", {
-      detail: `--register alone would subscribe ${url}/.`,
-      remedies: ["Give the public URL of this receiver: --register https://…."],
-    });
+function addressFor(
+  { account, register }: Registering,
+  { url: bound, port }: Receiver,
+  { source: { env } }: ProjectParts,
+): string {
+  if (register !== true) {
+    if (webUrl(register) !== undefined) return register;
+    fail("usage", "--register takes an http or https URL", { remedies: ["Give the public URL of this receiver."] });
   }
+  // All addresses of this machine are none that anybody could send to.
+  const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
+  const base = account.config.baseUrl ?? env.HOSTING_BASE_URL ?? "";
+  if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
+  return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach this receiver", {
+    detail: `--register alone would subscribe ${url}/.`,
+    remedies: ["Give the public URL of this receiver: --register https://…."],
+  });
+}
 
-  /** An application at our own address would get its own deliveries indefinitely. */
-  #refuseLoop({ port }: Receiver): void {
-    const url = this.#parts.forwarder?.url;
-    if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
-      return;
-    fail("webhooks.listen", "--forward-to is the address of this receiver", {
-      remedies: ["Give the port of the application, or choose another --port."],
-    });
-  }
+/** An application at our own address would get its own deliveries indefinitely. */
+function refuseLoop(url: URL | undefined, { port }: Receiver): void {
+  if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
+    return;
+  fail("webhooks.listen", "--forward-to is the address of this receiver", {
+    remedies: ["Give the port of the application, or choose another --port."],
+  });
+}
 
-  #announce({ url }: Receiver, subscription: Subscription | undefined): void {
-    const target = this.#parts.forwarder?.shown;
-    this.#log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
-    if (this.#parts.terminal.json) return;
-    const lines = [
-      `Receiving deliveries at ${url} until Ctrl-C.`,
-      ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
-      ...(target === undefined ? [] : [`Forwarding each to ${target}.`]),
-      ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
-    ];
-    say(this.#parts.terminal, lines.join("\n"));
-    this.#parts.terminal.flush();
-  }
-
-  #farewell(): void {
-    const { taken, refused } = this.#log.counts;
-    this.#log.note({ type: "stopped", taken, refused });
-    if (this.#parts.terminal.json) return;
-    const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
-    say(this.#parts.terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
-  }
+function announce(
+  { terminal, forwarder, log }: ListenerParts,
+  { url }: Receiver,
+  subscription: Subscription | undefined,
+): void {
+  const target = forwarder?.shown;
+  log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
+  if (terminal.json) return;
+  const lines = [
+    `Receiving deliveries at ${url} until Ctrl-C.`,
+    ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
+    ...(target === undefined ? [] : [`Forwarding each to ${target}.`]),
+    ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
+  ];
+  say(terminal, lines.join("\n"));
+  terminal.flush();
 }
 
 /*
@@ -244,11 +232,6 @@ interface Subscription {
 
 type Webhooks = HostingClient["webhooks"];
 
-interface Wanted {
-  readonly url: string;
-  readonly events: readonly EventName[];
-}
-
 /**
  * Subscribes an address. What an answer that was lost may have made is looked for and removed.
  * @throws HostformError `webhooks.subscription` when no secret came; else what the API said.
@@ -257,53 +240,45 @@ export async function subscribe(
   terminal: Terminal,
   redaction: Redaction,
   webhooks: Webhooks,
-  { url, events }: Wanted,
+  { url, events }: { readonly url: string; readonly events: readonly EventName[] },
   signal: AbortSignal,
 ): Promise<Subscription> {
   const same = async (call: { signal?: AbortSignal }) =>
     (await webhooks.list(call).all()).filter((one) => sameAddress(url, one.url)).map(({ id }) => id);
   const before = await same({ signal });
   if (before.length > 0) {
-    say(
-      terminal,
-      `Warning: ${before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`} to ${url} (${before.join(", ")}); their deliveries are refused unless you give their secrets.`,
-    );
+    const others = before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`;
+    const refused = "their deliveries are refused unless you give their secrets.";
+    say(terminal, `Warning: ${others} to ${url} (${before.join(", ")}); ${refused}`);
   }
+  /** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
+  const removeNew = async (): Promise<void> => {
+    try {
+      const [only, ...others] = (await same({})).filter((id) => !before.includes(id));
+      if (only === undefined) return;
+      const all = [only, ...others].join(" and ");
+      if (others.length === 0) await unsubscribe(terminal, webhooks, only);
+      else warn(terminal, `This run may have created one of the subscriptions ${all}`, SEVERAL);
+    } catch (error) {
+      warn(terminal, "A subscription may have been created", error);
+    }
+  };
   let made: Awaited<ReturnType<Webhooks["create"]>>;
   try {
     // Not interrupted: what it made has to be known, to be removed.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
-    if (error instanceof ApiError && error.reached === "maybe") await removeNew(terminal, webhooks, same, before);
+    if (error instanceof ApiError && error.reached === "maybe") await removeNew();
     throw error;
   }
   redaction.learn(made?.secret);
   if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
   if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
-  else await removeNew(terminal, webhooks, same, before);
+  else await removeNew();
   return fail("webhooks.subscription", "The API returned no signing secret for the new subscription", {
     detail: "Without it no delivery could be verified. The subscription was removed again.",
     remedies: ["Register the webhook in the dashboard, and pass its secret with --secret-env or --secret-file."],
   });
-}
-
-/** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
-async function removeNew(
-  terminal: Terminal,
-  webhooks: Webhooks,
-  same: (call: object) => Promise<string[]>,
-  before: readonly string[],
-): Promise<void> {
-  try {
-    const made = (await same({})).filter((id) => !before.includes(id));
-    const [only] = made;
-    if (made.length === 1 && only !== undefined) await unsubscribe(terminal, webhooks, only);
-    else if (made.length > 1) {
-      warn(terminal, `This run may have created one of the subscriptions ${made.join(" and ")}`, SEVERAL);
-    }
-  } catch (error) {
-    warn(terminal, "A subscription may have been created", error);
-  }
 }
 
 /**
@@ -343,13 +318,12 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
  */
 function eventNames(words: readonly string[]): readonly EventName[] {
   const names = words.flatMap((word) => word.split(",")).map((name) => name.trim());
-  return [...new Set(names.filter((name) => name !== "").map(eventName))];
-}
-
-function eventName(name: string): EventName {
-  const known = EVENTS.find((one) => one === name);
-  if (known !== undefined) return known;
-  return fail("usage", `There is no event ${JSON.stringify(name)}.${didYouMean(name, EVENTS)}`, {
-    remedies: [`The events are ${EVENTS.join(", ")}.`],
+  const known = names.filter(Boolean).map((name) => {
+    const event = EVENTS.find((one) => one === name);
+    if (event !== undefined) return event;
+    return fail("usage", `There is no event ${JSON.stringify(name)}.${didYouMean(name, EVENTS)}`, {
+      remedies: [`The events are ${EVENTS.join(", ")}.`],
+    });
   });
+  return [...new Set(known)];
 }

@@ -5,7 +5,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
 import { escapeText, paint } from "../../report/index.ts";
-import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
+import {
+  type Delivery,
+  type DuplicateMemory,
+  parseEvent,
+  type WebhookError,
+  type WebhookEvent,
+} from "../../webhooks/index.ts";
 import { nodeDigests, readStream, respond, signatureHeaderOf } from "../../webhooks/node.ts";
 import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
 import type { Terminal } from "../terminal.ts";
@@ -56,30 +62,23 @@ export async function takeDelivery(
 ): Promise<void> {
   const { secrets, memory, maxAge, clock } = handling;
   const course: Course = {};
-  const receive = receiverOf(
-    {
-      secrets,
-      maxAge,
-      clock,
-      duplicates: {
-        claim: async (identity) => {
-          course.identity = identity;
-          const claim = await memory.claim(identity);
-          course.again = claim === "handled" && handling.again;
-          return course.again ? "new" : claim;
-        },
-        settle: (identity, handled) => memory.settle(identity, handled),
-      },
-      onEvent: (event, { rawBody }) => handOver(handling, course, event, rawBody),
-      onRefused: (refusal) => {
-        course.refusal = refusal;
-      },
-      onError: (error) => {
-        course.error = error;
-      },
+  const duplicates: DuplicateMemory = {
+    claim: async (identity) => {
+      course.identity = identity;
+      const claim = await memory.claim(identity);
+      course.again = claim === "handled" && handling.again;
+      return course.again ? "new" : claim;
     },
-    nodeDigests,
-  );
+    settle: (identity, handled) => memory.settle(identity, handled),
+  };
+  const onRefused = (refusal: WebhookError) => {
+    course.refusal = refusal;
+  };
+  const onError = (error: unknown) => {
+    course.error = error;
+  };
+  const onEvent = (event: WebhookEvent, { rawBody }: Delivery) => handOver(handling, course, event, rawBody);
+  const receive = receiverOf({ secrets, maxAge, clock, duplicates, onEvent, onRefused, onError }, nodeDigests);
   const read = async () => {
     course.body = await readStream(request, MAX_BYTES);
     return course.body;
@@ -95,12 +94,8 @@ export async function takeDelivery(
   respond(response, { ...answer, status });
 }
 
-async function handOver(
-  { events, forwarder, stop }: Handling,
-  course: Course,
-  event: WebhookEvent,
-  body: Uint8Array,
-): Promise<void> {
+async function handOver(handling: Handling, course: Course, event: WebhookEvent, body: Uint8Array): Promise<void> {
+  const { events, forwarder, stop } = handling;
   course.handled = event;
   if (forwarder === undefined || !isWanted(events, event)) return;
   course.forwarded = await forwarder.send(body, stop);
@@ -124,15 +119,13 @@ function logOutcome({ log, events }: Handling, course: Course, answered: number)
   // Claimed: so it was verified, and is an event.
   if (body === undefined || identity === undefined) return;
   const event = handled ?? parseEvent(body);
-  const fresh = !isWanted(events, event)
-    ? "left out"
-    : error !== undefined
-      ? "failed"
-      : forwarded === undefined
-        ? "received"
-        : "forwarded";
-  const outcome = handled !== undefined ? fresh : refusal !== undefined ? "busy" : "duplicate";
-  log.delivery({ event, outcome, again, answered, forwarded, body, identity });
+  const outcome = (): Outcome => {
+    if (handled === undefined) return refusal === undefined ? "duplicate" : "busy";
+    if (!isWanted(events, event)) return "left out";
+    if (error !== undefined) return "failed";
+    return forwarded === undefined ? "received" : "forwarded";
+  };
+  log.delivery({ event, outcome: outcome(), again, answered, forwarded, body, identity });
 }
 
 function sentenceOf(error: unknown): string {
@@ -152,17 +145,13 @@ function sentenceOf(error: unknown): string {
  */
 type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
-/** A verified delivery. */
-interface TakenDelivery {
+/** A verified delivery. `again`: it had been handled before, and was forwarded all the same. */
+interface TakenDelivery extends Required<Pick<Course, "again" | "body" | "identity">> {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** It had been handled before, and was forwarded all the same. */
-  readonly again: boolean;
   /** What the sender was answered. */
   readonly answered: number;
   readonly forwarded: Forwarded | undefined;
-  readonly body: Uint8Array;
-  readonly identity: string;
 }
 
 /** Refusals of the same kind are reported at most once in this time (milliseconds): anybody can send nonsense, quickly. */
@@ -171,92 +160,75 @@ const REFUSALS_MS = 1_000;
 /** More of a body is not shown. */
 const MOST_SHOWN = 4_000;
 
-export class DeliveryLog {
-  readonly #terminal: Terminal;
-  readonly #refusals = new Map<string, { readonly at: number; unreported: number }>();
+export type DeliveryLog = ReturnType<typeof deliveryLog>;
+
+export function deliveryLog({ clock, document, json, out, outLook, verbose }: Terminal) {
+  const { dim, good, removed } = paint(outLook.color);
+  const refusals = new Map<string, { readonly at: number; unreported: number }>();
   /** Deliveries that were taken, and requests that were refused. */
-  readonly counts = { taken: 0, refused: 0 };
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  /** A document for programs, about the run itself. */
-  note(document: { readonly type: string; readonly [field: string]: unknown }): void {
-    if (this.#terminal.json) this.#document(document);
-  }
-
-  delivery(taken: TakenDelivery): void {
-    const { event, outcome, again, answered, forwarded, body, identity } = taken;
-    if (outcome !== "busy") this.counts.taken += 1;
-    if (this.#terminal.json) {
-      this.#document({
-        type: "delivery",
-        at: this.#now(),
-        outcome,
-        ...(again && { again }),
-        answered,
-        ...summaryJson(event),
-        identity,
-        ...(forwarded && { forward: forwardJson(forwarded) }),
-        ...(this.#terminal.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
-      });
-      return;
-    }
-    if (outcome === "left out" && !this.#terminal.verbose) return;
-    const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(taken)];
-    this.#terminal.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
-    if (this.#terminal.verbose) this.#terminal.out(bodyLines(body));
-  }
-
-  refused({ code, status, message, diagnostics }: WebhookError): void {
-    this.counts.refused += 1;
-    const now = this.#terminal.clock.now();
-    const last = this.#refusals.get(code);
-    if (last !== undefined && now - last.at < REFUSALS_MS) {
-      last.unreported += 1;
-      return;
-    }
-    this.#refusals.set(code, { at: now, unreported: 0 });
-    const unreported = last?.unreported ?? 0;
-    if (this.#terminal.json) {
-      this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: unreported });
-      return;
-    }
-    const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
-    // What to do about it is worth saying once.
-    const fix = last === undefined ? ` ${this.#terminal.outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
-    this.#terminal.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
-  }
-
-  /** Something on this side that stood in the way of a delivery. */
-  broken(sentence: string): void {
-    if (this.#terminal.json) this.#document({ type: "broken", at: this.#now(), message: sentence });
-    else this.#terminal.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
-  }
-
-  get #paint() {
-    return paint(this.#terminal.outLook.color);
-  }
-
-  #words({ outcome, again, answered, forwarded }: TakenDelivery): string {
+  const counts = { taken: 0, refused: 0 };
+  /** `2026-11-22T08:05:24Z` */
+  const stamp = () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const words = ({ outcome, again, answered, forwarded }: TakenDelivery): string => {
     const repeated = again ? " again" : "";
-    if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : this.#paint.dim(outcome);
+    if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : dim(outcome);
     const { status, error, milliseconds } = forwarded;
-    if (outcome === "forwarded") return `${this.#paint.good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
+    if (outcome === "forwarded") return `${good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
     const redirect = status !== undefined && status >= 300 && status < 400 ? " (redirects are not followed)" : "";
     const what = error ?? `the application answered ${status}${redirect}`;
-    return `${this.#paint.removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
-  }
-
-  #document(document: object): void {
-    this.#terminal.document(document);
-  }
-
-  /** `2026-11-22T08:05:24Z` */
-  #now(): string {
-    return new Date(this.#terminal.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
-  }
+    return `${removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
+  };
+  return {
+    counts,
+    /** A document for programs, about the run itself. */
+    note(about: { readonly type: string; readonly [field: string]: unknown }): void {
+      if (json) document(about);
+    },
+    delivery(taken: TakenDelivery): void {
+      const { event, outcome, again, answered, forwarded, identity } = taken;
+      const body = Buffer.from(taken.body).toString("utf8");
+      if (outcome !== "busy") counts.taken += 1;
+      if (json) {
+        document({
+          type: "delivery",
+          at: stamp(),
+          outcome,
+          ...(again && { again }),
+          answered,
+          ...summaryJson(event),
+          identity,
+          ...(forwarded && { forward: forwardJson(forwarded) }),
+          ...(verbose && { data: isDeep(body) ? null : event.data }),
+        });
+        return;
+      }
+      if (outcome === "left out" && !verbose) return;
+      const parts = [stamp(), short(event.event), subjectOf(event), words(taken)];
+      out(`${parts.filter((part) => part !== "").join("  ")}\n`);
+      if (verbose) out(`${escapeText(shorten(body, MOST_SHOWN)).replace(/^/gm, "    ")}\n`);
+    },
+    refused({ code, status, message, diagnostics }: WebhookError): void {
+      counts.refused += 1;
+      const now = clock.now();
+      const last = refusals.get(code);
+      if (last !== undefined && now - last.at < REFUSALS_MS) {
+        last.unreported += 1;
+        return;
+      }
+      refusals.set(code, { at: now, unreported: 0 });
+      const unreported = last?.unreported ?? 0;
+      const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
+      // What to do about it is worth saying once.
+      const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
+      if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
+      else out(`${stamp()}  ${removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
+    },
+    /** Something on this side that stood in the way of a delivery. */
+    broken(sentence: string): void {
+      if (json) document({ type: "broken", at: stamp(), message: sentence });
+      else out(`${stamp()}  ${removed("failed (500)")}: ${short(sentence)}\n`);
+    },
+  };
 }
 
 const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
@@ -264,11 +236,6 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
   error: error ?? null,
   milliseconds,
 });
-
-function bodyLines(body: Uint8Array): string {
-  const text = Buffer.from(body).toString("utf8");
-  return `${escapeText(shorten(text, MOST_SHOWN)).replace(/^/gm, "    ")}\n`;
-}
 
 /** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */
 const DEEPEST = 64;

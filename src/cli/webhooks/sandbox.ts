@@ -2,12 +2,12 @@
 import { type Dispatcher, request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
 import { networkFailure } from "../../core/api/transport.ts";
-import { fail, isObject } from "../../core/model/index.ts";
+import { fail, isObject, parsedJson } from "../../core/model/index.ts";
 import { interruptible } from "../../project/interrupt.ts";
 import type { ProjectParts } from "../../project/source.ts";
-import { escapeLine, escapeText, plural, renderFields, renderTable } from "../../report/index.ts";
+import { type Column, escapeLine, escapeText, plural, renderFields, renderTable } from "../../report/index.ts";
 import { serviceTarget } from "../service.ts";
-import { type Action, printJson, say, type Terminal } from "../terminal.ts";
+import { type Action, printResult, say, type Terminal } from "../terminal.ts";
 
 interface TriggerFlags extends ControlFlags {
   readonly service?: string;
@@ -29,7 +29,7 @@ export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal
     ...(invoice !== undefined && { invoice_id: idOf("the id of an invoice", invoice) }),
     ...(webhook !== undefined && { webhook_id: idOf("the id of a webhook", webhook) }),
   };
-  const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path: "/events/trigger", body }));
+  const sent = await askDeliveries(project, flags, "POST", "/events/trigger", body);
   print(terminal, await attempted(terminal, project, flags, sent), "No event was sent.");
   return 0;
 };
@@ -37,26 +37,21 @@ export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal
 /** `hostform webhooks deliveries [ID]`: what a sandbox has sent, newest first, or one delivery with every attempt. */
 export const runDeliveries: Action<ControlFlags, [id?: string]> = async (terminal, project, flags, id) => {
   if (id === undefined) {
-    const all = deliveriesIn(await askControl(project, flags, { method: "GET", path: "/deliveries" }));
-    print(
-      terminal,
-      all.toSorted((a, b) => b.id - a.id),
-      "No event was sent yet.",
-    );
+    const all = await askDeliveries(project, flags, "GET", "/deliveries");
+    const newestFirst = all.toSorted((a, b) => b.id - a.id);
+    print(terminal, newestFirst, "No event was sent yet.");
     return 0;
   }
   const path = `/deliveries/${idOf("the id of a delivery", id)}`;
-  const [delivery] = deliveriesIn(await askControl(project, flags, { method: "GET", path }));
-  if (delivery === undefined) return 0;
-  if (terminal.json) printJson(terminal, [delivery]);
-  else terminal.out(inFull(terminal, delivery));
+  const [delivery] = await askDeliveries(project, flags, "GET", path);
+  if (delivery !== undefined) printResult(terminal, [delivery], inFull(terminal, delivery));
   return 0;
 };
 
 /** `hostform webhooks replay ID`: makes a sandbox send a delivery again, the same bytes, as a new one. */
 export const runReplay: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
-  const sent = deliveriesIn(await askControl(project, flags, { method: "POST", path }));
+  const sent = await askDeliveries(project, flags, "POST", path);
   print(terminal, await attempted(terminal, project, flags, sent), "No event was sent.");
   return 0;
 };
@@ -74,8 +69,7 @@ async function attempted(
     now = await Promise.all(
       now.map(async (one) => {
         if (one.attempts.length > 0) return one;
-        const path = `/deliveries/${one.id}`;
-        return deliveriesIn(await askControl(project, flags, { method: "GET", path }))[0] ?? one;
+        return (await askDeliveries(project, flags, "GET", `/deliveries/${one.id}`))[0] ?? one;
       }),
     );
   }
@@ -83,38 +77,29 @@ async function attempted(
 }
 
 function print(terminal: Terminal, deliveries: readonly Delivery[], empty: string): void {
-  if (terminal.json) {
-    printJson(terminal, deliveries);
-    return;
-  }
-  const columns = [
-    { header: "ID", cell: ({ id }: Delivery) => id, whole: true, align: "left" as const },
-    { header: "EVENT", cell: ({ event }: Delivery) => event },
-    { header: "WEBHOOK", cell: ({ webhook_id }: Delivery) => webhook_id, whole: true, align: "left" as const },
-    { header: "TO", cell: ({ url }: Delivery) => url, spare: true },
-    { header: "STATUS", cell: ({ status }: Delivery) => status },
-    { header: "ATTEMPTS", cell: ({ attempts }: Delivery) => attempts.length },
-    { header: "LAST ANSWER", cell: (one: Delivery) => answerOf(one.attempts.at(-1)) },
+  const columns: readonly Column<Delivery>[] = [
+    { header: "ID", cell: ({ id }) => id, whole: true, align: "left" },
+    { header: "EVENT", cell: ({ event }) => event },
+    { header: "WEBHOOK", cell: ({ webhook_id }) => webhook_id, whole: true, align: "left" },
+    { header: "TO", cell: ({ url }) => url, spare: true },
+    { header: "STATUS", cell: ({ status }) => status },
+    { header: "ATTEMPTS", cell: ({ attempts }) => attempts.length },
+    { header: "LAST ANSWER", cell: ({ attempts }) => attempts.at(-1)?.status ?? attempts.at(-1)?.error },
   ];
-  terminal.out(renderTable(deliveries, columns, { ...terminal.outLook, empty }));
+  printResult(terminal, deliveries, renderTable(deliveries, columns, { ...terminal.outLook, empty }));
   const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
-  if (pending > 0) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
+  if (pending > 0 && !terminal.json) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
 }
-
-const answerOf = (attempt: Delivery["attempts"][number] | undefined) => attempt?.status ?? attempt?.error ?? null;
 
 function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): string {
   const fields = Object.entries(delivery).filter(([, value]) => value !== null);
   const table = renderFields(Object.fromEntries(fields), terminal.outLook);
-  const tries = renderTable(
-    attempts,
-    [
-      { header: "ATTEMPT", cell: ({ at }) => at },
-      { header: "ANSWER", cell: ({ status }) => status, align: "left" },
-      { header: "ERROR", cell: ({ error }) => error },
-    ],
-    { ...terminal.outLook, empty: "No attempt yet." },
-  );
+  const columns: readonly Column<(typeof attempts)[number]>[] = [
+    { header: "ATTEMPT", cell: ({ at }) => at },
+    { header: "ANSWER", cell: ({ status }) => status, align: "left" },
+    { header: "ERROR", cell: ({ error }) => error },
+  ];
+  const tries = renderTable(attempts, columns, { ...terminal.outLook, empty: "No attempt yet." });
   return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
 }
 
@@ -144,17 +129,11 @@ interface Delivery {
   readonly url: string;
   /** pending, delivered, abandoned, blocked. */
   readonly status: string;
-  readonly attempts: readonly DeliveryAttempt[];
+  /** `status` is null when no answer came. */
+  readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error: string | null }[];
   readonly body?: string;
   readonly replay_of?: number | null;
   readonly created_at?: string;
-}
-
-interface DeliveryAttempt {
-  readonly at: string;
-  /** Null when no answer came. */
-  readonly status: number | null;
-  readonly error: string | null;
 }
 
 const VARIABLE = "HOSTING_SANDBOX_CONTROL_URL";
@@ -162,14 +141,16 @@ const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} t
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks the control port; the answer as JSON.
+ * Asks the control port for deliveries: one or a list.
  * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
  */
-function askControl(
+function askDeliveries(
   project: ProjectParts,
   { controlUrl }: ControlFlags,
-  { method, path, body }: { readonly method: Dispatcher.HttpMethod; readonly path: string; readonly body?: object },
-): Promise<unknown> {
+  method: Dispatcher.HttpMethod,
+  path: string,
+  body?: object,
+): Promise<Delivery[]> {
   const base = addressOf(controlUrl ?? project.source.env[VARIABLE]);
   return interruptible(project.host, async (signal) => {
     try {
@@ -181,7 +162,7 @@ function askControl(
         headersTimeout: TIMEOUT_MS,
         bodyTimeout: TIMEOUT_MS,
       });
-      return understood(answer.statusCode, await answer.body.text(), base);
+      return deliveriesIn(parsedAnswer(answer.statusCode, await answer.body.text(), base));
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Error && "diagnostics" in error) throw error;
@@ -198,9 +179,7 @@ function addressOf(text: string | undefined): URL {
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "") {
-    fail("sandbox.control", "The control address is not a URL such as http://127.0.0.1:8081", {
-      remedies: [FIX],
-    });
+    fail("sandbox.control", "The control address is not a URL such as http://127.0.0.1:8081", { remedies: [FIX] });
   }
   if (!isLoopback(url)) {
     fail("sandbox.control", `The control port of a sandbox is on this machine, not at ${escapeLine(url.hostname)}`, {
@@ -211,11 +190,9 @@ function addressOf(text: string | undefined): URL {
 }
 
 /** The JSON of a good answer. */
-function understood(status: number, text: string, base: URL): unknown {
-  let json: unknown;
-  try {
-    json = text === "" ? null : JSON.parse(text);
-  } catch {
+function parsedAnswer(status: number, text: string, base: URL): unknown {
+  const json = text === "" ? null : parsedJson(text);
+  if (json === undefined) {
     fail("sandbox.control", `The server at ${base.origin} is not the control port of a sandbox`, {
       detail: `Its answer (${status}) is not JSON.`,
       remedies: [FIX],
@@ -233,7 +210,6 @@ function understood(status: number, text: string, base: URL): unknown {
 /** Fields of the control port by the names of the options that fill them. */
 const inOptions = (words: string) => words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
 
-/** The deliveries of an answer: one or a list. @throws HostformError `sandbox.control`. */
 function deliveriesIn(json: unknown): Delivery[] {
   const list: unknown[] = Array.isArray(json) ? json : [json];
   if (list.every(isDelivery)) return list;
@@ -243,7 +219,7 @@ function deliveriesIn(json: unknown): Delivery[] {
 }
 
 function isDelivery(value: unknown): value is Delivery {
-  if (typeof value !== "object" || value === null) return false;
-  const { id, event, status, attempts } = value as Partial<Record<keyof Delivery, unknown>>;
+  if (!isObject(value)) return false;
+  const { id, event, status, attempts } = value;
   return typeof id === "number" && typeof event === "string" && typeof status === "string" && Array.isArray(attempts);
 }

@@ -18,7 +18,7 @@ import {
 import { learnValue } from "../../project/environment-secrets.ts";
 import type { Project } from "../../project/project.ts";
 import type { Redaction } from "../../project/redaction.ts";
-import type { Log, ProjectParts } from "../../project/source.ts";
+import type { ProjectParts } from "../../project/source.ts";
 import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { fileFailure, readUpTo } from "../files.ts";
@@ -37,65 +37,6 @@ export interface SecretFlags {
 /** The ways to name a secret, for sentences. */
 export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
 
-/** The secrets that deliveries may be signed with. */
-export class SigningSecrets {
-  readonly #log: Log;
-  readonly #sources: readonly SecretSource[];
-  /** What each source held when it could last be read. */
-  readonly #last: (readonly SigningSecret[])[] = [];
-  /** Sources that cannot be read at present; each is reported once. */
-  readonly #failing = new Set<number>();
-  #reading: Promise<readonly SigningSecret[]> | undefined;
-
-  constructor(log: Log, sources: readonly SecretSource[]) {
-    this.#log = log;
-    this.#sources = sources;
-  }
-
-  /** Reads every source for the first time. @throws HostformError of the first that cannot be read. */
-  async open(): Promise<readonly SigningSecret[]> {
-    for (const [at, source] of this.#sources.entries()) this.#last[at] = await source();
-    return this.#last.flat();
-  }
-
-  /**
-   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
-   * cannot be read for the moment, as it is being replaced, counts with what it held before.
-   */
-  current(): Promise<readonly SigningSecret[]> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  /** The same without their places: what `hostform/webhooks` takes for `secrets`. */
-  readonly texts = async (): Promise<readonly string[]> => (await this.current()).map(({ secret }) => secret);
-
-  async #read(): Promise<readonly SigningSecret[]> {
-    await Promise.all(
-      this.#sources.map(async (source, at) => {
-        try {
-          this.#last[at] = await source();
-          this.#failing.delete(at);
-        } catch (error) {
-          if (!(error instanceof HostformError)) throw error;
-          if (!this.#failing.has(at)) this.#warn(error);
-          this.#failing.add(at);
-        }
-      }),
-    );
-    return this.#last.flat();
-  }
-
-  #warn({ diagnostics }: HostformError): void {
-    const detail = "The secrets that it held before are still accepted.";
-    const warnings = diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
-    this.#log.warn(warnings);
-  }
-}
-
-/** Whether any place was named. */
 export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
   return secretEnv.length + secretFile.length + webhook.length > 0;
 }
@@ -104,7 +45,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
  * Opens the places that the options name, and reads them once.
  * @throws HostformError `webhooks.secret` when none is named; `secret.source`, `usage`, `plan.address` for one that holds none.
  */
-export async function openSecrets(project: Project, flags: SecretFlags): Promise<SigningSecrets> {
+export async function openSecrets(project: Project, flags: SecretFlags) {
   if (!namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
       remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
@@ -116,10 +57,40 @@ export async function openSecrets(project: Project, flags: SecretFlags): Promise
     ...secretFile.map((file) => fileSource(project, file)),
     ...webhook.map((address) => stateSource(project, address)),
   ];
-  const secrets = new SigningSecrets(project.log, sources);
-  await secrets.open();
-  return secrets;
+  /** What each source held when it could last be read. */
+  const last: (readonly SigningSecret[])[] = [];
+  for (const [at, source] of sources.entries()) last[at] = await source();
+  /** Sources that cannot be read at present; each is reported once. */
+  const failing = new Set<number>();
+  const read = async (source: SecretSource, at: number): Promise<void> => {
+    try {
+      last[at] = await source();
+      failing.delete(at);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      const detail = "The secrets that it held before are still accepted.";
+      const warnings = error.diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
+      if (!failing.has(at)) project.log.warn(warnings);
+      failing.add(at);
+    }
+  };
+  let reading: Promise<unknown> | undefined;
+  /**
+   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
+   * cannot be read for the moment, as it is being replaced, counts with what it held before.
+   */
+  const current = async (): Promise<readonly SigningSecret[]> => {
+    reading ??= Promise.all(sources.map(read)).finally(() => {
+      reading = undefined;
+    });
+    await reading;
+    return last.flat();
+  };
+  /** `texts`: without their places, as `hostform/webhooks` takes them for `secrets`. */
+  return { current, texts: async () => (await current()).map(({ secret }) => secret) };
 }
+
+export type SigningSecrets = Awaited<ReturnType<typeof openSecrets>>;
 
 /*
  * The places that hold signing secrets: a variable, a file, the state. Each is read again whenever it is asked, and
@@ -152,7 +123,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
       unreadable(place, state, "Set it to the webhook's signing secret, and export it.");
     }
     const unfit = unfitSecret(secret);
-    if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+    if (unfit !== undefined) unreadable(place, ...unfit);
     return [{ secret, place }];
   };
 }
@@ -172,13 +143,17 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
   };
 }
 
-/** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
+/** The secrets of a file: one on each line, so that there can be two of them while one takes the place of the other. @throws HostformError `secret.source` for one that holds anything else. */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
-  const lines = linesOf(text);
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
   for (const line of lines) learnValue(redaction, line);
   const unfit = unfitLines(lines);
-  if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+  if (unfit !== undefined) unreadable(place, ...unfit);
   return lines.map((secret) => ({ secret, place }));
 }
 
@@ -189,12 +164,12 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
 function stateSource(project: Project, address: string): SecretSource {
   const read = stateReader(project.state, project.host.clock, address);
   const held: HeldSecrets = new Map();
-  const look = async (resources: readonly ResourceState[]) =>
-    Promise.all(resources.map((resource) => secretsOfWebhook(project, resource, held)));
+  const look = async (refresh: boolean) =>
+    Promise.all((await read(refresh)).map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
-    let found = await look(await read(false));
+    let found = await look(false);
     // A file with another secret in it: only the current state shows whether the one before still counts.
-    if (found.some(({ changed }) => changed)) found = await look(await read(true));
+    if (found.some(({ changed }) => changed)) found = await look(true);
     return found.flatMap(({ secrets }) => secrets);
   };
 }
@@ -205,29 +180,25 @@ function stateReader(
   clock: Clock,
   address: string,
 ): (refresh: boolean) => Promise<readonly ResourceState[]> {
-  let first = true;
   let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
+  let first = true;
   return async (refresh) => {
     const now = clock.now();
-    if (refresh || known === undefined || now - known.at >= STATE_MS || now < known.at) {
-      const selected = await state.select(address, first);
-      first = false;
-      known = { at: now, resources: webhooksOf(selected, address) };
+    if (!refresh && known !== undefined && now - known.at < STATE_MS && now >= known.at) return known.resources;
+    const resources = await state.select(address, first);
+    first = false;
+    if (resources.some((one) => !one.address.startsWith("hosting_webhook."))) {
+      fail("usage", `${address} is not a webhook`, {
+        remedies: ["Give the address of a hosting_webhook in the state."],
+      });
     }
-    return known.resources;
+    known = { at: now, resources };
+    return resources;
   };
 }
 
-function webhooksOf(resources: readonly ResourceState[], address: string): readonly ResourceState[] {
-  const stray = resources.find((one) => !one.address.startsWith("hosting_webhook."));
-  if (stray === undefined) return resources;
-  return fail("usage", `${address} is not a webhook`, {
-    remedies: ["Give the address of a hosting_webhook in the state."],
-  });
-}
-
 /** By address: what the place of a `secret_output` holds, and what it held before. */
-type HeldSecrets = Map<string, { readonly now: readonly SigningSecret[]; readonly before: readonly SigningSecret[] }>;
+type HeldSecrets = Map<string, Readonly<Record<"now" | "before", readonly SigningSecret[]>>>;
 
 async function secretsOfWebhook(
   parts: ProjectParts,
@@ -235,9 +206,9 @@ async function secretsOfWebhook(
   held: HeldSecrets,
 ): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
   const place = `the state, ${address}`;
-  const old = textAt(mark.deposed, "secret");
+  const old = secretOf(mark.deposed);
   const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
-  const secret = textAt(attributes, "secret");
+  const secret = secretOf(attributes);
   if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
   const now = await secretsOfOutput(parts, address, attributes.secret_output);
   const last = held.get(address);
@@ -283,10 +254,8 @@ async function secretsOfOutput(
 
 const OTHERS = "--secret-env NAME or --secret-file FILE";
 
-function textAt(attributes: JsonObject | undefined, name: string): string | undefined {
-  const value = attributes?.[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
+const secretOf = (attributes: JsonObject | undefined) =>
+  typeof attributes?.secret === "string" && attributes.secret !== "" ? attributes.secret : undefined;
 
 async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
   try {
@@ -312,10 +281,7 @@ function unreadable(place: string, detail: string, fix: string): never {
  */
 
 /** Why a text cannot be what it is taken for, and what to do about it. */
-interface Unfit {
-  readonly detail: string;
-  readonly fix: string;
-}
+type Unfit = readonly [detail: string, fix: string];
 
 /** A file with more lines than this is not a list of secrets. */
 const MOST_LINES = 20;
@@ -327,7 +293,7 @@ const ALONE = "Give a file that holds only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
 /** Forms of lines that no secret has. Each detail is about the file. */
-const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string])[] = [
+const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
   [
     /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
@@ -339,24 +305,12 @@ const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string]
   [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
 ];
 
-/** The secrets: one on each line, so that there can be two of them while one takes the place of the other. */
-function linesOf(text: string): readonly string[] {
-  return text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-}
-
 /** Why these lines are not taken for secrets; undefined when they are. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
-  if (lines.length === 0)
-    return { detail: "It is empty.", fix: "Put the webhook's signing secret there, one on each line." };
-  if (lines.length > MOST_LINES) {
-    return { detail: `It has ${lines.length} lines, but each would be a secret.`, fix: ALONE };
-  }
-  for (const [form, detail, fix] of NO_SECRETS) {
-    if (lines.some((line) => form.test(line))) return { detail, fix };
+  if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
+  if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
+  for (const [form, ...unfit] of NO_SECRETS) {
+    if (lines.some((line) => form.test(line))) return unfit;
   }
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
@@ -364,11 +318,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
 /** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
-  if (secret.length < SHORTEST) {
-    return { detail: `It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
-  }
-  if (WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret)) {
-    return { detail: "It is a placeholder, not a secret.", fix };
-  }
-  return undefined;
+  if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];
+  const isPlaceholder = WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret);
+  return isPlaceholder ? ["It is a placeholder, not a secret.", fix] : undefined;
 }

@@ -1,12 +1,13 @@
 /** What every command that receives deliveries has: a server, an event in a few words, and Ctrl-C in two steps. */
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
+import { type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
+import type { ListenAddress } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A server that receives deliveries. */
 export interface Receiver {
   /** `http://127.0.0.1:4242` */
   readonly url: string;
@@ -18,14 +19,8 @@ export interface Receiver {
   close(now: AbortSignal): Promise<void>;
 }
 
-/** Where to receive; port 0 is any free one. */
-interface Binding {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** Puts a handler on a port. @throws HostformError `webhooks.listen` when the port cannot be had. */
-export async function receiveAt({ host, port }: Binding, handler: RequestListener): Promise<Receiver> {
+export async function receiveAt({ host, port }: ListenAddress, handler: RequestListener): Promise<Receiver> {
   const server = receiverServer((request, response) => {
     // Deliveries are rare, and a connection that stays open would only hold up the end.
     response.setHeader("connection", "close");
@@ -63,7 +58,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "there is no such host",
 };
 
-function refusal(error: unknown, { host, port }: Binding): unknown {
+function refusal(error: unknown, { host, port }: ListenAddress): unknown {
   const code = errnoOf(error);
   if (code === undefined) return error;
   const summary = `Cannot listen at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
@@ -79,11 +74,10 @@ const LONGEST = 80;
 export function subjectOf(event: WebhookEvent): string {
   const invoice = invoiceIdOf(event);
   const service = serviceIdOf(event) ?? orderIdOf(event);
-  const parts = [
-    invoice === undefined ? undefined : `invoice ${short(invoice)}${named(event, "invoice", "invoice_number")}`,
-    service === undefined ? undefined : `service ${short(service)}${named(event, "service", "domain")}`,
-  ];
-  return parts.filter((part) => part !== undefined).join(", ");
+  return [
+    ...(invoice === undefined ? [] : [`invoice ${short(invoice)}${named(event, "invoice", "invoice_number")}`]),
+    ...(service === undefined ? [] : [`service ${short(service)}${named(event, "service", "domain")}`]),
+  ].join(", ");
 }
 
 /** `invoice.paid of 2026-11-21T10:00:00+00:00: invoice 5003, service 1003`. */
@@ -94,21 +88,17 @@ export function summaryOf(event: WebhookEvent): string {
 }
 
 /** The same as fields. Ids are strings, or null where the event names none. */
-export function summaryJson(event: WebhookEvent): Readonly<Record<string, string | boolean | null>> {
-  return {
-    event: event.event,
-    known: event.known,
-    timestamp: event.timestamp,
-    service_id: serviceIdOf(event) ?? null,
-    invoice_id: invoiceIdOf(event) ?? null,
-    order_id: orderIdOf(event) ?? null,
-  };
-}
+export const summaryJson = (event: WebhookEvent) => ({
+  event: event.event,
+  known: event.known,
+  timestamp: event.timestamp,
+  service_id: serviceIdOf(event) ?? null,
+  invoice_id: invoiceIdOf(event) ?? null,
+  order_id: orderIdOf(event) ?? null,
+});
 
 /** Text of the sender on one line, not longer than it need be. */
-export function short(text: string): string {
-  return shorten(escapeLine(text), LONGEST);
-}
+export const short = (text: string) => shorten(escapeLine(text), LONGEST);
 
 /** ` (www.acme.example)`: a field of the record, wherever the event has put it. */
 function named({ data }: WebhookEvent, record: string, field: string): string {
@@ -128,24 +118,32 @@ export function stopsOf(terminal: Terminal) {
     soon: soon.signal,
     now: now.signal,
     end,
-    /** Does work, and aborts it when the time is up. */
-    async atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void> {
-      const done = new AbortController();
-      const timer = terminal.clock.sleep(milliseconds, done.signal).then(
-        () => now.abort(),
-        () => {},
-      );
-      await work(now.signal);
-      done.abort();
-      await timer;
-    },
+    /** Does work; when the time is up, it is as if a second one had come. */
+    atMost: (milliseconds: number, work: (now: AbortSignal) => Promise<void>) =>
+      within(terminal.clock, milliseconds, work, now),
   };
 }
 
-/** Resolves when the signal comes. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** Does work, and aborts its signal when so many milliseconds have passed. */
+export async function within<T>(
+  clock: Clock,
+  milliseconds: number,
+  work: (timeUp: AbortSignal) => Promise<T>,
+  timeUp = new AbortController(),
+): Promise<T> {
+  const done = new AbortController();
+  const timer = clock.sleep(milliseconds, done.signal).then(
+    () => timeUp.abort(),
+    () => {},
+  );
+  try {
+    return await work(timeUp.signal);
+  } finally {
+    done.abort();
+    await timer;
+  }
+}
+
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

@@ -1,10 +1,10 @@
 /** `webhooks verify`: checks the signature of a body that was kept; of one that does not fit, why. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
-import { fail, type Remedy } from "../../core/model/index.ts";
+import { fail, isObject, parsedJson } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
-import { fileFailure, readUpTo } from "../files.ts";
+import { orFail, readUpTo } from "../files.ts";
 import { type Action, printJson, say } from "../terminal.ts";
 import { isDeep } from "./receive.ts";
 import { openSecrets, type SecretFlags } from "./secrets.ts";
@@ -60,27 +60,16 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
 }
 
 /** Not more of the file than is needed to see that it is too large: some never end. */
-async function bodyOf(full: string): Promise<Uint8Array> {
-  try {
-    return await readUpTo(full, MOST_BYTES);
-  } catch (error) {
-    return fail("config.unreadable", `The body cannot be read: ${fileFailure(error)}`, {
-      detail: escapeLine(full),
-      remedies: ["Give the file with the raw body, or - for standard input."],
-    });
-  }
-}
+const bodyOf = (full: string): Promise<Uint8Array> =>
+  orFail(readUpTo(full, MOST_BYTES), "config.unreadable", "The body cannot be read", {
+    detail: escapeLine(full),
+    remedies: ["Give the file with the raw body, or - for standard input."],
+  });
 
 /*
  * Why a signature does not fit (§6 Signature). In: the body, what stands in the header, the secrets. Out: a sentence about
  * what it would fit. Must not: reveal what the signature should be; let a secret into a sentence. Pure.
  */
-/** What is wrong, and what to do about it. */
-interface Mismatch {
-  readonly detail: string;
-  readonly remedies: readonly Remedy[];
-}
-
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
 const HEADER_FIX = "Give the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
@@ -90,12 +79,12 @@ const WRONG_FIX =
   "Check that it is the secret of this subscription (each has its own), and that the body is unchanged, byte for byte.";
 
 /** The reason, as far as one can be found, that a signature fits with none of the secrets. */
-export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]): Mismatch {
-  const { digest, malformed } = formOf(signature);
-  if (digest === undefined) return { detail: malformed ?? "It is not hexadecimal.", remedies: [HEADER_FIX] };
+export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]) {
+  const { digest, malformed = "" } = formOf(signature);
+  if (digest === undefined) return { detail: malformed, remedies: [HEADER_FIX] };
   const fits = (bytes: string | Uint8Array, key: string | Uint8Array) =>
     timingSafeEqual(createHmac("sha256", key).update(bytes).digest(), digest);
-  if (malformed !== undefined) {
+  if (malformed !== "") {
     const rest = secrets.some((secret) => fits(body, secret));
     return { detail: rest ? `${malformed} The digits are right.` : malformed, remedies: [HEADER_FIX] };
   }
@@ -103,9 +92,8 @@ export function mismatchOf(body: Uint8Array, signature: string, secrets: readonl
     if (secrets.some((secret) => fits(other, secret))) return { detail: `It matches ${what}.`, remedies: [BODY_FIX] };
   }
   for (const [what, keyOf] of OTHER_KEYS) {
-    const keys = secrets.map(keyOf).filter((key) => key !== undefined && key.length > 0);
-    if (keys.some((key) => key !== undefined && fits(body, key)))
-      return { detail: `It matches ${what}.`, remedies: [SECRET_FIX] };
+    const keys = secrets.flatMap((secret) => keyOf(secret) ?? []).filter((key) => key.length > 0);
+    if (keys.some((key) => fits(body, key))) return { detail: `It matches ${what}.`, remedies: [SECRET_FIX] };
   }
   const tried = secrets.length === 1 ? "the secret" : `any of the ${secrets.length} secrets`;
   return { detail: `It matches neither this body nor a similar one with ${tried}.`, remedies: [WRONG_FIX] };
@@ -153,19 +141,10 @@ const LARGEST = 1024 * 1024;
 /** The same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
 function* rewritten(text: string): Generator<string> {
   if (text.length > LARGEST || isDeep(text)) return;
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return;
-  }
-  const layouts = [
-    JSON.stringify(value),
-    spaced(value),
-    JSON.stringify(value, null, 2),
-    JSON.stringify(value, null, 4),
-  ];
-  for (const layout of layouts) {
+  const value = parsedJson(text.replace(/^\uFEFF/, ""));
+  if (value === undefined) return;
+  const [compact, two, four] = [0, 2, 4].map((indent) => JSON.stringify(value, null, indent));
+  for (const layout of [compact, spaced(value), two, four]) {
     if (layout === undefined) continue;
     const slashes = layout.replaceAll("/", "\\/");
     yield* [layout, slashes, ascii(layout), ascii(slashes)];
@@ -175,10 +154,9 @@ function* rewritten(text: string): Generator<string> {
 /** As Python writes it: a space behind each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  return `{${Object.entries(value)
-    .map(([name, one]) => `${JSON.stringify(name)}: ${spaced(one)}`)
-    .join(", ")}}`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${spaced(one)}`);
+  return `{${fields.join(", ")}}`;
 }
 
 const ascii = (text: string) =>

@@ -14,7 +14,7 @@ import { Currency, DeletionPolicy, EventName, Permission, Term } from "./words.t
 const { SUSPEND: _, ...KEEPING } = DeletionPolicy;
 
 export function serviceMistakes(service: Service): string[] {
-  const { passwordInput: password, passwordVersionInput: version, secretOutputInput: place } = service;
+  const { passwordInput: password, secretOutputInput: place } = service;
   return [
     ...needed(checkPositive)("planId", service.planIdInput),
     ...needed(checkWord(Currency))("currency", service.currencyInput),
@@ -22,7 +22,7 @@ export function serviceMistakes(service: Service): string[] {
     ...checkDomain("domain", service.domainInput),
     ...checkText()("couponCode", service.couponCodeInput),
     ...checkText(LONGEST_REFERENCE)("reference", service.referenceInput),
-    ...checkPositive("passwordVersion", version),
+    ...checkPositive("passwordVersion", service.passwordVersionInput),
     ...checkWord(DeletionPolicy)("deletionPolicy", service.deletionPolicyInput),
     ...(password !== undefined && !isToken(password)
       ? ["password: a literal text would stand in clear text in cdk.tf.json; use Password.fromVariable"]
@@ -105,13 +105,11 @@ const given =
   (check: (property: string, value: unknown) => string | undefined): Check =>
   (property, value) => {
     if (value === undefined || value === null) return [];
-    if (isTorn(value)) {
-      return [
-        `${property}: ${shown(value)} was computed from a number that only Terraform knows. Compute with Op or Fn, and join it to a text with Token.asString.`,
-      ];
-    }
-    if (isToken(value)) return [];
-    const found = check(property, value);
+    const found = isTorn(value)
+      ? `${property}: ${shown(value)} was computed from a number that only Terraform knows. Compute with Op or Fn, and join it to a text with Token.asString.`
+      : isToken(value)
+        ? undefined
+        : check(property, value);
     return found === undefined ? [] : [found];
   };
 
@@ -158,12 +156,10 @@ export const checkPositive = given((property, value) =>
 );
 
 /** A text of 1 to `most` characters. */
-export const checkText = (most = Number.MAX_SAFE_INTEGER): Check =>
+export const checkText = (most = Number.POSITIVE_INFINITY): Check =>
   given((property, value) => {
     if (typeof value === "string" && value !== "" && value.length <= most) return undefined;
-    return most === Number.MAX_SAFE_INTEGER
-      ? `${property}: expected a non-empty text`
-      : `${property}: expected a text of 1 to ${most} characters`;
+    return `${property}: expected a ${Number.isFinite(most) ? `text of 1 to ${most} characters` : "non-empty text"}`;
   });
 
 /** One of a few words (or numbers). @param words as one of the constants in words.ts. */

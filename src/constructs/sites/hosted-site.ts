@@ -32,9 +32,7 @@ export interface GrantSpec {
 }
 
 /** What {@link HostedSite.grant} takes beside the e-mail address and the permission. */
-export interface GrantOptions {
-  /** When it ends (ISO 8601, or a Date). Left out: never. */
-  readonly expiresAt?: string | Date;
+export interface GrantOptions extends Pick<GrantSpec, "expiresAt"> {
   /** Id of the construct. Default: the e-mail address. Needed where that is a token. */
   readonly id?: string;
 }
