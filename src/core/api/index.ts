@@ -23,8 +23,7 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export { type Ledger, MemoryLedger } from "./ledger.ts";
-export { MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export { type Ledger, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
 export { type Acceptance, type Refusal, type Reservation, type WaitReason, WINDOW_MS } from "./rolling-window.ts";

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import { type Diagnostic, isObject, type RequestOutlook } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type Ledger, MemoryLedger } from "./ledger.ts";
+import { type Ledger, MemoryLedger } from "./limiter.ts";
 import {
   type Acceptance,
   type LedgerEvent,
