@@ -182,7 +182,7 @@ function template(top: readonly Kind[], kinds: Kinds): Schema {
 function block(kind: Kind, kinds: Kinds): Schema {
   const implied = kind.nested === undefined ? [] : [kind.nested.keyAttribute, kind.nested.parentAttribute];
   const declarable = attributesOf(kind).filter(
-    ([name, , meta]) => meta.change !== undefined && !implied.includes(name),
+    ({ name, meta }) => meta.change !== undefined && !implied.includes(name),
   );
   const inner = [...kinds.values()].filter((other) => other.nested?.in === kind.type);
   return {
@@ -190,7 +190,7 @@ function block(kind: Kind, kinds: Kinds): Schema {
     type: ["object", "null"],
     additionalProperties: false,
     properties: {
-      ...Object.fromEntries(declarable.map(([name, type, meta]) => [name, attribute(type, meta)])),
+      ...Object.fromEntries(declarable.map(({ name, type, meta }) => [name, attribute(type, meta)])),
       ...Object.fromEntries(inner.map((other) => [other.nested?.section ?? "", nested(other, kinds)])),
       ...(kind.nested === undefined && {
         ...USE,
@@ -239,8 +239,8 @@ function output(): Schema {
 function nested(kind: Kind, kinds: Kinds): Schema {
   const full = block(kind, kinds);
   const word = kind.nested?.shorthand;
-  const shorthand = attributesOf(kind).find(([name]) => name === word);
-  const forms = shorthand === undefined ? [full] : [attribute(shorthand[1], shorthand[2]), full];
+  const shorthand = attributesOf(kind).find(({ name }) => name === word);
+  const forms = shorthand === undefined ? [full] : [attribute(shorthand.type, shorthand.meta), full];
   return {
     type: ["object", "null"],
     description: `${kind.summary} Keyed by ${kind.nested?.keyAttribute}.`,

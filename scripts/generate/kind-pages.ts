@@ -45,8 +45,8 @@ function exampleOf(kind: Kind, kinds: Kinds): string {
 }
 
 function page(kind: Kind, kinds: Kinds): string {
-  const declared = attributesOf(kind).filter(([, , meta]) => meta.change !== undefined);
-  const given = attributesOf(kind).filter(([, , meta]) => meta.change === undefined);
+  const declared = attributesOf(kind).filter(({ meta }) => meta.change !== undefined);
+  const given = attributesOf(kind).filter(({ meta }) => meta.change === undefined);
   return `${MARK}
 
 # ${kind.type}
@@ -67,13 +67,13 @@ ${exampleOf(kind, kinds)}
 
 | attribute | type | | a change is | |
 | --- | --- | --- | --- | --- |
-${declared.map(([name, type, meta]) => `| \`${name}\` | ${meta.writeOnly ? typeName(secretSourceForms) : typeName(type)} | ${need(type, meta)} | ${meta.change === undefined ? "" : CHANGES[meta.change]} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
+${declared.map(({ name, type, meta }) => `| \`${name}\` | ${meta.writeOnly ? typeName(secretSourceForms) : typeName(type)} | ${need(type, meta)} | ${meta.change === undefined ? "" : CHANGES[meta.change]} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
 
 ## Attributes that the API gives
 
 | attribute | type | |
 | --- | --- | --- |
-${given.map(([name, type, meta]) => `| \`${name}\` | ${typeName(type)} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
+${given.map(({ name, type, meta }) => `| \`${name}\` | ${typeName(type)} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
 
 ## What happens
 

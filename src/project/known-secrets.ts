@@ -35,7 +35,7 @@ export function learnDeclared(
     for (const source of sources.values()) if ("env" in source) learnValue(redaction, env[source.env]);
     const kind = kinds.get(type);
     if (kind === undefined) continue;
-    for (const [name, , meta] of attributesOf(kind)) {
+    for (const { name, meta } of attributesOf(kind)) {
       const value = config[name];
       if ((!meta.sensitive && !meta.writeOnly) || value === undefined) continue;
       if (typeof value === "string" && !value.includes("${")) redaction.learn(value);

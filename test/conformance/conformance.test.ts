@@ -43,7 +43,7 @@ const idsOf = ({ control }: Project, { collection }: Sample): number[] =>
 
 /** Declarable attributes by what a change of them means. */
 const changeable = (kind: Kind, how: "in-place" | "replace" | "immutable") =>
-  attributesOf(kind).flatMap(([name, , meta]) => (meta.change === how ? [name] : []));
+  attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
 
 /** Attributes that hostform fills in itself: the key of a nested block and the reference to its parent. */
 const implied = ({ nested }: Kind): string[] =>
@@ -88,14 +88,14 @@ describe.each([...kinds.values()])("$type", (kind) => {
 
   it("records null for what is write-only, and marks what is secret", async () => {
     const sample = await sampleOf(kind);
-    const secret = attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : []));
+    const secret = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
     const extra = Object.assign(
       {},
       ...secret.map((name) => ({ [name]: sample.others[name], ...sample.together?.[name] })),
     );
     const { project } = await created(kind, extra);
     const recorded = await project.recorded(sample.address);
-    for (const [name, , meta] of attributesOf(kind)) {
+    for (const { name, meta } of attributesOf(kind)) {
       if (meta.writeOnly) expect(recorded?.attributes[name]).toBeNull();
       expect(recorded?.sensitive.includes(name)).toBe(meta.sensitive ?? false);
     }
@@ -122,7 +122,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       await look();
       recorded.push((await project.recorded(sample.address))?.attributes ?? {});
     }
-    const secrets = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+    const secrets = attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
     const values = [
       ...recorded.flatMap((from) => secrets.map((name) => from[name])),
       ...Object.values(sample.env ?? {}),
@@ -191,7 +191,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(kind.list ?? kind.get).toBeUndefined();
       return;
     }
-    const meta = attributesOf(kind).find(([name]) => name === drift.attribute)?.[2];
+    const meta = attributesOf(kind).find(({ name }) => name === drift.attribute)?.meta;
     const before = (await project.recorded(sample.address))?.attributes[drift.attribute] ?? null;
     await declare({ ...attributes, [drift.attribute]: before });
     await project.expectNoChanges();
@@ -261,7 +261,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await declare(attributes);
     await project.expectNoChanges();
     const adopted = await project.recorded(sample.address);
-    for (const [name, , meta] of attributesOf(kind)) {
+    for (const { name, meta } of attributesOf(kind)) {
       if (meta.change === undefined && meta.unreadable) continue; // shown once, at creation
       const [now = null, then = null] = [adopted?.attributes[name], created_?.attributes[name]];
       expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);

@@ -25,7 +25,7 @@ export interface Course {
 /** The courses of a kind. */
 export function coursesOf(kind: Kind): readonly Course[] {
   const changeable = (how: string) =>
-    attributesOf(kind).flatMap(([name, , meta]) => (meta.change === how ? [name] : []));
+    attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
   const there = (subject: Subject) => subject.declared();
   const create: Course = { name: "create", declared: there, objects: 1, recorded: true };
   const updates = changeable("in-place").map(

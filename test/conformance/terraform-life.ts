@@ -123,7 +123,7 @@ export class Subject {
 
   /** In YAML a write-only value is said by its source. */
   #inHcl(attributes: JsonObject): JsonObject {
-    const secret = new Set(attributesOf(this.kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : [])));
+    const secret = new Set(attributesOf(this.kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : [])));
     const value = (source: Json) => (isObject(source) ? (this.sample.env?.[String(source.env)] ?? null) : source);
     return Object.fromEntries(
       Object.entries(attributes).map(([name, each]) => [name, secret.has(name) ? value(each) : each]),

@@ -9,7 +9,7 @@ import { type Subject, subjectOf } from "./terraform-life.ts";
 
 describe.each([...kinds.values()])("$type", (kind) => {
   const changeable = (how: "in-place" | "replace" | "immutable") =>
-    attributesOf(kind).flatMap(([name, , meta]) => (meta.change === how ? [name] : []));
+    attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
   const implied = kind.nested === undefined ? [] : [kind.nested.keyAttribute, kind.nested.parentAttribute];
   const unreadable = kind.list === undefined && kind.get === undefined;
 
@@ -58,7 +58,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 
   it("keeps what is write-only out of plan and state", async () => {
     const subject = await created();
-    const secret = attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : []));
+    const secret = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
     for (const name of secret) {
       const declared = subject.declared(subject.otherwise(name));
       const plan = await subject.core.plan(declared);
@@ -155,7 +155,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(unreadable).toBe(true);
       return;
     }
-    const meta = attributesOf(kind).find(([name]) => name === drift.attribute)?.[2];
+    const meta = attributesOf(kind).find(({ name }) => name === drift.attribute)?.meta;
     const before = subject.core.attributes(subject.address)[drift.attribute] ?? null;
     const declared = subject.declared({ ...subject.config(), [drift.attribute]: before });
     await subject.expectNoChanges(declared);
@@ -204,7 +204,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(subject.changesSent()).toEqual([]);
     await subject.expectNoChanges();
     const after = subject.core.attributes(address);
-    for (const [name, , meta] of attributesOf(kind)) {
+    for (const { name, meta } of attributesOf(kind)) {
       if (meta.change === undefined && meta.unreadable) continue; // shown once, at creation
       const [now = null, then = null] = [after[name], before[name]];
       expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);

@@ -57,7 +57,7 @@ export const liveWebhook: JsonObject = {
 
 /** All attributes of a kind, null where none is given: as they are recorded. */
 export function complete(kind: Kind, attributes: JsonObject): JsonObject {
-  return { ...Object.fromEntries(attributesOf(kind).map(([name]) => [name, null])), ...attributes };
+  return { ...Object.fromEntries(attributesOf(kind).map(({ name }) => [name, null])), ...attributes };
 }
 
 export function recorded(address: string, attributes: JsonObject, over: Partial<ResourceState> = {}): ResourceState {

@@ -321,7 +321,7 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: EvalScop
 
 /** An object that is about to be adopted: its id is known, nothing else is yet. */
 function adopted(kind: Kind, id: string): ValueObject {
-  return Object.fromEntries(attributesOf(kind).map(([name]) => [name, name === "id" ? id : UNKNOWN]));
+  return Object.fromEntries(attributesOf(kind).map(({ name }) => [name, name === "id" ? id : UNKNOWN]));
 }
 
 /** One error for many failures, each said once. */

@@ -195,7 +195,11 @@ export interface Kind<E extends MutationName = MutationName> {
 }
 
 /** An attribute of a kind with its metadata. */
-export type AttributeEntry = readonly [name: string, type: z.ZodType, meta: AttributeMeta];
+export interface AttributeEntry {
+  readonly name: string;
+  readonly type: z.ZodType;
+  readonly meta: AttributeMeta;
+}
 
 export type Kinds = ReadonlyMap<string, Kind>;
 

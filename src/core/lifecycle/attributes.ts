@@ -25,9 +25,11 @@ const cache = new WeakMap<Kind, readonly AttributeEntry[]>();
 export function attributesOf(kind: Kind): readonly AttributeEntry[] {
   const known = cache.get(kind);
   if (known !== undefined) return known;
-  const entries = Object.entries(kind.attributes.shape).map(
-    ([name, type]): AttributeEntry => [name, type as z.ZodType, metaOf(type as z.ZodType)],
-  );
+  const entries = Object.entries<z.ZodType>(kind.attributes.shape).map(([name, type]) => ({
+    name,
+    type,
+    meta: metaOf(type),
+  }));
   cache.set(kind, entries);
   return entries;
 }
@@ -38,7 +40,7 @@ const secretNames = new WeakMap<Kind, readonly string[]>();
 export function sensitiveNames(kind: Kind): readonly string[] {
   const known = secretNames.get(kind);
   if (known !== undefined) return known;
-  const names = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+  const names = attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
   secretNames.set(kind, names);
   return names;
 }
@@ -76,7 +78,7 @@ export function refreshed(
   { id, attributes: live }: Live,
   forms: JsonObject = {},
 ): JsonObject {
-  const value = ([name, type, meta]: AttributeEntry): Json => {
+  const value = ({ name, type, meta }: AttributeEntry): Json => {
     if (name === "id") return id;
     if (meta.writeOnly) return null;
     const old = recorded?.[name] ?? null;
@@ -90,17 +92,19 @@ export function refreshed(
   if (
     recorded !== undefined &&
     hasAll(recorded, entries) &&
-    entries.every((entry) => value(entry) === recorded[entry[0]])
+    entries.every((entry) => value(entry) === recorded[entry.name])
   )
     return recorded;
   const values: Record<string, Json> = {};
-  for (const entry of entries) values[entry[0]] = value(entry);
+  for (const entry of entries) values[entry.name] = value(entry);
   return values;
 }
 
 /** Whether attributes are those of a kind: each of them, and nothing else. */
 export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry[]): boolean {
-  return Object.keys(attributes).length === entries.length && entries.every(([name]) => attributes[name] !== undefined);
+  return (
+    Object.keys(attributes).length === entries.length && entries.every(({ name }) => attributes[name] !== undefined)
+  );
 }
 
 /**
@@ -109,7 +113,7 @@ export function hasAll(attributes: ValueObject, entries: readonly AttributeEntry
  */
 export function ownForms(kind: Kind, sent: JsonObject, live: JsonObject): JsonObject {
   const names = kind.identity ?? ["domain"];
-  const forms = attributesOf(kind).flatMap(([name, , meta]): [string, Json][] => {
+  const forms = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
     const [was, is] = [sent[name] ?? null, live[name] ?? null];
     return names.includes(name) && !isEmpty(was) && !isEmpty(is) && !sameValue(meta, was, is) ? [[name, is]] : [];
   });
@@ -136,7 +140,7 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
   const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
   // Of most objects of a list nothing is hidden: then no value is compared.
   if (hidden.length === 0) return [];
-  const differs = attributesOf(kind).some(([name, , meta]) => {
+  const differs = attributesOf(kind).some(({ name, meta }) => {
     const isShown = identity.includes(name) && !hidden.includes(name);
     return isShown && !sameValue(meta, config[name] ?? null, live[name] ?? null);
   });
@@ -145,7 +149,7 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
 
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
 export function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
-  const found = attributesOf(kind).find(([name, , meta]) => {
+  const found = attributesOf(kind).find(({ name, meta }) => {
     const [shown, wanted] = [attributes[name] ?? null, planned[name] ?? null];
     return (
       meta.change === "immutable" &&
@@ -155,7 +159,7 @@ export function differing(kind: Kind, planned: JsonObject, { attributes }: Remot
       !sameValue(meta, wanted, shown)
     );
   });
-  return found?.[0];
+  return found?.name;
 }
 
 /** The id of the parent whose collection the resource is in; undefined when the kind has none or it is not known yet. */
@@ -173,7 +177,7 @@ function select(
   kind: Kind,
   value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
 ): JsonObject {
-  const entries = attributesOf(kind).map(([name, type, meta]) => [name, value(name, meta, type)] as const);
+  const entries = attributesOf(kind).map(({ name, type, meta }) => [name, value(name, meta, type)] as const);
   return Object.fromEntries(entries.filter(([, chosen]) => chosen !== undefined)) as JsonObject;
 }
 

@@ -111,7 +111,7 @@ export function returnsSecretOnce(kind: Kind, recorded: JsonObject = {}): boolea
   return (
     kind.removal === "delete" &&
     attributesOf(kind).some(
-      ([name, , { sensitive, computed, unreadable }]) =>
+      ({ name, meta: { sensitive, computed, unreadable } }) =>
         sensitive && computed && unreadable && (recorded[name] ?? null) === null,
     )
   );

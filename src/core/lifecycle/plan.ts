@@ -124,7 +124,7 @@ function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generati
   const { kind, config } = input;
   const later = kind.deferred?.("pending") ?? [];
   const after: Record<string, Value> = {};
-  for (const [name, , meta] of attributesOf(kind)) {
+  for (const { name, meta } of attributesOf(kind)) {
     const value = later.includes(name) ? undefined : (config[name] ?? meta.default);
     after[name] = meta.writeOnly ? null : (value ?? (meta.computed ? UNKNOWN : null));
   }
@@ -164,7 +164,7 @@ function planPresent(
   const { kind, prior } = input;
   const entries = attributesOf(kind);
   const differences: Difference[] = [];
-  for (const [name, , meta] of entries) {
+  for (const { name, meta } of entries) {
     const old = before[name] ?? null;
     const wanted = desiredValue(input, name, meta, old);
     if (!sameValue(meta, wanted, old)) differences.push({ name, meta, wanted, reason: reasonOf(input, name, old) });
@@ -210,7 +210,7 @@ function planPresent(
   const changed: Record<string, Value> = {};
   for (const { name, wanted } of active) changed[name] = wanted;
   for (const { name } of active) for (const other of kind.invalidates?.(name, before) ?? []) changed[other] = UNKNOWN;
-  if (replaced) for (const [name, , meta] of entries) if (meta.change === undefined) changed[name] = UNKNOWN;
+  if (replaced) for (const { name, meta } of entries) if (meta.change === undefined) changed[name] = UNKNOWN;
   const values = planned(before, changed, entries);
   const secret = planSecret(kind, input.address, before, values);
   const after = Object.keys(secret.after).length === 0 ? values : { ...values, ...secret.after };
@@ -249,7 +249,7 @@ function planPresent(
 function planned(before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject {
   if (Object.keys(changed).length === 0 && hasAll(before, entries)) return before;
   const after: Record<string, Value> = {};
-  for (const [name] of entries) after[name] = (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null;
+  for (const { name } of entries) after[name] = (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null;
   return after;
 }
 
@@ -321,7 +321,10 @@ function planPending(input: PlanInput, prior: PendingCreate): Planned {
 /** The declaration with what made the request what it was put back to what was sent. */
 function asSent(input: PlanInput, { attributes }: PendingCreate): PlanInput {
   const config: Record<string, Value> = { ...input.config };
-  for (const [name, , { change }] of attributesOf(input.kind)) {
+  for (const {
+    name,
+    meta: { change },
+  } of attributesOf(input.kind)) {
     if (change !== "immutable" && change !== "replace" && name !== "reference") continue;
     const sent = attributes[name] ?? null;
     if (sent === null) delete config[name];

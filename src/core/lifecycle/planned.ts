@@ -122,6 +122,6 @@ export function unchanged(
 
 /** A plan is shown, stored and handed on: a write-only value never stands in it, even when the declaration spells it out. */
 function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
-  const secret = attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly && declared[name] != null ? name : []));
+  const secret = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly && declared[name] != null ? name : []));
   return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }

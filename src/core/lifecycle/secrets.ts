@@ -36,7 +36,10 @@ interface OneTimeSecret {
 }
 
 function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
-  for (const [name, , { fingerprint }] of attributesOf(kind)) {
+  for (const {
+    name,
+    meta: { fingerprint },
+  } of attributesOf(kind)) {
     if (fingerprint !== undefined) return { name, fingerprint };
   }
   return undefined;
@@ -218,7 +221,7 @@ function keptInState(error: HostformError): Diagnostic[] {
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
-  const [renewal] = attributesOf(kind).find(([name]) => kind.invalidates?.(name).includes(secret.name)) ?? [];
+  const renewal = attributesOf(kind).find(({ name }) => kind.invalidates?.(name).includes(secret.name))?.name;
   if (renewal !== undefined && outputIn(attributes) === undefined) return undefined;
   const way = renewal === undefined ? "To get a new one, recreate it." : `Change ${renewal} to get a new one.`;
   return `Its ${secret.name} was returned only when it was created: it is unknown here and is not written anywhere. ${way}`;

@@ -45,7 +45,7 @@ export function observedMark(mark: PrivateMark, phase: Phase): PrivateMark {
  * not: those that requests change and the API shows.
  */
 export function unseenNames(kind: Kind, config: { readonly [name: string]: unknown }): string[] {
-  return attributesOf(kind).flatMap(([name, , { change, computed }]) =>
+  return attributesOf(kind).flatMap(({ name, meta: { change, computed } }) =>
     change === "in-place" && computed && (config[name] ?? null) !== null ? [name] : [],
   );
 }
@@ -136,7 +136,7 @@ const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423,
 export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
   if (error.diagnostics[0]?.code === "api.malformed") return false;
-  const sent = new Set(kind === undefined ? [] : attributesOf(kind).map(([name]) => name));
+  const sent = new Set(kind === undefined ? [] : attributesOf(kind).map(({ name }) => name));
   return !Object.keys(error.fieldErrors).some((field) => sent.has(field.split(".")[0] ?? field));
 }
 

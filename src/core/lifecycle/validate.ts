@@ -30,7 +30,7 @@ export function validate(
 ): { values: ValueObject; diagnostics: Diagnostic[] } {
   const values: Record<string, Value> = {};
   const diagnostics: Diagnostic[] = [];
-  for (const [name, type, meta] of attributesOf(kind)) {
+  for (const { name, type, meta } of attributesOf(kind)) {
     if (meta.change === undefined) continue;
     const value = config[name] ?? null;
     if (hasUnknown(value)) {
@@ -148,11 +148,11 @@ function attributeOf(kind: Kind, declared: JsonObject, field: string): Attribute
   const [name] = path;
   if (typeof name !== "string") return undefined;
   if (Object.hasOwn(kind.attributes.shape, name)) return path;
-  const map = attributesOf(kind).find(([attribute, type]) => {
+  const map = attributesOf(kind).find(({ name: attribute, type }) => {
     const value = declared[attribute];
     return isFreeMap(type) && isObject(value) && Object.hasOwn(value, name);
   });
-  return map && [map[0], ...path];
+  return map && [map.name, ...path];
 }
 
 function isFreeMap(type: z.ZodType): boolean {

@@ -370,7 +370,7 @@ const adoptable = (kind: Kind, address: string, importId: string, client: string
 function declaredOf(kind: Kind, live: JsonObject): { config: JsonObject; missing: string[] } {
   const config: Record<string, Json> = {};
   const missing: string[] = [];
-  for (const [name, type, meta] of attributesOf(kind)) {
+  for (const { name, type, meta } of attributesOf(kind)) {
     if (meta.change === undefined || meta.change === "in-place" || meta.writeOnly === true) continue;
     const value = live[name] ?? null;
     const isShown = value !== null && type.safeParse(value).success;

@@ -58,7 +58,7 @@ describe("a kind from the template", () => {
     )) as typeof import("../../../src/core/lifecycle/index.ts");
     const kind = kinds.get("hosting_mail_box");
     if (kind === undefined) throw new Error("no kind");
-    expect(module.attributesOf(kind).map(([name]) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
+    expect(module.attributesOf(kind).map(({ name }) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
     expect(() => kind.create({}, undefined)).toThrow("which request creates it");
   });
 
@@ -97,7 +97,7 @@ describe("what is generated from the kinds", () => {
       const block = kind.nested
         ? service.grants.additionalProperties.anyOf[1]
         : schema.properties[kind.section].additionalProperties;
-      for (const [name, , meta] of attributesOf(kind)) {
+      for (const { name, meta } of attributesOf(kind)) {
         expect(pages.get(`${kind.type}.md`)).toContain(`\`${name}\``);
         const implied = name === kind.nested?.keyAttribute || name === kind.nested?.parentAttribute;
         const property = block.properties[name];

@@ -149,7 +149,7 @@ function changeOf(
     return waits && wanted !== null ? (existing?.attributes[name] ?? null) : wanted;
   };
   const own: ValueObject = Object.fromEntries(
-    attributesOf(kind).map(([name, , meta]): [string, Value] => [name, value(name, meta.change)]),
+    attributesOf(kind).map(({ name, meta }): [string, Value] => [name, value(name, meta.change)]),
   );
   const { known, unknown } = split(own);
   return {
@@ -182,7 +182,7 @@ function settled(
 ): Answer {
   const values: Record<string, Value> = { ...attributes };
   const odd: string[] = [];
-  for (const [name, , meta] of attributesOf(kind)) {
+  for (const { name, meta } of attributesOf(kind)) {
     const wanted = planned[name] ?? null;
     const got = values[name] ?? null;
     // Write-only attributes are null, whatever was planned.
@@ -200,7 +200,7 @@ function settled(
 /** Declared attributes that are not done: they wait until the object is live, or until the next apply. */
 function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
   const declared = declaredIn(kind, config);
-  return attributesOf(kind).flatMap(([name, , meta]) => {
+  return attributesOf(kind).flatMap(({ name, meta }) => {
     const wanted: Value = planned[name] ?? null;
     const isOpen = meta.change === "in-place" && declared[name] !== undefined && !equal(attributes[name], wanted);
     return isOpen ? [name] : [];

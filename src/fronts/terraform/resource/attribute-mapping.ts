@@ -46,8 +46,8 @@ export function nameOf(kind: Kind, attributes: ValueObject): string | undefined 
 
 /** The declared attributes of the kind, without those that only the provider has (`timeouts`). */
 export function declaredIn(kind: Kind, config: ValueObject): ValueObject {
-  const given = attributesOf(kind).filter(([name]) => config[name] !== null && config[name] !== undefined);
-  return Object.fromEntries(given.map(([name]) => [name, config[name] as Value]));
+  const given = attributesOf(kind).filter(({ name }) => config[name] !== null && config[name] !== undefined);
+  return Object.fromEntries(given.map(({ name }) => [name, config[name] as Value]));
 }
 
 /** A recorded object for the lifecycle. */
@@ -56,7 +56,7 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
     address: labelOf(kind, state),
     provider: "default",
     schemaVersion: kind.schemaVersion,
-    attributes: Object.fromEntries(attributesOf(kind).map(([name]) => [name, state[name] ?? null])),
+    attributes: Object.fromEntries(attributesOf(kind).map(({ name }) => [name, state[name] ?? null])),
     sensitive: sensitiveNames(kind),
     private: mark,
     dependencies: [],
@@ -65,7 +65,7 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
 
 /** Attributes of the kind, with those that only the provider has from `source`. */
 export function withProviderAttributes(kind: Kind, attributes: ValueObject, source: ValueObject): ValueObject {
-  const own = new Set(attributesOf(kind).map(([name]) => name));
+  const own = new Set(attributesOf(kind).map(({ name }) => name));
   return { ...Object.fromEntries(Object.entries(source).filter(([name]) => !own.has(name))), ...attributes };
 }
 
@@ -80,7 +80,7 @@ export function conform(
 ): { readonly values: ValueObject; readonly overruled: readonly string[] } {
   const values: Record<string, Value> = { ...planned };
   const overruled: string[] = [];
-  for (const [name, , meta] of attributesOf(kind)) {
+  for (const { name, meta } of attributesOf(kind)) {
     const declared: Value = config[name] ?? null;
     const now: Value = values[name] ?? null;
     const before: Value = prior?.[name] ?? null;

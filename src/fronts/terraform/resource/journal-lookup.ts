@@ -112,10 +112,10 @@ function foreign(kind: Kind, note: Note): Diagnostic {
 
 /** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
 export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
-  const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
+  const names = attributesOf(kind).filter(({ meta: { unreadable, change } }) => {
     return unreadable && (change === undefined || change === "in-place");
   });
-  return Object.fromEntries(names.map(([name]) => [name, attributes[name] ?? null]));
+  return Object.fromEntries(names.map(({ name }) => [name, attributes[name] ?? null]));
 }
 
 /**
@@ -165,12 +165,12 @@ export async function adoptEntry(
       attribute: ["reference"],
     });
   }
-  const edited = attributesOf(kind).find(([name, , meta]) => {
+  const edited = attributesOf(kind).find(({ name, meta }) => {
     const isFixed = meta.change === "immutable" || meta.change === "replace";
     const becomes: Value = planned[name] ?? null;
     return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
   });
-  if (edited !== undefined) refuseEdited(kind, noted, edited[0]);
+  if (edited !== undefined) refuseEdited(kind, noted, edited.name);
   const owner = scope.claimObject(resource, kind, noted.attributes);
   if (owner !== undefined) {
     fail("plan.exists", `${kind.noun} ${id}, which an interrupted run created, is ${owner}`, {

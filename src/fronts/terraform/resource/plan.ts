@@ -242,10 +242,10 @@ async function planRecorded(
 
 /** The attributes that no request changes in place, where the API can delete the object and make another. */
 function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string }[]): AttributePath[] {
-  const replaced = attributesOf(kind).filter(([name, , { change }]) => {
+  const replaced = attributesOf(kind).filter(({ name, meta: { change } }) => {
     return change === "replace" && reasons.some(({ attribute }) => attribute === name);
   });
-  return replaced.map(([name]) => [name]);
+  return replaced.map(({ name }) => [name]);
 }
 
 /**

@@ -172,7 +172,7 @@ function withoutWaiting(
   phase: string,
 ): { values: JsonObject; mark: Mark } {
   if (waiting !== undefined && phase === "pending") return { values: attributes, mark: { ...mark, waiting } };
-  const silent = attributesOf(kind).flatMap(([name, , { unreadable }]) =>
+  const silent = attributesOf(kind).flatMap(({ name, meta: { unreadable } }) =>
     waiting?.includes(name) && (unreadable || phase === "unknown") ? [name] : [],
   );
   const unseen = phase === "unknown" ? unseenNames(kind, attributes) : [];
@@ -223,7 +223,7 @@ export async function importResource(kind: Kind, id: string, scope: ProviderScop
     });
   }
   scope.noteImported(kind, seen.attributes);
-  const defaults = attributesOf(kind).flatMap(([name, , meta]) =>
+  const defaults = attributesOf(kind).flatMap(({ name, meta }) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
   );
   return {

@@ -63,7 +63,7 @@ export function planReplacement(
 
 /** The values of a new object: as declared; what the API sets is unknown. */
 function recreated(kind: Kind, declared: ValueObject): ValueObject {
-  const values = attributesOf(kind).map(([name, , meta]): [string, Value] => [
+  const values = attributesOf(kind).map(({ name, meta }): [string, Value] => [
     name,
     declared[name] ?? meta.default ?? (meta.computed ? UNKNOWN : null),
   ]);
@@ -171,13 +171,13 @@ export function immutableSinceCreate(
 ): Diagnostic[] {
   if (made === undefined || gone) return [];
   const what = labelOf(kind, prior);
-  const late = attributesOf(kind).filter(([name, , { change }]) => {
+  const late = attributesOf(kind).filter(({ name, meta: { change } }) => {
     const value: Value = declared[name] ?? null;
     return change === "immutable" && prior[name] == null && value !== null && !hasUnknown(value);
   });
   return [
     ...(isRenamed(kind, made, prior, declared) ? [renamed(what, made)] : []),
-    ...late.map(([name]) =>
+    ...late.map(({ name }) =>
       errorOf("plan.immutable", `${name} of ${what} cannot be changed`, {
         detail: `It was created without one, and would become ${shownValue(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
         remedies: ["Remove it from the configuration."],

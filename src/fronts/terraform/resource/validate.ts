@@ -12,8 +12,8 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
   const found = validate(kind, declared, labelOf(kind, declared)).diagnostics.map((each) => inHcl(kind, each));
   const exposed = writeOnlyAllowed
     ? []
-    : attributesOf(kind).filter(([name, , meta]) => meta.writeOnly && name in declared);
-  const tooOld = exposed.map(([name]) =>
+    : attributesOf(kind).filter(({ name, meta }) => meta.writeOnly && name in declared);
+  const tooOld = exposed.map(({ name }) =>
     errorOf("terraform.too_old", `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`, {
       detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
       remedies: [`Use a newer Terraform, or remove ${name} and set it in the dashboard.`],
@@ -26,7 +26,7 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
 /** A missing attribute, with its description for Terraform. */
 function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   const { code, attribute: [name, ...deeper] = [] } = diagnostic;
-  const [, , meta] = attributesOf(kind).find((one) => one[0] === name) ?? [];
+  const meta = attributesOf(kind).find((one) => one.name === name)?.meta;
   const isMissing = code === "config.missing_attribute" && deeper.length === 0;
   return isMissing && meta?.hcl !== undefined ? { ...diagnostic, detail: meta.hcl } : diagnostic;
 }

@@ -12,7 +12,7 @@ export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;
   const own = Object.fromEntries(
-    attributesOf(kind).map((entry): [string, Attribute] => [entry[0], attributeOf(entry)]),
+    attributesOf(kind).map((entry): [string, Attribute] => [entry.name, attributeOf(entry)]),
   );
   const schema: Schema = {
     version: kind.schemaVersion,
@@ -23,7 +23,7 @@ export function schemaOf(kind: Kind): Schema {
   return schema;
 }
 
-function attributeOf([, type, meta]: AttributeEntry): Attribute {
+function attributeOf({ type, meta }: AttributeEntry): Attribute {
   const declared = meta.change !== undefined;
   const required = declared && !mayBeOmitted(type);
   return {

@@ -162,32 +162,32 @@ describe.each([...kinds.values()])("$type", (kind) => {
   const attributes = attributesOf(kind);
 
   it("has an id that the API gives, and a description of everything", () => {
-    expect(attributes.map(([name]) => name)).toContain("id");
-    for (const [name, type, meta] of attributes) {
+    expect(attributes.map(({ name }) => name)).toContain("id");
+    for (const { name, type, meta } of attributes) {
       expect(metaOf(type)).toEqual(meta);
       expect(meta.description, name).toMatch(/^[A-Z`].*[.)]$/s);
     }
-    expect(attributes.find(([name]) => name === "id")?.[2]).toMatchObject({ computed: true });
+    expect(attributes.find(({ name }) => name === "id")?.meta).toMatchObject({ computed: true });
     expect(kind.description).not.toBe("");
     expect(kind.example.split("\n")[0]).toBe(`${kind.nested === undefined ? kind.section : "services"}:`);
   });
 
   it("has attributes that are either declared or given by the API", () => {
-    for (const [name, , meta] of attributes) expect(meta.change ?? (meta.computed && "given"), name).toBeTruthy();
+    for (const { name, meta } of attributes) expect(meta.change ?? (meta.computed && "given"), name).toBeTruthy();
   });
 
   it("has what its metadata promises", () => {
-    const changes = new Set(attributes.map(([, , meta]) => meta.change));
+    const changes = new Set(attributes.map(({ meta }) => meta.change));
     expect(kind.replacement !== undefined).toBe(changes.has("replace"));
     expect(kind.update !== undefined).toBe(changes.has("in-place"));
     expect(kind.remove !== undefined).toBe(kind.removal === "delete");
-    expect(attributes.some(([name]) => name === "deletion_policy")).toBe(kind.removal === "policy");
+    expect(attributes.some(({ name }) => name === "deletion_policy")).toBe(kind.removal === "policy");
     if (kind.creation === "listable") expect(kind.list).toBeDefined();
-    for (const [name, , meta] of attributes) if (meta.writeOnly) expect(meta.change, name).toBe("in-place");
+    for (const { name, meta } of attributes) if (meta.writeOnly) expect(meta.change, name).toBe("in-place");
   });
 
   it("gives examples and defaults that are valid", () => {
-    for (const [name, type, meta] of attributes) {
+    for (const { name, type, meta } of attributes) {
       for (const value of [meta.example, meta.default]) {
         if (value === undefined) continue;
         expect(type.safeParse(value).success, `${name}: ${JSON.stringify(value)}`).toBe(true);

@@ -63,7 +63,7 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const place = fakeScope(type, options);
   const { kind, front, journal, sent } = place;
   if (note !== undefined) {
-    const defaults = attributesOf(kind).flatMap(([name, , meta]) => (meta.default ? [[name, meta.default]] : []));
+    const defaults = attributesOf(kind).flatMap(({ name, meta }) => (meta.default ? [[name, meta.default]] : []));
     const attributes = complete(kind, { ...Object.fromEntries(defaults), ...config });
     journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
   }
@@ -71,8 +71,8 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const held = prior === undefined ? null : asHeld(kind, { ...prior });
   // What only an answer contains is not known to the plan of a create.
   const isCreate = prior === undefined || mark.pending !== undefined;
-  const computed = attributesOf(kind).filter(([name, , meta]) => meta.computed && config[name] === undefined);
-  const open = Object.fromEntries(isCreate ? computed.map(([name, , meta]) => [name, meta.default ?? UNKNOWN]) : []);
+  const computed = attributesOf(kind).filter(({ name, meta }) => meta.computed && config[name] === undefined);
+  const open = Object.fromEntries(isCreate ? computed.map(({ name, meta }) => [name, meta.default ?? UNKNOWN]) : []);
   const planned = { ...asHeld(kind, { ...prior, ...config }), ...open, ...over } as ValueObject;
   const declared = asHeld(kind, config) as ValueObject;
   const question = { prior: held, planned, config: declared, mark, ...(cancelled && { cancelled }) };

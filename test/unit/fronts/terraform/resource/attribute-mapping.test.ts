@@ -44,7 +44,10 @@ describe.each(types)("a planned %s", (type) => {
     fc.assert(
       fc.property(question, ({ config, prior, planned }) => {
         const { values, overruled } = conform(kind, planned, { config, prior });
-        for (const [name, , { writeOnly }] of attributesOf(kind)) {
+        for (const {
+          name,
+          meta: { writeOnly },
+        } of attributesOf(kind)) {
           const now: Value = values[name] ?? null;
           const wanted: Value = planned[name] ?? null;
           const declared: Value = config[name] ?? null;

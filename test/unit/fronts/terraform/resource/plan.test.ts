@@ -79,8 +79,8 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
   });
 
   it("that is declared as it is recorded changes nothing", async () => {
-    const defaults = Object.fromEntries(attributesOf(kind).map(([name, , meta]) => [name, meta.default ?? null]));
-    const declarable = attributesOf(kind).filter(([, , { change }]) => change !== undefined);
+    const defaults = Object.fromEntries(attributesOf(kind).map(({ name, meta }) => [name, meta.default ?? null]));
+    const declarable = attributesOf(kind).filter(({ meta: { change } }) => change !== undefined);
     await fc.assert(
       fc.asyncProperty(recordedOf(kind), async (values) => {
         const shown = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
@@ -93,10 +93,10 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
         fc.pre(Object.entries(schemaOf(kind).attributes).every(([name, { required }]) => !required || name in shown));
         // A secret that is recorded beside its secret_output is still to be written there.
         const kept = attributesOf(kind).some(
-          ([name, , { fingerprint }]) => fingerprint !== undefined && recorded[name] !== null,
+          ({ name, meta: { fingerprint } }) => fingerprint !== undefined && recorded[name] !== null,
         );
         fc.pre(!kept || (recorded.secret_output ?? null) === null);
-        const config = Object.fromEntries(declarable.map(([name]) => [name, recorded[name] ?? null]));
+        const config = Object.fromEntries(declarable.map(({ name }) => [name, recorded[name] ?? null]));
         const { planned, diagnostics } = await plan(type, recorded, config);
         if (!diagnostics.some(isError)) expect(planned).toEqual(recorded);
       }),

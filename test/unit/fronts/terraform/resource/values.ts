@@ -28,7 +28,7 @@ export function anyOf({ type }: Attribute): fc.Arbitrary<Value> {
 }
 
 const objectOf = (kind: Kind, value: (name: string, attribute: Attribute) => fc.Arbitrary<Value>) => {
-  const own = new Set(attributesOf(kind).map(([name]) => name));
+  const own = new Set(attributesOf(kind).map(({ name }) => name));
   const entries = Object.entries(schemaOf(kind).attributes).filter(([name]) => own.has(name));
   return fc.record(
     Object.fromEntries(entries.map(([name, attribute]) => [name, value(name, attribute)])),

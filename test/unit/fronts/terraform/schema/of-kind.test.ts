@@ -24,7 +24,7 @@ describe("the schema of a kind", () => {
   it.each(all.map((one) => [one.type, one] as const))(
     "has every attribute of %s, and what steers the provider",
     (_, one) => {
-      const own = attributesOf(one).map(([name]) => name);
+      const own = attributesOf(one).map(({ name }) => name);
       const names = Object.keys(schemaOf(one).attributes);
       expect(names.slice(0, own.length)).toEqual(own);
       for (const name of names.slice(own.length)) expect(PROVIDER_ATTRIBUTES).toContain(name);
@@ -127,7 +127,7 @@ describe("the schema of a kind", () => {
       return Array.isArray(value) && value.every((item) => fits(item, "list" in type ? type.list : type.set));
     };
     for (const one of all) {
-      const given = attributesOf(one).flatMap(([name, , { example }]) =>
+      const given = attributesOf(one).flatMap(({ name, meta: { example } }) =>
         example === undefined ? [] : [[name, example] as const],
       );
       expect(given.length).toBeGreaterThan(0);
