@@ -18,6 +18,7 @@ import {
   fail,
   HostformError,
   located,
+  messageOf,
   milliseconds,
   parsedJson,
 } from "../core/model/index.ts";
@@ -213,7 +214,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
     } catch (error) {
       said({
         summary: "What this run recorded could not be kept in a file either",
-        detail: error instanceof Error ? error.message : String(error),
+        detail: messageOf(error),
         remedies: ["Run `hostform plan`: it finds what exists in the account, and you can import that."],
       });
     }

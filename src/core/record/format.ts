@@ -30,9 +30,7 @@ import {
   type StateFileJson,
 } from "./state-json.ts";
 
-/**
- * A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself.
- */
+/** A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself. */
 const TERRAFORM_VERSION = "1.5.0";
 
 /** A state together with everything in its file that hostform does not manage. An immutable value. */
@@ -102,32 +100,25 @@ export function decodeState(text: string, source: string): StateDocument {
 
 /** Encodes a document as Terraform would write it. The same document gives the same bytes, in whatever order it grew. */
 export function encodeState({ state, remainder }: StateDocument): string {
-  const {
-    version: _,
-    terraform_version,
-    serial: __,
-    lineage: ___,
-    outputs,
-    check_results,
-    ...others
-  } = remainder.fields;
-  const file: Record<keyof StateFileJson, unknown> = {
+  const { fields } = remainder;
+  const known: Record<keyof StateFileJson, unknown> = {
     version: FORMAT_VERSION,
-    terraform_version: terraform_version ?? TERRAFORM_VERSION,
+    terraform_version: fields.terraform_version ?? TERRAFORM_VERSION,
     serial: state.serial,
     lineage: state.lineage,
-    outputs: encodeOutputs(state.outputs, outputs ?? {}),
+    outputs: encodeOutputs(state.outputs, fields.outputs ?? {}),
     resources: encodeResources(state, remainder),
-    check_results: check_results ?? null,
-    ...others,
+    check_results: fields.check_results ?? null,
   };
-  return printJson(file);
+  // First these, in Terraform's order; what else there is stands behind them.
+  return printJson({ ...known, ...fields, ...known });
 }
 
 function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
   const entries = new Map<string, ResourceJson>();
   const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
-    const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\n");
+    // Terraform's order, too: no part holds a NUL.
+    const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\0");
     const entry = entries.get(id) ?? { ...resource, instances: [] };
     entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
   };
@@ -136,16 +127,9 @@ function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
     const original = originalOf(resource, remainder);
     add(headOf(resource, original, remainder.registry), [encodeInstance(resource, original?.instance)]);
   }
-  return [...entries.values()]
-    .map((entry) => ({ ...entry, instances: [...entry.instances].sort(byKey) }))
-    .sort(
-      (a, b) =>
-        order(a.module ?? "", b.module ?? "") ||
-        order(a.mode, b.mode) ||
-        order(a.type, b.type) ||
-        order(a.name, b.name) ||
-        order(a.provider, b.provider),
-    );
+  return [...entries]
+    .sort(([a], [b]) => order(a, b))
+    .map(([, entry]) => ({ ...entry, instances: entry.instances.toSorted(byKey) }));
 }
 
 function headOf(resource: ResourceState, original: Original | undefined, registry: string): ResourceJson {

@@ -4,7 +4,7 @@
 // between them.
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { HostformError, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
+import { attempt, ifExplained, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";
 import { type Changes, isEmpty } from "./revise.ts";
@@ -114,12 +114,11 @@ export function isProved(payload: string, { proof }: JournalHead, seal: Seal): b
   if (proof === undefined) return true;
   const end = proofEnd(proof);
   if (!payload.endsWith(end)) return false;
-  try {
-    return seal.open(proof, headBound(payload.slice(0, -end.length))) === "";
-  } catch (error) {
-    if (error instanceof HostformError) return false;
-    throw error;
-  }
+  const bound = headBound(payload.slice(0, -end.length));
+  return attempt(
+    () => seal.open(proof, bound) === "",
+    ifExplained(() => false),
+  );
 }
 
 /** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */

@@ -1,4 +1,4 @@
-import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import { attempt, type Diagnostic, fail, ifExplained, type JsonObject } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import {
   type ChainReading,
@@ -109,19 +109,11 @@ function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: 
 }
 
 /** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
-function legible(
-  payload: string,
-  head: JournalHead | undefined,
-  line: number,
-  seal: Seal | undefined,
-  previous: string | undefined,
-) {
-  try {
-    return decodeEntry(payload, head, line, seal, previous);
-  } catch (error) {
-    if (error instanceof HostformError) return undefined;
-    throw error;
-  }
+function legible(...line: Parameters<typeof decodeEntry>) {
+  return attempt(
+    () => decodeEntry(...line),
+    ifExplained(() => undefined),
+  );
 }
 
 function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {

@@ -2,8 +2,8 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
-import { type Clock, errnoOf, fail, HostformError, parsedJson } from "../model/index.ts";
-import { filesOfState } from "./state-file.ts";
+import { type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
+import { filesOfState, refuseLost } from "./state-file.ts";
 
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
@@ -46,6 +46,8 @@ export interface LockContext {
   readonly uuid: () => string;
   readonly contender: Contender;
 }
+
+export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
 
 /**
  * Contenders disturb each other for an instant while they try; this long a free lock is tried again before it is
@@ -110,10 +112,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       verify: () => {
         const now = readNotice();
         if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id)) return;
-        fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
-          detail: now && `Now: ${describeHolder(now, clock)}.`,
-          remedies: ["Run plan to see where things stand."],
-        });
+        refuseLost(TAKEN_OVER, now && `Now: ${describeHolder(now, clock)}.`);
       },
       release: () => {
         if (released) return;
@@ -134,7 +133,10 @@ export function createStateFileLock(statePath: string, context: LockContext): St
     takeOver: async (id) =>
       explained(path, () => {
         const holder = readNotice();
-        if (id !== undefined && id !== holder?.id) refuseOther(id, holder, clock);
+        if (id !== undefined && id !== holder?.id) {
+          const held = holder && `Held under ${holder.id} by ${describeHolder(holder, clock)}.`;
+          refuseOther("The state is not held under this lock ID", id, held ?? "The holder is unknown.");
+        }
         const fileLock = takeFileLock(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
         rmSync(noticePath, { force: true });
@@ -183,9 +185,10 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
   });
 }
 
-function refuseOther(id: string, holder: LockHolder | undefined, clock: Clock): never {
-  fail("state.locked", "The state is not held under this lock ID", {
-    detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "The holder is unknown."}`,
+/** Refuses to free another lock than the one that was meant. @param held a sentence on who holds the state. */
+export function refuseOther(summary: string, given: string, held: string): never {
+  fail("state.locked", summary, {
+    detail: `Given: ${given}. ${held}`,
     remedies: ["Check again who holds it: it is not the holder that you meant."],
   });
 }
@@ -205,7 +208,7 @@ function explained<T>(path: string, action: () => T): T {
     }
     const missing = errnoOf(error) === "ENOENT";
     return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
-      detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,
+      detail: `${path}: ${messageOf(error)}`,
       remedies: missing ? ["Create it.", { do: "name_state" }] : ["Check that you may write in its folder."],
     });
   }

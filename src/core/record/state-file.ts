@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { type Diagnostic, errnoOf, fail, HostformError } from "../model/index.ts";
+import { type Diagnostic, errnoOf, fail, HostformError, messageOf } from "../model/index.ts";
 import { type Disk, NOT_A_FILE, replaceFile } from "./disk.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
@@ -72,7 +72,7 @@ export class StateFile implements StateText {
       return text;
     } catch (error) {
       return fail("state.unreadable", "The state file cannot be read", {
-        detail: `${this.name}: ${error instanceof Error ? error.message : String(error)}`,
+        detail: `${this.name}: ${messageOf(error)}`,
         remedies: ["Check that it is a file that you may read.", { do: "name_state" }],
       });
     }
@@ -134,11 +134,14 @@ export class StateFile implements StateText {
   async unchanged(): Promise<void> {
     const identity = await this.#disk.identity(this.name);
     if (identity === this.#seen?.identity) return;
-    fail("state.lost_lock", "The state file was changed by another program while this process ran", {
-      detail: `${this.name} is not the file that was read or written last.`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    const detail = `${this.name} is not the file that was read or written last.`;
+    refuseLost("The state file was changed by another program while this process ran", detail);
   }
+}
+
+/** Another may have written the state, so this process must not. @throws HostformError `state.lost_lock`, always. */
+export function refuseLost(summary: string, detail: string | undefined): never {
+  fail("state.lost_lock", summary, { ...(detail && { detail }), remedies: ["Run plan to see where things stand."] });
 }
 
 /** The same failure with its diagnostics changed; an error that has none as it is. */
@@ -177,7 +180,7 @@ export function unwritable(name: string, error: unknown, consequence: string): D
 export function reasonOf(error: unknown): string {
   // A host with several addresses has failed at each of them: one is enough to report.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = errnoOf(error);
   return code === undefined || message.includes(code) ? message : `${code}: ${message}`;
 }

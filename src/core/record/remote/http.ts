@@ -1,13 +1,14 @@
-import { equal, fail, HostformError, parsedJson } from "../../model/index.ts";
+import { equal, fail, type HostformError, ifExplained, messageOf, parsedJson } from "../../model/index.ts";
 import { decodeHolder } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
-import type { StateText, Verify } from "../state-file.ts";
+import { refuseLost, type StateText, type Verify } from "../state-file.ts";
 import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
+  createWire,
   describeExchange,
   type HttpRequest,
   type HttpResponse,
-  HttpWire,
+  type HttpWire,
   isHeld,
   isSuccess,
   nameOfUrl,
@@ -17,7 +18,7 @@ import {
 
 /** A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. */
 export function createHttpBackend(options: HttpBackendOptions): StateBackend {
-  const wire = new HttpWire(options);
+  const wire = createWire(options);
   if (options.lock === undefined) return { text: new HttpStateText(options, wire, undefined), lock: noLock(options) };
   const lock = new HttpStateLock(options, options.lock, wire);
   return { text: new HttpStateText(options, wire, lock), lock };
@@ -54,25 +55,18 @@ class HttpStateText implements StateText {
    */
   async write(text: string, verify: Verify): Promise<void> {
     await verify();
-    const there = await this.#get().catch((error: unknown) =>
-      this.#refuse(
-        { method: "GET", url: this.#options.address },
-        undefined,
-        error instanceof Error ? error.message : String(error),
-      ),
-    );
+    const there = await this.#get().catch((error: unknown) => this.#refuseUnwritten("GET", messageOf(error)));
     this.#refuseOther(there);
     const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
-    let answer: HttpResponse | undefined;
-    let reason: string | undefined;
-    try {
-      answer = await this.#wire.send(message);
-    } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
-      reason = error.message;
+    const answer = await this.#wire.send(message).catch((error: unknown) => {
+      if (error instanceof Unanswered) return error;
+      throw error;
+    });
+    const isLost = answer instanceof Unanswered;
+    if ((isLost || !isSuccess(answer)) && !(await this.#arrived(text, answer))) {
+      if (isLost) this.#refuseUnwritten(message.method, answer.message);
+      this.#refuse(message, answer);
     }
-    const accepted = answer !== undefined && isSuccess(answer);
-    if (!accepted && !(await this.#arrived(text, answer))) this.#refuse(message, answer, reason ?? "");
     this.#replaced = this.#seen ?? { text: undefined };
     this.#seen = { text };
   }
@@ -80,21 +74,15 @@ class HttpStateText implements StateText {
   /** Whether the server has what it said it stored. One that does not answer is warned of: the write itself was accepted. */
   async confirm(): Promise<void> {
     if (this.#replaced === undefined) return;
-    let there: string | undefined;
-    try {
-      there = await this.#get();
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
+    const warn = ({ message: detail }: HostformError) =>
       this.#options.warn({
         severity: "warning",
         code: "state.backend",
         summary: "The server of the state could not confirm that it stored the state",
-        detail: error.message,
+        detail,
         remedies: ["Run plan to see where things stand."],
       });
-      return;
-    }
-    this.#refuseOther(there);
+    await this.#get().then((there) => this.#refuseOther(there), ifExplained(warn));
   }
 
   async keep(text: string): Promise<void> {
@@ -102,13 +90,12 @@ class HttpStateText implements StateText {
   }
 
   /** After an answer that was lost: is what was sent there? A server may refuse the second of two equal writes. */
-  async #arrived(text: string, answer: HttpResponse | undefined): Promise<boolean> {
-    if (answer !== undefined && !answer.doubtful && answer.status < 500) return false;
-    try {
-      return sameState(await this.#get(), text);
-    } catch {
-      return false;
-    }
+  async #arrived(text: string, answer: HttpResponse | Unanswered): Promise<boolean> {
+    if (!(answer instanceof Unanswered) && !answer.doubtful && answer.status < 500) return false;
+    return this.#get().then(
+      (there) => sameState(there, text),
+      () => false,
+    );
   }
 
   async #get(signal?: AbortSignal): Promise<string | undefined> {
@@ -134,28 +121,25 @@ class HttpStateText implements StateText {
         remedies: ["Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan."],
       });
     }
-    fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    const detail = `What ${this.name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`;
+    refuseLost("The state was changed by another program while this process ran", detail);
   }
 
   /** The caller, who knows what was to be recorded, adds the consequence. */
-  #refuse(message: HttpRequest, answer: HttpResponse | undefined, reason: string): never {
-    if (answer === undefined) {
-      return fail("state.unwritable", "The state could not be written", {
-        detail: `${message.method} ${this.name}: ${reason}`,
-        remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
-      });
-    }
+  #refuseUnwritten(method: string, reason: string): never {
+    fail("state.unwritable", "The state could not be written", {
+      detail: `${method} ${this.name}: ${reason}`,
+      remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
+    });
+  }
+
+  #refuse(message: HttpRequest, answer: HttpResponse): never {
     if (!isHeld(answer)) return refuseAnswer("written", message, answer);
     const holder = decodeHolder(answer.text);
     const exchange = describeExchange(message, answer);
     if (this.#lock !== undefined) this.#lock.lost = exchange;
-    return fail("state.lost_lock", "The server refuses the write: another process holds the state lock", {
-      detail: holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    const detail = holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`;
+    refuseLost("The server refuses the write: another process holds the state lock", detail);
   }
 }
 

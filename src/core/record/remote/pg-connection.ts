@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ClientConfig } from "pg";
 import { errnoOf, fail, HostformError } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { reasonOf, refuseLost } from "../state-file.ts";
 import { nameOfServer, type PgServer, type PgTls } from "./pg-address.ts";
 
 /** One row; every column that is asked for is a text, a number or a truth value. */
@@ -146,14 +146,10 @@ function endsSession(error: unknown): boolean {
 }
 
 async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
-  const { host, port, user, password, database, tls } = server;
+  const { tls, ...login } = server;
   return {
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl: host.startsWith("/") ? false : await tlsOptions(tls),
+    ...login,
+    ssl: login.host.startsWith("/") ? false : await tlsOptions(tls),
     // The server cuts it off at 63 bytes and knows only ASCII in it.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
     connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
@@ -217,17 +213,14 @@ function refuseConnection(server: PgServer, error: unknown): never {
 }
 
 /** A connection that broke took the lock with it. @throws HostformError `state.lost_lock`. */
-export function refuseLost(name: string, reason: string): never {
-  fail("state.lost_lock", "The connection to the database was lost, and the lock on the state with it", {
-    detail: `${name}: ${reason}`,
-    remedies: ["Run plan to see where things stand."],
-  });
+export function refuseBroken(name: string, reason: string): never {
+  refuseLost("The connection to the database was lost, and the lock on the state with it", `${name}: ${reason}`);
 }
 
 /** Explains the failure of a query. @param doing "locked", "read", "written": `The state could not be …`. */
 export function refuseQuery(name: string, doing: string, database: Database, error: unknown): never {
   if (error instanceof HostformError) throw error;
-  if (database.lost !== undefined) refuseLost(name, database.lost);
+  if (database.lost !== undefined) refuseBroken(name, database.lost);
   const denied = errnoOf(error) === "42501";
   fail("state.backend", `The state could not be ${doing}: the database refuses`, {
     detail: `${name}: ${reasonOf(error)}`,

@@ -8,9 +8,10 @@ import {
   type LockHolder,
   type LockRequest,
   poll,
+  refuseOther,
   type StateLock,
 } from "../lock.ts";
-import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
+import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
 
 export interface PgBackendOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
@@ -81,10 +82,8 @@ export class PgStateLock implements StateLock {
       const holder = await this.#holder(database);
       if (holder === undefined) return { holder, alive: undefined, fenced: true };
       if (id !== undefined && id !== holder.id) {
-        fail("state.locked", "The state is held by another database session", {
-          detail: `Given: ${id}. Held by ${describeSession(holder, clock)}.`,
-          remedies: ["Check again who holds it: it is not the holder that you meant."],
-        });
+        const held = `Held by ${describeSession(holder, clock)}.`;
+        refuseOther("The state is held by another database session", id, held);
       }
       await this.#terminate(database, holder);
       return { holder, alive: undefined, fenced: true };
@@ -134,8 +133,8 @@ export class PgStateLock implements StateLock {
     return {
       // Each write asks the server in the same statement whether this session still holds the lock.
       verify: () => {
-        if (released) refuseLost(this.#name, "it was freed");
-        if (database.lost !== undefined) refuseLost(this.#name, database.lost);
+        if (released) refuseBroken(this.#name, "it was freed");
+        if (database.lost !== undefined) refuseBroken(this.#name, database.lost);
       },
       release: async () => {
         if (released) return;

@@ -1,7 +1,6 @@
-import { fail } from "../../model/index.ts";
 import type { StateBackend } from "../opening.ts";
-import type { StateText, Verify } from "../state-file.ts";
-import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
+import { refuseLost, type StateText, type Verify } from "../state-file.ts";
+import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
 import {
   applicationName,
   CREATION_KEY,
@@ -111,11 +110,9 @@ class PgStateText implements StateText {
   async #refuse(database: Database): Promise<never> {
     const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [this.#lock.key]);
     if (row?.held !== true) {
-      refuseLost(this.name, "the session does not hold it any more; does a pooler give each statement another one?");
+      refuseBroken(this.name, "the session does not hold it any more; does a pooler give each statement another one?");
     }
-    return fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `${this.name}: the row is not the one that was read or written last. Was it Terraform with \`-lock=false\`?`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    const detail = `${this.name}: the row is not the one that was read or written last. Was it Terraform with \`-lock=false\`?`;
+    return refuseLost("The state was changed by another program while this process ran", detail);
   }
 }
