@@ -12,7 +12,7 @@ import {
 import { carryOut, hasChanges } from "../project/apply.ts";
 import type { BaseOptions } from "../project/base.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
+import type { RefreshOptions } from "../project/last-read.ts";
 import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
@@ -80,8 +80,9 @@ export const runApply =
         reorder: flags.reorder ?? [],
         orderAnyway: flags.orderAnyway ?? [],
         guards: flags,
-        ...refreshOf(flags),
-        ...(flags.base !== undefined && { base: flags.base }),
+        refresh: flags.refresh,
+        refreshBudget: flags.refreshBudget,
+        base: flags.base,
         ...(saved && { ...saved.request, saved }),
       };
       return withPlan(project, options, async (run) => {

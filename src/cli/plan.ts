@@ -5,7 +5,7 @@ import { hasChanges } from "../project/apply.ts";
 import type { BaseOptions } from "../project/base.ts";
 import { commandLine } from "../project/command-line.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
+import type { RefreshOptions } from "../project/last-read.ts";
 import { withPlan } from "../project/plan.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import { originOf } from "../project/plan-origin.ts";
@@ -36,8 +36,9 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     reorder: flags.reorder ?? [],
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
-    ...refreshOf(flags),
-    ...(flags.base !== undefined && { base: flags.base }),
+    refresh: flags.refresh,
+    refreshBudget: flags.refreshBudget,
+    base: flags.base,
   };
   const format = formatOf(terminal, flags);
   const reports = await Reports.of(terminal, project, flags.report);

@@ -10,13 +10,13 @@ import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
 import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
+  amended,
   type Backend,
   type Clock,
   childEnvironment,
   type Diagnostic,
   errnoOf,
   fail,
-  HostformError,
   located,
   messageOf,
   milliseconds,
@@ -73,11 +73,7 @@ export async function stateBackend(
       ? httpBackend(backend, source, { ...shared, warn: log.alert })
       : pgBackend(backend, source, shared);
   } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    throw new HostformError(
-      error.diagnostics.map((diagnostic) => located(diagnostic, backend.range)),
-      { cause: error },
-    );
+    throw amended(error, (one) => located(one, backend.range));
   }
 }
 

@@ -17,12 +17,6 @@ export interface RefreshOptions {
   readonly refreshBudget?: number | undefined;
 }
 
-/** Of the flags of a command, these. */
-export const refreshOf = ({ refresh, refreshBudget }: RefreshOptions): RefreshOptions => ({
-  ...(refresh !== undefined && { refresh }),
-  ...(refreshBudget !== undefined && { refreshBudget }),
-});
-
 /** @throws HostformError `usage` for a budget where not everything is to be read. */
 export function checkRefresh({ refresh = "all", refreshBudget }: RefreshOptions): void {
   if (refreshBudget === undefined || refresh === "all") return;

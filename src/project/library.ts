@@ -27,7 +27,6 @@ import {
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges } from "./apply.ts";
 import { learnEnvironment } from "./environment-secrets.ts";
-import { refreshOf } from "./last-read.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -308,18 +307,9 @@ function projectOf(loaded: LoadedProject): Project {
 }
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [], base } = options;
+  const { destroy = false, targets = [], reorder = [], orderAnyway = [], refresh, refreshBudget, base } = options;
   const mode = destroy ? "destroy" : "apply";
-  return {
-    command,
-    mode,
-    targets,
-    reorder,
-    orderAnyway,
-    guards: options,
-    ...refreshOf(options),
-    ...(base !== undefined && { base }),
-  };
+  return { command, mode, targets, reorder, orderAnyway, guards: options, refresh, refreshBudget, base };
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail } from "../core/model/index.ts";
-import { systemDisk } from "../core/record/index.ts";
+import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
+import { createSynced, systemDisk } from "../core/record/index.ts";
 import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -49,40 +49,25 @@ export async function placeForPlan(
       if (source.files.includes(place)) refuse("It is a file of the declaration.");
     }
     await refuseOthers(target, holds, refuse);
-    await systemDisk.remove(await writeBeside(target, ""));
+    const attempt = freeBeside(target);
+    await createSynced(systemDisk, attempt, "");
+    await systemDisk.remove(attempt);
     return target;
   });
 }
 
 /** Does a step on the disk; the system's refusal becomes a message. */
-export async function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === undefined) throw error;
-    return fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
+export function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
+  const refuse = (errno: string) =>
+    fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
       remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
     });
-  }
+  return step().catch(ifErrno(refuse));
 }
 
-/** Puts a synced file with the text beside the target, for its owner alone. @returns its path. */
-export async function writeBeside(target: string, text: string): Promise<string> {
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`);
-  const written = await systemDisk.create(temporary);
-  try {
-    try {
-      await written.write(text);
-      await written.sync();
-    } finally {
-      await written.close();
-    }
-    return temporary;
-  } catch (error) {
-    await systemDisk.remove(temporary);
-    throw error;
-  }
+/** A free path beside a file. */
+export function freeBeside(file: string): string {
+  return path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
 }
 
 /** `hosting.tfstate`, `hosting.tfstate.backup`, `.hosting.tfstate.lock`: all that begins as the state's name does is its own. */

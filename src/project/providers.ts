@@ -13,6 +13,7 @@ import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { Account, signOnRefused } from "../core/lifecycle/index.ts";
 import {
+  amended,
   type Clock,
   type Desired,
   type Diagnostic,
@@ -334,8 +335,7 @@ export async function dataReader(
     try {
       return await found.read(asked, session);
     } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      throw new HostformError(error.diagnostics.map(at), { cause: error });
+      throw amended(error, at);
     }
   };
 }

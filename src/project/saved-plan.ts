@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
 import {
+  attempt,
   type Change,
   type Diagnostic,
-  errnoOf,
   fail,
-  HostformError,
+  ifErrno,
+  ifExplained,
   isNoOp,
   isObject,
   type JsonObject,
@@ -14,11 +15,11 @@ import {
   type Plan,
   parsedJson,
 } from "../core/model/index.ts";
-import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
+import { type Encryption, replaceFile, type Seal, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
-import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
+import { beginsAsPlan, FORM, freeBeside, orUnwritable, placeForPlan } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
@@ -61,15 +62,8 @@ export async function writeSavedPlan(
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
   const text = encodeSavedPlan(saved, redaction, seal);
-  await orUnwritable(file, async () => {
-    const temporary = await writeBeside(target, text);
-    try {
-      await systemDisk.rename(temporary, target);
-    } catch (error) {
-      await systemDisk.remove(temporary);
-      throw error;
-    }
-  });
+  const place = { path: target, temporary: freeBeside(target) };
+  await orUnwritable(file, () => replaceFile(systemDisk, place, text));
 }
 
 /**
@@ -80,17 +74,13 @@ export async function readSavedPlan(
   { source, state }: Pick<Project, "source" | "state">,
   file: string,
 ): Promise<SavedPlan> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
+  const unreadable = (errno: string) =>
+    fail("plan.saved", `The plan ${file} cannot be read: ${errno}`, {
       remedies: [
         "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
       ],
     });
-  }
+  const bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1).catch(ifErrno(unreadable));
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   return provedPlan(text, file, state.encryption());
@@ -111,12 +101,9 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
     );
   }
   const seal = await encryption.from(proof.key);
-  try {
-    seal.open(proof.text, boundTo(proof.checksum));
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
+  const edited = () =>
     refuse(`${file} was edited`, "Its content does not match the signature made with the key of the state.");
-  }
+  attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
   return saved;
 }
 
@@ -131,7 +118,9 @@ function boundTo(stated: string): string {
  */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
-  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
+  // The flags in force, and nothing else of the command line.
+  const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
+  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
@@ -204,11 +193,6 @@ function refuse(summary: string, detail: string): never {
 /** Independent of how the file is laid out: a tool that formats JSON does no harm. */
 function checksum(body: object): string {
   return createHash("sha256").update(JSON.stringify(body)).digest("hex");
-}
-
-/** The flags in force, and nothing else of the command line. */
-function guardsOf(flags: GuardFlags): GuardFlags {
-  return Object.fromEntries(GUARD_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
 }
 
 /** The same plan with null for each sensitive value. What is needed of them is found again when it is applied. */

@@ -2,8 +2,11 @@ import { randomUUID } from "node:crypto";
 import { kinds } from "../core/kinds/index.ts";
 import { isPendingCreate, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
+  attempt,
   type Backend,
+  type Diagnostic,
   HostformError,
+  ifExplained,
   inQuotes,
   parseAddress,
   type ResourceState,
@@ -151,30 +154,25 @@ export class ProjectState {
  * @returns the addresses, each once. @throws HostformError `plan.address`, `plan.pending`.
  */
 export async function forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
-  const problems: HostformError[] = [];
-  const chosen = addresses.flatMap((address) => {
-    try {
-      return selectResources(store.state, address);
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      problems.push(error);
-      return [];
-    }
+  const problems: Diagnostic[] = [];
+  const unknown = ifExplained(({ diagnostics }) => {
+    problems.push(...diagnostics);
+    return [];
   });
-  for (const resource of chosen.filter(isPendingCreate)) {
-    const diagnostic = {
-      severity: "error" as const,
-      code: "plan.pending" as const,
-      summary: `${resource.address} was not forgotten: it may have been ordered`,
+  const chosen = addresses.flatMap((address) => attempt(() => selectResources(store.state, address), unknown));
+  for (const { address } of chosen.filter(isPendingCreate)) {
+    problems.push({
+      severity: "error",
+      code: "plan.pending",
+      summary: `${address} was not forgotten: it may have been ordered`,
       detail: "Its record prevents a second order.",
       remedies: [
-        `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
+        `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
       ],
-      address: resource.address,
-    };
-    problems.push(new HostformError([diagnostic]));
+      address,
+    });
   }
-  if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
+  if (problems.length > 0) throw new HostformError(problems);
   const removed = [...new Set(chosen.map(({ address }) => address))];
   await store.remove(...removed);
   return removed;

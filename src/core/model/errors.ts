@@ -74,6 +74,13 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
+/** The same failure with its diagnostics changed; an error that has none as it is. */
+export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
+  if (!(error instanceof HostformError)) return error;
+  const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
+  return new HostformError(diagnostics, { cause: error });
+}
+
 /** The words of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

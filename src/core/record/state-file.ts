@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { type Diagnostic, errnoOf, fail, HostformError, messageOf } from "../model/index.ts";
+import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
 import { type Disk, NOT_A_FILE, replaceFile } from "./disk.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
@@ -142,13 +142,6 @@ export class StateFile implements StateText {
 /** Another may have written the state, so this process must not. @throws HostformError `state.lost_lock`, always. */
 export function refuseLost(summary: string, detail: string | undefined): never {
   fail("state.lost_lock", summary, { ...(detail && { detail }), remedies: ["Run plan to see where things stand."] });
-}
-
-/** The same failure with its diagnostics changed; an error that has none as it is. */
-export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
-  if (!(error instanceof HostformError)) return error;
-  const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
-  return new HostformError(diagnostics, { cause: error });
 }
 
 /** The same failure with a sentence at the end of its details. */

@@ -1,7 +1,7 @@
 // What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { type Clock, fail, HostformError, type Remedy, type State, systemClock } from "../model/index.ts";
+import { amended, type Clock, fail, HostformError, type Remedy, type State, systemClock } from "../model/index.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
@@ -20,7 +20,7 @@ import { Recorder } from "./recorder.ts";
 import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
-import { amended, reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
+import { reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
 
 export interface StateStore {
   /**

@@ -21,7 +21,7 @@ import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { filesIn, type Language, recordIn, refuseForeign } from "./language.ts";
+import { filesIn, type Language, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
@@ -77,7 +77,7 @@ export async function adoptAccount(
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
     withProviders(configs, parts, signal, async (providers) => {
-      if (language !== undefined) refuseForeign(configured, store.state);
+      refuseForeign(configured, store.state);
       refusePending(store.state);
       const provider = await providers.use(alias);
       const account = providers.accountName(alias);
@@ -106,19 +106,12 @@ export async function adoptAccount(
         const listed = await reading.list(service);
         const strays = [...given.clients.keys()].filter((id) => !listed.has(id));
         const before = store.state;
-        const names = {
-          ...given,
-          inUse: language?.addressesIn(configured) ?? [],
-          reserved: language?.reserved ?? [],
-          namesShared: language?.namesShared ?? false,
-          commentsOut: language?.commentsOut ?? true,
-        };
-        const known = knownOf(standing, before, alias, source.env, names);
+        const known = knownOf(standing, before, alias, source.env, language.addressesIn(configured));
         const now = host.clock.now();
         const made = await proved({
-          hasTemplates: language === undefined,
+          hasTemplates: format === "yaml",
           contents,
-          known,
+          known: { ...known, ...given, language },
           standing,
           project,
           alias,
@@ -128,10 +121,10 @@ export async function adoptAccount(
           hides: (text) => redaction.redact(text) !== text,
           now,
         });
-        const { declared, desired } = made;
+        const { declared } = made;
         const isSame = [declared.blocks, declared.entries].every(({ length }) => length === 0);
-        const written = { desired, blocks: declared.blocks, before: configured, state: before, source };
-        const texts = isSame ? standing.texts : ((await language?.textsOf(written)) ?? made.texts);
+        const written = { ...made, blocks: declared.blocks, before: configured, state: before, source };
+        const texts = isSame ? standing.texts : await language.textsOf(written);
         const changes = fileChanges(standing, configured, texts, source.dir);
         if (options.dryRun !== true) {
           await writeFiles(changes, async () => {
@@ -147,7 +140,7 @@ export async function adoptAccount(
           requests: provider.client.requests,
           isFirst,
           format,
-          ...(isFirst && language && { next: language.next }),
+          ...(isFirst && { next: language.next }),
         });
       } finally {
         await kept.close();
@@ -159,9 +152,8 @@ export async function adoptAccount(
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
 
-/** @returns undefined for YAML. */
-async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
-  if (format === "yaml") return undefined;
+async function languageOf(format: AdoptFormat): Promise<Language> {
+  if (format === "yaml") return yaml;
   return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
 }
 
@@ -169,23 +161,19 @@ async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
 function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
-  fail(
-    "plan.pending",
-    `Nothing was adopted: ${pending.map(escapeLine).join(", ")} may have been made, and the state does not show it`,
-    {
-      remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
-    },
-  );
+  const names = pending.map(escapeLine).join(", ");
+  fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
+    remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
+  });
 }
 
 async function pairsOf(cwd: string, file: string | undefined) {
   if (file === undefined) return [];
-  const text = await readFile(path.resolve(cwd, file), "utf8").catch((error: unknown) =>
+  const unreadable = (error: unknown) =>
     fail("usage", `${file} cannot be read: ${errnoOf(error) ?? String(error)}`, {
       remedies: ["Check the path and its permissions."],
-    }),
-  );
-  return readPairs(text, file);
+    });
+  return readPairs(await readFile(path.resolve(cwd, file), "utf8").catch(unreadable), file);
 }
 
 /** What is there already. @throws HostformError the mistakes of the declaration. */
@@ -231,11 +219,8 @@ function knownOf(
   state: State,
   alias: string,
   env: Parts["source"]["env"],
-  {
-    inUse,
-    ...given
-  }: Omit<Known, "recorded" | "declared" | "addresses" | "waiting"> & { readonly inUse: readonly string[] },
-): Known {
+  inUse: readonly string[],
+): Omit<Known, "names" | "clients" | "language"> {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
   const resources = desired?.resources ?? [];
   const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
@@ -250,19 +235,10 @@ function knownOf(
       if (kind === undefined || resource.provider !== alias) return [];
       const { address, type, importId } = resource;
       const { config } = resolveConfig(kind, resource, scope);
-      return [
-        {
-          address,
-          type,
-          config,
-          isRecorded: state.resources.has(address),
-          ...(importId !== undefined && { importId }),
-        },
-      ];
+      return [{ address, type, config, isRecorded: state.resources.has(address), importId }];
     }),
     addresses: new Set([...resources.map(({ address }) => address), ...state.resources.keys(), ...inUse]),
     waiting: new Set([...texts.values()].flatMap((text) => [...text.matchAll(CHOOSE)].map(([, id = ""]) => id))),
-    ...given,
   };
 }
 
@@ -288,15 +264,12 @@ function adoptedOf(
   { format, ...run }: Pick<Adopted, "requests" | "isFirst" | "next"> & { readonly format: AdoptFormat },
 ): Adopted {
   const objects = countOf(adopts.map(({ kind }) => kind.type));
-  const files = changes.map(({ file, before, text }) => ({
-    file: path.relative(source.cwd, file),
-    isNew: before === undefined,
-    text,
-  }));
   return {
     approved: true,
     objects,
-    files,
+    files: changes.map(({ file, before, text }) => {
+      return { file: path.relative(source.cwd, file), isNew: before === undefined, text };
+    }),
     left,
     unknown: [...unread, ...unknownOf(objects)],
     // What somebody has declared in another language is not compared here.
@@ -311,14 +284,17 @@ function unknownOf({
   service = 0,
   "migration request": migration = 0,
 }: Readonly<Record<string, number>>): string[] {
-  return [
-    ...(webhook > 0
-      ? [
-          "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
-        ]
-      : []),
-    ...(service > 0 ? ["The coupons that services were ordered with, and generated passwords of servers."] : []),
-    ...(migration > 0 ? ["The questions of migration requests."] : []),
-    "Registrations of domains: the API has no list of them. Declare them under `domains`, with `import`, if you want them in the files.",
+  const sentences: readonly [count: number, sentence: string][] = [
+    [
+      webhook,
+      "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
+    ],
+    [service, "The coupons that services were ordered with, and generated passwords of servers."],
+    [migration, "The questions of migration requests."],
+    [
+      1,
+      "Registrations of domains: the API has no list of them. Declare them under `domains`, with `import`, if you want them in the files.",
+    ],
   ];
+  return sentences.flatMap(([count, sentence]) => (count > 0 ? [sentence] : []));
 }

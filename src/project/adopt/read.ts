@@ -138,7 +138,6 @@ export async function readGrants(
 const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
 
 function compareIds(a: string, b: string): number {
-  const [left, right] = [a, b].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
-  const numbers = (left ?? Number.NaN) - (right ?? Number.NaN);
-  return Number.isNaN(numbers) || numbers === 0 ? (a < b ? -1 : Number(a > b)) : numbers;
+  const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN);
+  return numberOf(a) - numberOf(b) || (a < b ? -1 : Number(a > b));
 }

@@ -3,17 +3,11 @@ import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { fail } from "../../core/model/index.ts";
 import { preferredName, slug } from "./names.ts";
 import type { Selection } from "./read.ts";
-
-/** What is asked for: {@link AdoptOptions}. */
-interface Wanted {
-  readonly select?: readonly string[];
-  readonly client?: string;
-  readonly clients?: string;
-}
+import type { AdoptOptions } from "./types.ts";
 
 /** @param clients id of a service -> client. @throws HostformError `usage` for a client without the file that names them. */
 export function selectionOf(
-  { select = [], client, clients: file }: Wanted,
+  { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
   clients: ReadonlyMap<string, string>,
 ): Selection {
   if (client !== undefined && file === undefined) {

@@ -1,9 +1,8 @@
 /** The stacks that a command works on. What Terraform would read as another stack is refused. */
-import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail, HostformError, isError } from "../../core/model/index.ts";
-import { found, requireOwnFile } from "../own-files.ts";
+import { fail, HostformError, isError } from "../../core/model/index.ts";
+import { found, realPlace, requireOwnFile } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
 import { load, stacksAt, unlessMistaken } from "./files.ts";
@@ -47,10 +46,10 @@ export async function chooseStacks(
   const stacks: LoadedStack[] = [];
   for (const stack of wanted) stacks.push(await load(stack, near));
   const others = ordered.filter((stack) => !wanted.includes(stack));
-  const loaded = await Promise.all(others.map((stack) => unlessMistaken(() => load(stack, near))));
+  const loaded = await Promise.all(others.map((stack) => unlessMistaken(load(stack, near))));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
   // Commands that inspect or repair a state may do so all the same.
-  if (purpose !== "other" && source.stateNamed !== true) refuseSharedStates(all, source.env, near(at));
+  if (purpose !== "other" && source.stateNamed !== true) await refuseSharedStates(all, source.env, near(at));
   refuseUndeclared(stacks, options);
   return {
     stacks,
@@ -61,7 +60,7 @@ export async function chooseStacks(
       all,
       selected: stacks.length,
       options,
-      ...(language !== undefined && { language }),
+      language,
       planned: new Map(),
     },
   };
@@ -111,9 +110,10 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   }
 }
 
-function nearTo(source: ProjectSource): (file: string) => string {
-  return (file) => path.relative(source.cwd, file) || ".";
-}
+const nearTo =
+  (source: ProjectSource) =>
+  (file: string): string =>
+    path.relative(source.cwd, file) || ".";
 
 /** The backends that hostform knows; others are refused when the stack is read. */
 const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
@@ -123,17 +123,20 @@ const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"
  * declared, and would be suspended or removed.
  * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
  */
-function refuseSharedStates(
+async function refuseSharedStates(
   stacks: readonly LoadedStack[],
   env: Readonly<Record<string, string | undefined>>,
   shown: string,
-): void {
+): Promise<void> {
   const holders = new Map<string, string>();
   for (const { name, folder, outline } of stacks) {
     const { backend } = outline;
     if (!KNOWN.includes(backend?.type)) continue;
     const onDisk = backend === undefined || backend.type === "local";
-    const place = onDisk ? `local ${real(stateFile(folder, backend?.settings))}` : placeName(folder, backend, env);
+    // By its real path: two names may lead to one file.
+    const place = onDisk
+      ? `local ${await realPlace(stateFile(folder, backend?.settings))}`
+      : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
@@ -142,17 +145,6 @@ function refuseSharedStates(
       });
     }
     holders.set(place, name);
-  }
-}
-
-/** A file by its real path: two names may lead to one. It need not be there yet. */
-function real(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    const above = path.dirname(file);
-    return above === file ? file : path.join(real(above), path.basename(file));
   }
 }
 
@@ -211,5 +203,5 @@ async function chosen(folder: string, data: string | undefined, shown: string): 
   // Where TF_DATA_DIR leads, the user has said.
   const roots = data === undefined ? [folder] : [path.dirname(file)];
   await requireOwnFile(file, path.join(shown, ".terraform", "environment"), { roots });
-  return (await found(() => readFile(file, "utf8")))?.trim() || undefined;
+  return (await found(readFile(file, "utf8")))?.trim() || undefined;
 }

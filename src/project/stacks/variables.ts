@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Diagnostic, fail, HostformError, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
 import type { Ownership } from "../own-files.ts";
@@ -41,13 +41,13 @@ export async function givenVariables(
     if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
     else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text }, outside: true });
   }
+  const mistaken = ifExplained((error) => {
+    diagnostics.push(...error.diagnostics);
+    return [];
+  });
   const take = async (file: string, own: Ownership | undefined, place: Pick<Given, "outside"> = {}) => {
-    try {
-      given.push(...(await variablesFile(file, near(file), own)).map((one) => ({ ...one, ...place })));
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      diagnostics.push(...error.diagnostics);
-    }
+    const found = await variablesFile(file, near(file), own).catch(mistaken);
+    given.push(...found.map((one) => ({ ...one, ...place })));
   };
   // Hidden ones too: Terraform passes over those of its configuration alone.
   const names = await allNamesIn(folder, near(folder));
