@@ -6,12 +6,13 @@ import { validateDesired } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
 import {
+  attempt,
   type Backend,
   type Desired,
   type Diagnostic,
-  errnoOf,
   fail,
   HostformError,
+  ifErrno,
   isError,
   type ProviderConfig,
 } from "../core/model/index.ts";
@@ -209,18 +210,12 @@ export function stackHint(folder: string): string | undefined {
   const has = (name: string) => existsSync(path.join(folder, name));
   if (has("cdktf.out")) return "To apply the synthesized stacks: `--stack cdktf.out`.";
   if (has("cdktf.json")) return 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.';
-  return namesIn(folder).some((name) => name.endsWith(".tf.json"))
+  return attempt(
+    () => readdirSync(folder),
+    ifErrno(() => []),
+  ).some((name) => name.endsWith(".tf.json"))
     ? "To apply the `*.tf.json` of this folder: `--stack .`."
     : undefined;
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
-  }
 }
 
 /** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */

@@ -15,7 +15,7 @@ import {
 import { plural } from "../report/index.ts";
 import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
-import type { ProjectState } from "./state.ts";
+import { type ProjectState, whileOpen } from "./state.ts";
 
 /** The two notations of Terraform. */
 export type ExportFormat = "hcl" | "tf-json";
@@ -93,16 +93,13 @@ async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const store = await recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
-  try {
-    const { state, recovered, warnings } = store;
+  const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
+  return whileOpen(opening, ({ state, recovered, warnings }) => {
     const { key } = recorded.encryption();
     // With a key, a state in the clear is warned of.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 const ENCRYPTED: Diagnostic = {

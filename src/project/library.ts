@@ -235,11 +235,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
       const nothing = { plan: planned, approved, complete: false, changes: [], diagnostics: [], pending: [] };
       if (!approved) return nothing;
       run.providers.refresh();
-      const settings = {
-        ...(wait !== undefined && { wait }),
-        ...(waitTimeoutMs !== undefined && { waitTimeout: waitTimeoutMs }),
-        ...(parallelism !== undefined && { parallelism }),
-      };
+      const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
       const { redaction } = project;
       const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
       return {
@@ -280,18 +276,17 @@ export function errorText({ diagnostics }: HostformError): string {
 }
 
 /** Where the project is, before a stack is chosen, and the secrets of its environment. */
-function placeOf(options: LoadOptions) {
+function placeOf({ env = process.env, files = [], state, ...options }: LoadOptions) {
   const dir = path.resolve(options.dir ?? ".");
-  const env = options.env ?? process.env;
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
   const unstacked: ProjectSource = {
     env,
     cwd: dir,
     dir,
-    files: (options.files ?? []).map((file) => path.resolve(dir, file)),
-    state: path.resolve(dir, options.state ?? "hosting.tfstate"),
-    stateNamed: options.state !== undefined,
+    files: files.map((file) => path.resolve(dir, file)),
+    state: path.resolve(dir, state ?? "hosting.tfstate"),
+    stateNamed: state !== undefined,
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs ?? 0,

@@ -1,7 +1,6 @@
 import { type DataReading, type Limits, type Move, moved, narrow, refreshAndPlan } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
-  type Clock,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -19,13 +18,13 @@ import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
-import { checkRefresh, LastRead, type RefreshOptions } from "./last-read.ts";
+import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
-import type { Log, ProjectSource } from "./source.ts";
+import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
@@ -91,16 +90,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(
-      source,
-      host.clock,
-      log,
-      { ...wanted, since },
-      declared,
-      store,
-      providers,
-      interrupts.now,
-    );
+    const made = await makePlan(project, { ...wanted, since }, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction));
@@ -155,9 +145,7 @@ interface Planning extends RunOptions {
 }
 
 async function makePlan(
-  source: ProjectSource,
-  clock: Clock,
-  log: Log,
+  { source, host: { clock }, log }: ProjectParts,
   { command, mode, targets, reorder, orderAnyway = [], guards, unattended, since, ...reads }: Planning,
   declared: Desired,
   store: OpenState,
@@ -186,13 +174,11 @@ async function makePlan(
   const { data = [] } = mode === "destroy" ? {} : desired;
   await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
+  const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
+    ...shared,
     desired: { ...desired, data },
-    state,
-    kinds,
     accounts,
-    env,
-    reorder: new Set(reorder),
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
     // A job that plans a stranger's declaration has a token that only views.
@@ -200,13 +186,10 @@ async function makePlan(
   };
   const limits = limitsOf(declared.guards, guards, unattended);
   const planning = {
+    ...shared,
     desired,
-    state,
     recorded,
-    kinds,
-    env,
     mode,
-    reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
     now: clock.now(),
     requestsPerMinute: providers.requestsPerMinute,
@@ -214,7 +197,7 @@ async function makePlan(
     declared: all,
     moves,
   };
-  const lastRead = new LastRead(source, clock, state.lineage, reads);
+  const lastRead = lastReads(source, clock, state.lineage, reads);
   const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests };
   const { plan: made, observed } = await refreshAndPlan(options)
     .catch((error: unknown) => {
@@ -225,13 +208,12 @@ async function makePlan(
     .finally(() => log.reading(0));
   lastRead.note(observed.read?.keys() ?? []);
   signal.throwIfAborted();
+  const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
   return {
     plan: {
       ...made,
-      ...(since && {
-        base: { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length },
-      }),
+      ...(base && { base }),
       changes,
       diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
     },

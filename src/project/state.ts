@@ -33,6 +33,18 @@ import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
 import { requireOwnState } from "./trust.ts";
 
+const READING = { write: false, command: "read", timeoutMs: 0 } as const;
+
+/** Does something with an open state, and closes it afterwards. */
+export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
+  const open = await opening;
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
 /** The state of a project: at the backend that is declared, else in a file. */
 export class ProjectState {
   readonly #parts: ProjectParts;
@@ -79,13 +91,10 @@ export class ProjectState {
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
   async read(warns = true): Promise<State> {
-    const open = await this.store().open({ write: false, command: "read", timeoutMs: 0 });
-    try {
+    return whileOpen(this.store().open(READING), (open) => {
       if (warns) this.#warn(open);
       return open.state;
-    } finally {
-      await open.close();
-    }
+    });
   }
 
   /**
@@ -101,13 +110,10 @@ export class ProjectState {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
       const timeoutMs = source.lockTimeoutMs;
-      const open = await this.store().open({ write: true, command, timeoutMs, signal });
-      try {
+      return whileOpen(this.store().open({ write: true, command, timeoutMs, signal }), (open) => {
         this.#warn(open);
-        return await work(open, signal);
-      } finally {
-        await open.close();
-      }
+        return work(open, signal);
+      });
     });
   }
 
@@ -122,25 +128,15 @@ export class ProjectState {
   /** The outputs in the state of another stack; undefined when it has no state. Only reads. */
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
-    const stored = createStateStore(
-      () => stateBackend(backend, source, host.clock, log),
-      randomUUID,
-      this.encryption(),
-    );
+    const connect = () => stateBackend(backend, source, host.clock, log);
+    const stored = createStateStore(connect, randomUUID, this.encryption());
     const isUntrusted = source.untrusted === true;
-    const open = await (isUntrusted ? stored : announcing(stored, redaction)).open({
-      write: false,
-      command: "read",
-      timeoutMs: 0,
-    });
-    try {
-      const { lineage, outputs = new Map() } = open.state;
+    const store = isUntrusted ? stored : announcing(stored, redaction);
+    return whileOpen(store.open(READING), ({ state: { lineage, outputs = new Map() } }) => {
       if (lineage === "") return undefined;
       if (!isUntrusted) learnOutputs(redaction, outputs);
       return siblingOutputs(outputs, isUntrusted);
-    } finally {
-      await open.close();
-    }
+    });
   }
 
   /** Warnings go beside the result: what a program reads is the result. */

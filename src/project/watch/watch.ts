@@ -191,7 +191,7 @@ export class Watch {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
     this.#memory.made(done);
-    const isNew = this.#memory.isNewOutcome(errorsOf(result)) || done.length > 0;
+    const isNew = this.#memory.isNew("outcome", errorsOf(result)) || done.length > 0;
     if (isNew) this.#reporter.applied(plan, result, moneyScale);
     return isNew;
   }
@@ -238,7 +238,7 @@ export class Watch {
     // What a person has to mend is not mended any later for being looked at; only the API is spared.
     const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
-    this.#reporter.failed(report, diagnostics, this.#memory.isNewFailure(diagnostics), this.#untilNext());
+    this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
   /** The state as it is now: another process may have recorded what an event names. */
