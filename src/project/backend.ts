@@ -30,11 +30,12 @@ import {
   createPgBackend,
   Encryption,
   endOfErrors,
-  type HttpLock,
+  type HttpBackendOptions,
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
   nameOfServer,
+  once,
   parsePgServer,
   readOldKeys,
   readStateKey,
@@ -111,10 +112,13 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   });
 }
 
+/** What the backends at a server have in common. */
+type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
+
 function httpBackend(
   backend: Backend,
   source: ProjectSource,
-  shared: Pick<Parameters<typeof createHttpBackend>[0], "signal" | "timeoutMs" | "clock" | "keep" | "warn">,
+  shared: Shared & Pick<HttpBackendOptions, "warn">,
 ): StateBackend {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
@@ -135,13 +139,14 @@ function httpBackend(
     });
   }
   const lockAddress = url("lock_address");
-  const lock: HttpLock | undefined = lockAddress && {
+  const lock = lockAddress && {
     address: lockAddress,
     method: setting("lock_method") ?? "LOCK",
     unlockAddress: url("unlock_address") ?? lockAddress,
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
+  const folder = stateFolder(source.env);
   return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
@@ -151,27 +156,12 @@ function httpBackend(
     ...shared,
     uuid: randomUUID,
     contender: thisProcess(),
-    lifeSigns: locksFolder(source.env),
+    lifeSigns: folder && path.join(folder, "locks"),
     dispatcher: connectionPool(address, source.env, CONNECT_MS),
   });
 }
 
-/** Where the processes of this user on this machine see that one of them was killed. */
-function locksFolder(env: ProjectSource["env"]): string | undefined {
-  const folder = stateFolder(env);
-  return folder === undefined ? undefined : path.join(folder, "locks");
-}
-
-function pgBackend(
-  { settings }: Backend,
-  source: ProjectSource,
-  {
-    timeoutMs,
-    ...shared
-  }: Pick<Parameters<typeof createPgBackend>[0], "signal" | "clock" | "keep"> & {
-    readonly timeoutMs: number | undefined;
-  },
-): StateBackend {
+function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {
   const contender = thisProcess();
   const server = parsePgServer(source.env, contender.user);
   // A folder is a socket on this machine.
@@ -284,11 +274,7 @@ export class StateKeys {
   #make(variables: KeyVariables): Encryption {
     const key = readStateKey(this.#env, variables, this.#run);
     if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
-    let keys: ReturnType<typeof readOldKeys> | undefined;
-    const old = () => {
-      keys ??= readOldKeys(this.#env, key, this.#run);
-      return keys;
-    };
+    const old = once(() => readOldKeys(this.#env, key, this.#run));
     return new Encryption({ key, variables, old, acceptsClear: this.#env[ALLOW_UNENCRYPTED] === "1" });
   }
 }
@@ -309,15 +295,13 @@ function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redactio
 
 /** The program and its arguments: divided at white space, or a list in JSON. */
 function wordsOf(command: string, variable: string): [string, ...string[]] {
-  const [program, ...args] = command.trim().startsWith("[") ? listed(command) : command.trim().split(/\s+/);
-  if (program !== undefined && (command.trim().startsWith("[") || !/["'\\]/.test(command))) return [program, ...args];
+  const text = command.trim();
+  const list = parsedJson(text);
+  const words = Array.isArray(list) ? list : /^\[|["'\\]/.test(text) ? [] : text.split(/\s+/);
+  const [program, ...args] = words.every((word) => typeof word === "string") ? words : [];
+  if (program !== undefined) return [program, ...args];
   return fail("state.key", `${variable} is not a program with its arguments`, {
     detail: "It does not run in a shell: quotes and backslashes have no meaning.",
     remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
-}
-
-function listed(command: string): string[] {
-  const list = parsedJson(command);
-  return Array.isArray(list) && list.every((word) => typeof word === "string") ? list : [];
 }

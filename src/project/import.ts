@@ -53,6 +53,7 @@ export interface Imported {
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
   const { desired } = await project.declaration.load();
   const { resource, kind } = declaredAt(desired, text);
+  const { address } = resource;
   return project.state.write("import", async (store, signal) => {
     checkFree(store.state, resource, kind, id);
     const config = configOf(project.source, resource, kind, store.state);
@@ -64,30 +65,32 @@ export async function importObject(project: Project, text: string, id: string): 
         const how = observed.status === "gone" ? observed.how : "was not found";
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
           remedies: ["Check the id, and that the token belongs to the right account."],
-          address: resource.address,
+          address,
         });
       }
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
       refuseOther(kind, resource, config, observed.attributes, plans);
+      const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
       const next = (state: State) =>
         planOf(
-          { ...desired, resources: desired.resources.map(importing(resource, id)) },
+          { ...desired, resources: wanted },
           state,
           { resource, observed: { ...observed, attributes }, plans },
           project.source.env,
           project.host.clock.now(),
         );
+      const others = [...store.state.resources].filter(([other]) => other !== address);
       const record: ResourceState = {
-        address: resource.address,
+        address,
         provider: resource.provider,
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
         // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
-        private: settledMark(store.state.resources.get(resource.address)?.private ?? {}),
-        dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
+        private: settledMark(store.state.resources.get(address)?.private ?? {}),
+        dependencies: next({ ...store.state, resources: new Map(others) }).dependsOn,
       };
       await store.put(record);
       return imported(kind, record, next(store.state));
@@ -171,13 +174,6 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
       address,
     });
   }
-}
-
-const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
-  resource.address === wanted.address ? { ...resource, importId } : resource;
-
-function withoutAddress(state: State, address: string): State {
-  return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };
 }
 
 /**

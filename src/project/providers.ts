@@ -81,10 +81,8 @@ export class Providers {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
       // Before the token is even read.
-      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, {
-        of: `Provider ${alias}`,
-        ...(config.range && { range: config.range }),
-      });
+      const place = { of: `Provider ${alias}`, ...placeOf(config) };
+      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, place);
       const token = await tokenOf(config, source, log);
       learnToken(redaction, token);
       this.#tokens.set(alias, token);
@@ -146,13 +144,10 @@ export class Providers {
   #config(alias: string): ProviderConfig {
     const config = this.#configs.get(alias);
     if (config !== undefined) return config;
-    fail(
-      "provider.unknown",
-      `No provider ${JSON.stringify(alias)} is declared.${didYouMean(alias, this.#configs.keys())}`,
-      {
-        remedies: ["Declare it under `providers`, or use one that is."],
-      },
-    );
+    const meant = didYouMean(alias, this.#configs.keys());
+    fail("provider.unknown", `No provider ${JSON.stringify(alias)} is declared.${meant}`, {
+      remedies: ["Declare it under `providers`, or use one that is."],
+    });
   }
 
   #addressOf({ baseUrl }: ProviderConfig): string | undefined {
@@ -168,7 +163,7 @@ export class Providers {
         remedies: [
           "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
         ],
-        ...(config.range && { range: config.range }),
+        ...placeOf(config),
       });
     }
     const key = JSON.stringify([baseUrl, token]);
@@ -177,7 +172,7 @@ export class Providers {
       fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
         detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
         remedies: ["Use one of the two for both."],
-        ...(config.range && { range: config.range }),
+        ...placeOf(config),
       });
     }
     this.#aliases.set(key, config.alias);
@@ -208,19 +203,18 @@ export class Providers {
     const known = sharedBy.get(host) ?? new Map<string, Shared>();
     sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
-    const place = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
-    const shared = known.get(key) ?? {
-      ledger: ledgerFor(place),
-      turns: createTurnsFor({ ...place, clock: host.clock }),
-    };
+    const at = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
+    const shared = known.get(key) ?? { ledger: ledgerFor(at), turns: createTurnsFor({ ...at, clock: host.clock }) };
     known.set(key, shared);
     return shared;
   }
 }
 
+const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
+
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;
-  const place = config.range === undefined ? {} : { range: config.range };
+  const place = placeOf(config);
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
   if (tokenFile === undefined && variable === undefined) {
     fail("provider.token", `Provider ${alias} has no token`, {
@@ -307,19 +301,16 @@ export async function dataReader(
   // One for each account: what is read side by side shares a listing.
   const sessions = new Map<Provider, DataSession>();
   const sessionOf = (provider: Provider): DataSession => {
-    const { client, account, config } = provider;
+    const {
+      client,
+      account,
+      config: { moneyScale },
+    } = provider;
     const collections: DataSession["collections"] = {
       isAlone: () => Promise.resolve(true),
       upToDate: (kind, parent) => account.forget(kind, parent),
     };
-    const known = sessions.get(provider) ?? {
-      client,
-      account,
-      moneyScale: config.moneyScale,
-      clock,
-      stop,
-      ...(fresh && { collections }),
-    };
+    const known = sessions.get(provider) ?? { client, account, moneyScale, clock, stop, ...(fresh && { collections }) };
     sessions.set(provider, known);
     return known;
   };

@@ -171,11 +171,8 @@ function withNamedState(source: ProjectSource, read: Declaration) {
 
 async function refusalsIn(source: ProjectSource, { providers, resources }: Desired): Promise<Diagnostic[]> {
   const outputs = await Promise.all(resources.map((resource) => outputRefusals(source, resource)));
-  return [
-    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, source)),
-    ...resources.flatMap(sourceRefusals),
-    ...outputs.flat(),
-  ];
+  const ofProviders = [...providers.values()].flatMap((provider) => providerRefusals(provider, source));
+  return [...ofProviders, ...resources.flatMap(sourceRefusals), ...outputs.flat()];
 }
 
 /** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */
@@ -203,25 +200,18 @@ function providerRefusals(
     if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
-  const refused = given.map(([name]) =>
-    refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
-  );
+  const refused: Diagnostic[] = [];
+  const refuse = (what: string, fix?: string) =>
+    refused.push(refusal(`${what} for the provider ${alias}`, { range }, fix));
+  for (const [name] of given) refuse(`names ${SETTINGS[name] ?? name}`);
   if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
-    refused.push(refusal(`sets the scale of amounts (money_scale) for the provider ${alias}`, { range }, SCALE));
-  if (requestsPerMinute > 60)
-    refused.push(refusal(`asks for more than 60 requests a minute for the provider ${alias}`, { range }, BUDGET));
-  const others = Object.entries(statusWords).filter(([word, phase]) => {
+    refuse("sets the scale of amounts (money_scale)", SCALE);
+  if (requestsPerMinute > 60) refuse("asks for more than 60 requests a minute", BUDGET);
+  for (const [word, phase] of Object.entries(statusWords)) {
     const usual = phaseOfWord(word, { statusWords: {} });
-    return usual !== "unknown" && usual !== phase;
-  });
-  for (const [word] of others)
-    refused.push(
-      refusal(
-        `gives a known status another meaning (status_words: ${word}) for the provider ${alias}`,
-        { range },
-        WORDS,
-      ),
-    );
+    if (usual !== "unknown" && usual !== phase)
+      refuse(`gives a known status another meaning (status_words: ${word})`, WORDS);
+  }
   return refused;
 }
 
@@ -265,16 +255,8 @@ function refusal(
   { range, ...place }: Pick<Diagnostic, "range" | "address" | "attribute">,
   fix = FIX,
 ): Diagnostic {
-  return located(
-    {
-      severity: "error",
-      code: "trust.untrusted",
-      summary: `The untrusted declaration ${what}`,
-      remedies: [fix],
-      ...place,
-    },
-    range,
-  );
+  const summary = `The untrusted declaration ${what}`;
+  return located({ severity: "error", code: "trust.untrusted", summary, remedies: [fix], ...place }, range);
 }
 
 /** The attributes of a data source that hold secrets, by its type. */

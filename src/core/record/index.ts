@@ -31,7 +31,7 @@ export {
 } from "./lock.ts";
 export type { StateBackend } from "./opening.ts";
 export { createHttpBackend } from "./remote/http.ts";
-export type { HttpLock } from "./remote/http-lock.ts";
+export type { HttpBackendOptions } from "./remote/http-lock.ts";
 export { createPgBackend } from "./remote/pg.ts";
 export { nameOfServer, parsePgServer } from "./remote/pg-address.ts";
 export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
@@ -55,6 +55,7 @@ export {
   type KeyVariables,
   NEW_KEY_VARIABLES,
   OLD_KEY_VARIABLES,
+  once,
   readOldKeys,
   readStateKey,
   type StateKey,

@@ -83,12 +83,6 @@ export function createStateFileLock(statePath: string, context: LockContext): St
     }
   };
 
-  const writeNotice = (holder: LockHolder) => {
-    const temporary = `${noticePath}.${holder.id}`;
-    writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
-    renameSync(temporary, noticePath);
-  };
-
   const attempt = (command: string): HeldLock | undefined => {
     const fileLock = takeFileLock(path);
     if (fileLock === undefined) return undefined;
@@ -98,7 +92,9 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         return undefined;
       }
       const holder = newHolder(context, command);
-      writeNotice(holder);
+      const temporary = `${noticePath}.${holder.id}`;
+      writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
+      renameSync(temporary, noticePath);
       return hold(fileLock, holder);
     } catch (error) {
       fileLock.free();
@@ -248,17 +244,9 @@ export function newHolder({ clock, uuid, contender: { pid, user, host } }: LockC
 
 /** The notice that stands beside a locked state, in Terraform's form, so that either program can read the other's. */
 export function encodeHolder(holder: LockHolder, statePath: string): string {
-  const { id, command, who, pid, since } = holder;
-  const fields = {
-    ID: id,
-    Operation: command,
-    Info: "hostform",
-    Who: who,
-    Version: "",
-    Created: since,
-    Path: statePath,
-  };
-  return `${JSON.stringify({ ...fields, ...(pid !== null && { Pid: pid }) })}\n`;
+  const { id: ID, command: Operation, who: Who, pid, since: Created } = holder;
+  const fields = { ID, Operation, Info: "hostform", Who, Version: "", Created, Path: statePath, Pid: pid ?? undefined };
+  return `${JSON.stringify(fields)}\n`;
 }
 
 /** The inverse of {@link encodeHolder}; undefined for a notice that is torn or not one. */

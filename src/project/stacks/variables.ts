@@ -108,14 +108,9 @@ export function secretsIn({ variables }: LoadedStack["outline"], given: readonly
   const values = given
     .filter(({ name }) => secret(name))
     .map(({ value }) => ("json" in value ? value.json : value.text));
-  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) =>
-    sensitive && value !== undefined ? [value] : [],
-  );
+  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) => (sensitive ? (value ?? []) : []));
   // What is given as a text may be a list or a map: its parts are secret, too.
-  const parts = values.flatMap((value) => (typeof value === "string" ? quoted(value) : []));
+  const texts = values.filter((value) => typeof value === "string");
+  const parts = texts.flatMap((text) => [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner));
   return [...[...values, ...defaults].flatMap(textsIn), ...parts];
-}
-
-function quoted(text: string): string[] {
-  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].flatMap(([, inner]) => inner ?? []);
 }

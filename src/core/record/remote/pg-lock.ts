@@ -60,7 +60,8 @@ export class PgStateLock implements StateLock {
     try {
       this.key = await interruptibly(database, request.signal, async () => {
         await makeLayout(database, schema);
-        return this.#wait(database, request);
+        const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
+        return key ?? this.#refuse(await this.#holder(database));
       });
       this.database = database;
       return this.#held(database);
@@ -92,12 +93,6 @@ export class PgStateLock implements StateLock {
     } finally {
       await database.end();
     }
-  }
-
-  /** The key of the lock, once it is held. */
-  async #wait(database: Database, request: LockRequest): Promise<string> {
-    const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
-    return key ?? this.#refuse(await this.#holder(database));
   }
 
   /**
