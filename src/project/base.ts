@@ -122,7 +122,8 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
       read: async (file, limit) => {
         const at = inside(file);
         const mode = (await entries(at.includes("/") ? path.posix.dirname(at) : "")).get(path.posix.basename(at));
-        if (mode === undefined) return missing(file);
+        // As the file system would say it.
+        if (mode === undefined) throw Object.assign(new Error(`${file} does not exist`), { code: "ENOENT" });
         if (!mode.startsWith("100")) return refuse(`${file} is no regular file there`, "Compare with another commit.");
         const text = await ask("cat-file", "blob", `${commit}:${at}`);
         if (text === undefined) return refuse(`${file} is not in this clone`, "Fetch the commit with its files.");
@@ -132,11 +133,6 @@ function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: s
   }
 
   return { commit, filesAt, refuse };
-}
-
-/** As the file system would say it. */
-function missing(place: string): never {
-  throw Object.assign(new Error(`${place} does not exist`), { code: "ENOENT" });
 }
 
 /**

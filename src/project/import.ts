@@ -20,7 +20,6 @@ import {
   HostformError,
   inQuotes,
   isError,
-  type JsonObject,
   parseAddress,
   type ResourceState,
   type State,
@@ -56,7 +55,9 @@ export async function importObject(project: Project, text: string, id: string): 
   const { address } = resource;
   return project.state.write("import", async (store, signal) => {
     checkFree(store.state, resource, kind, id);
-    const config = configOf(project.source, resource, kind, store.state);
+    const scope = scopeOf((of) => store.state.resources.get(of)?.attributes, project.source.env);
+    const { config, diagnostics } = resolveConfig(kind, resource, scope);
+    if (diagnostics.some(isError)) throw new HostformError(diagnostics);
     checkParent(kind, resource, config, id);
     return withProviders(desired.providers, project, signal, async (providers) => {
       const { account } = await providers.use(resource.provider);
@@ -71,7 +72,10 @@ export async function importObject(project: Project, text: string, id: string): 
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
-      refuseOther(kind, resource, config, observed.attributes, plans);
+      // Before the declaration is trusted for what the API does not return.
+      const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
+      const others = contradictions.filter(({ code }) => code === "plan.mismatch");
+      if (others.length > 0) throw new HostformError(others.map((each) => ({ ...each, address })));
       const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
       const next = (state: State) =>
         planOf(
@@ -81,7 +85,7 @@ export async function importObject(project: Project, text: string, id: string): 
           project.source.env,
           project.host.clock.now(),
         );
-      const others = [...store.state.resources].filter(([other]) => other !== address);
+      const rest = [...store.state.resources].filter(([other]) => other !== address);
       const record: ResourceState = {
         address,
         provider: resource.provider,
@@ -90,7 +94,7 @@ export async function importObject(project: Project, text: string, id: string): 
         sensitive: sensitiveNames(kind),
         // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
         private: settledMark(store.state.resources.get(address)?.private ?? {}),
-        dependencies: next({ ...store.state, resources: new Map(others) }).dependsOn,
+        dependencies: next({ ...store.state, resources: new Map(rest) }).dependsOn,
       };
       await store.put(record);
       return imported(kind, record, next(store.state));
@@ -123,18 +127,6 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
   });
 }
 
-/** Before the declaration is trusted for what the API does not return. */
-function refuseOther(
-  kind: Kind,
-  { address }: DesiredResource,
-  config: ValueObject,
-  live: JsonObject,
-  plans: readonly PlanRecord[],
-): void {
-  const found = (kind.validateAgainstLive?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
-  if (found.length > 0) throw new HostformError(found.map((each) => ({ ...each, address })));
-}
-
 /** One object managed at two addresses would be changed to and fro. */
 function checkUnique(
   state: State,
@@ -148,13 +140,6 @@ function checkUnique(
     remedies: [`To rename it: \`hostform state mv ${inQuotes(owner)} ${inQuotes(address)}\`.`],
     address,
   });
-}
-
-function configOf(source: ProjectSource, resource: DesiredResource, kind: Kind, state: State): ValueObject {
-  const scope = scopeOf((address) => state.resources.get(address)?.attributes, source.env);
-  const { config, diagnostics } = resolveConfig(kind, resource, scope);
-  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  return config;
 }
 
 /** A grant is found in the collection of its service, which must be known, and be the declared one. */

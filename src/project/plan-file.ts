@@ -30,7 +30,12 @@ export async function placeForPlan(
   file: string,
   holds: "plan" | "report" = "plan",
 ): Promise<string> {
-  const refuse = (detail: string) => refusePlace(file, detail, holds);
+  const isPlan = holds === "plan";
+  const refuse = (detail: string) =>
+    fail("usage", isPlan ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`, {
+      detail: `${detail} Nothing was changed.`,
+      remedies: [`Name another file: \`hostform plan ${isPlan ? "--out acme.plan" : "--report plan.html"}\`.`],
+    });
   if (source.untrusted === true) await refuseDetour(source.cwd, path.resolve(source.cwd, file));
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
@@ -85,8 +90,7 @@ async function refuseOthers(
   refuse: (detail: string) => never,
 ): Promise<void> {
   const standing = await stat(target).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
   });
   if (standing === undefined) return;
   if (standing.isDirectory()) refuse("It is a folder.");
@@ -105,12 +109,4 @@ async function beginningOf(target: string): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-function refusePlace(file: string, detail: string, holds: "plan" | "report"): never {
-  const option = holds === "plan" ? "--out acme.plan" : "--report plan.html";
-  fail("usage", holds === "plan" ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`, {
-    detail: `${detail} Nothing was changed.`,
-    remedies: [`Name another file: \`hostform plan ${option}\`.`],
-  });
 }

@@ -24,7 +24,7 @@ import type { Project } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
-import type { Log, ProjectParts, ProjectSource } from "./source.ts";
+import type { ProjectParts, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
@@ -83,7 +83,10 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       timeoutMs: source.lockTimeoutMs,
       signal: interrupts.now,
     });
-    sayRecovered(log, store);
+    if (store.recovered.length > 0) {
+      const what = plural(store.recovered.length, "resource");
+      log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
+    }
     if (saved !== undefined) {
       // As the file would say it: a secret in a name is marked there.
       const here = await originOf(source, declared, store.state);
@@ -139,14 +142,20 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-interface Planning extends RunOptions {
-  /** Only what changes since then is planned. */
-  readonly since: Base | undefined;
-}
-
+/** @param since only what changes since then is planned. */
 async function makePlan(
   { source, host: { clock }, log }: ProjectParts,
-  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, since, ...reads }: Planning,
+  {
+    command,
+    mode,
+    targets,
+    reorder,
+    orderAnyway = [],
+    guards,
+    unattended,
+    since,
+    ...reads
+  }: RunOptions & { readonly since: Base | undefined },
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -224,12 +233,6 @@ async function makePlan(
     moves,
     data: observed.data,
   };
-}
-
-function sayRecovered(log: Log, { recovered }: OpenState): void {
-  if (recovered.length === 0) return;
-  const what = plural(recovered.length, "resource");
-  log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {

@@ -11,7 +11,6 @@ import {
   isNoOp,
   isObject,
   type JsonObject,
-  type OutputChange,
   type Plan,
   parsedJson,
 } from "../core/model/index.ts";
@@ -201,7 +200,9 @@ function withoutSecrets(plan: Plan): Plan {
   return {
     ...plan,
     changes: plan.changes.map(stripped),
-    ...(plan.outputs && { outputs: plan.outputs.map(withoutValue) }),
+    ...(plan.outputs && {
+      outputs: plan.outputs.map((output) => (output.sensitive ? { ...output, before: null, after: null } : output)),
+    }),
     drift: plan.drift.map((drift) => {
       // Without the change nothing shows which attributes are secret: then all of them are treated as if they were.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
@@ -209,9 +210,6 @@ function withoutSecrets(plan: Plan): Plan {
     }) as unknown as Plan["drift"],
   };
 }
-
-const withoutValue = (output: OutputChange): OutputChange =>
-  output.sensitive ? { ...output, before: null, after: null } : output;
 
 /** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
 function stripped(change: Change): Change {

@@ -121,13 +121,16 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   const { declaration, unused } = withNamedState(source, read);
   const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
+  const { resources = [] } = readable ?? {};
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
   const found = [
     ...(typeof backend === "object"
       ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
       : []),
-    ...(readable === undefined ? [] : await refusalsIn(source, readable)),
+    ...[...(readable?.providers.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
+    ...resources.flatMap(sourceRefusals),
+    ...(await Promise.all(resources.map((resource) => outputRefusals(source, resource)))).flat(),
   ];
   return {
     ...declaration,
@@ -167,12 +170,6 @@ function withNamedState(source: ProjectSource, read: Declaration) {
   };
   const declaration = { ...read, backend: undefined, desired: without(desired), partial: without(partial) };
   return { declaration, unused: [unused] };
-}
-
-async function refusalsIn(source: ProjectSource, { providers, resources }: Desired): Promise<Diagnostic[]> {
-  const outputs = await Promise.all(resources.map((resource) => outputRefusals(source, resource)));
-  const ofProviders = [...providers.values()].flatMap((provider) => providerRefusals(provider, source));
-  return [...ofProviders, ...resources.flatMap(sourceRefusals), ...outputs.flat()];
 }
 
 /** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */

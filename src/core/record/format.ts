@@ -83,15 +83,23 @@ export function decodeState(text: string, source: string): StateDocument {
         continue;
       }
       const decoded = decodeInstance(resource, instance, source);
-      if (originals.has(decoded.address)) refuseDuplicate(decoded.address, source);
-      found.push([decoded.address, decoded]);
-      originals.set(decoded.address, { resource, instance });
+      const { address } = decoded;
+      if (originals.has(address)) {
+        fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
+          address,
+          detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
+          remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
+        });
+      }
+      found.push([address, decoded]);
+      originals.set(address, { resource, instance });
       registry ??= parseProvider(resource.provider)?.registry;
     }
     if (unmanaged.length > 0 || resource.instances.length === 0) rest.push({ ...resource, instances: unmanaged });
   }
   const resources = new Map(found.sort(([a], [b]) => order(a, b)));
-  const outputs = decodeOutputs(fields.outputs);
+  const named = Object.entries(isObject(fields.outputs) ? fields.outputs : {});
+  const outputs = inOrder(named.map(([name, output]) => [name, decodeOutput(output)]));
   return {
     state: { lineage: fields.lineage, serial: fields.serial, resources, ...(outputs && { outputs }) },
     remainder: { fields, resources: rest, originals, registry: registry ?? DEFAULT_REGISTRY },
@@ -182,20 +190,7 @@ export function unmanagedAddresses({ remainder }: StateDocument): string[] {
     .sort(order);
 }
 
-function refuseDuplicate(address: string, source: string): never {
-  fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
-    address,
-    detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
-    remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
-  });
-}
-
 type Outputs = ReadonlyMap<string, OutputState>;
-
-/** The outputs of a state file; undefined where there are none. */
-function decodeOutputs(found: unknown): Outputs | undefined {
-  return inOrder(Object.entries(isObject(found) ? found : {}).map(([name, output]) => [name, decoded(output)]));
-}
 
 /**
  * The outputs as Terraform writes them.
@@ -205,11 +200,13 @@ function decodeOutputs(found: unknown): Outputs | undefined {
 function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
   if (!isObject(original)) return outputs.size === 0 ? original : encodeOutputs(outputs);
   const foreign = Object.entries(original).filter(
-    ([name, found]) => !outputs.has(name) && decoded(found) === undefined,
+    ([name, found]) => !outputs.has(name) && decodeOutput(found) === undefined,
   );
   const ours = [...outputs].map(([name, output]): [string, unknown] => {
     const before = Object.hasOwn(original, name) ? original[name] : undefined;
-    return [name, equal(decoded(before), output) ? before : encoded(output)];
+    const { value, type, sensitive } = output;
+    const after = { value: plainNumbers(value), type, ...(sensitive && { sensitive }) };
+    return [name, equal(decodeOutput(before), output) ? before : after];
   });
   return Object.fromEntries([...foreign, ...ours].sort(([a], [b]) => order(a, b)));
 }
@@ -225,13 +222,9 @@ export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
 }
 
 /** Undefined for what is no output. */
-function decoded(found: unknown): OutputState | undefined {
+function decodeOutput(found: unknown): OutputState | undefined {
   if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
   return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };
-}
-
-function encoded({ value, type, sensitive }: OutputState): object {
-  return { value: plainNumbers(value), type, ...(sensitive && { sensitive }) };
 }
 
 function inOrder(entries: readonly (readonly [string, OutputState | undefined])[]): Outputs | undefined {

@@ -58,12 +58,6 @@ const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1000;
 
 /**
- * Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
- * numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
- */
-const spreadOf = (pid: number) => 0.5 + ((pid * 0.618_033_988_75) % 1);
-
-/**
  * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
  * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
  * @param statePath the state file, symbolic links followed.
@@ -71,7 +65,9 @@ const spreadOf = (pid: number) => 0.5 + ((pid * 0.618_033_988_75) % 1);
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {
   const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
-  const spread = spreadOf(contender.pid);
+  // Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
+  // numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
+  const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
   const readNotice = (): LockHolder | undefined => {
     try {

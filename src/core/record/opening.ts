@@ -66,14 +66,14 @@ export async function openDocuments(backend: StateBackend): Promise<Opened> {
     const state = stored === undefined ? undefined : { ...base.state, text: stored };
     const relation = relationOf(journal, state);
     if (relation === "folded") return { base, durable: base, recovered: [], spent: true, warnings };
-    if (relation === "open") return { ...replayed(base, journal), warnings };
+    if (relation === "open") {
+      const { lineage, changes } = journal;
+      const begun = { ...base, state: { ...base.state, lineage } };
+      const recovered = [...touchedBy(changes).keys()].sort();
+      return { base: begun, durable: withChanges(begun, changes), recovered, spent: false, warnings };
+    }
     if (reading === READINGS) return refuseForeign(journal, backend.text.name, state ?? "absent");
   }
-}
-
-function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Opened, "warnings"> {
-  const base = { ...stored, state: { ...stored.state, lineage } };
-  return { base, durable: withChanges(base, changes), recovered: [...touchedBy(changes).keys()].sort(), spent: false };
 }
 
 /** The state of a backend. @throws HostformError as `decodeState` does, with where an earlier one may be. */

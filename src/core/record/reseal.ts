@@ -71,7 +71,12 @@ function conversion(encryption: Encryption, wanted: Resealing, name: string) {
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {
       if (wanted.to === "clear") return { plain: old, next: old };
-      if (wanted.to === "key" && place === name) refuseClear(name);
+      if (wanted.to === "key" && place === name) {
+        fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
+          detail: `${name} is in the clear.`,
+          remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
+        });
+      }
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
@@ -82,13 +87,6 @@ function conversion(encryption: Encryption, wanted: Resealing, name: string) {
   };
   return (old: string, place: string) =>
     place === name ? convert(old, place) : convert(old, place).catch(ofCopy(old, place));
-}
-
-function refuseClear(name: string): never {
-  fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
-    detail: `${name} is in the clear.`,
-    remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
-  });
 }
 
 /** A backup may be sealed with a key of long ago: it stays. One that is no state cannot be sealed, and must not stay. */

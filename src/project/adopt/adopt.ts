@@ -21,7 +21,7 @@ import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { filesIn, type Language, recordIn, refuseForeign, yaml } from "./language.ts";
+import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
 import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
@@ -72,7 +72,8 @@ export async function adoptAccount(
       remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
     });
   }
-  const language = await languageOf(format);
+  const language =
+    format === "yaml" ? yaml : format === "hcl" ? (await import("./hcl.ts")).hcl : await programIn(format);
   const configured = await filesIn(language, source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
@@ -80,17 +81,17 @@ export async function adoptAccount(
       refuseForeign(configured, store.state);
       refusePending(store.state);
       const provider = await providers.use(alias);
-      const account = providers.accountName(alias);
-      const kept = await openKept({
-        file: `${source.state}.adopt`,
-        account,
-        now: host.clock.now(),
-        encryption: recorded.encryption(),
-      });
+      const file = `${source.state}.adopt`;
+      const encryption = recorded.encryption();
+      const kept = await openKept({ file, account: providers.accountName(alias), now: host.clock.now(), encryption });
       let isDone = false;
       try {
-        if (kept.found > 0)
-          log.say(resumedText(kept, host.clock.now(), path.relative(source.cwd, `${source.state}.adopt`)));
+        if (kept.found > 0) {
+          const minutes = Math.max(0, Math.round((host.clock.now() - kept.since) / 60_000));
+          const ago = minutes === 0 ? "less than a minute" : `${minutes} min`;
+          const place = escapeLine(path.relative(source.cwd, file));
+          log.say(`Using what was read ${ago} ago: ${kept.found} lists, kept in ${place}.`);
+        }
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
         const selection = selectionOf(options, given.clients);
         const flat = await readCollections(reading, selection);
@@ -104,10 +105,8 @@ export async function adoptAccount(
           unread: [...flat.unread, ...nested.unread],
         };
         const listed = await reading.list(service);
-        const strays = [...given.clients.keys()].filter((id) => !listed.has(id));
         const before = store.state;
         const known = knownOf(standing, before, alias, source.env, language.addressesIn(configured));
-        const now = host.clock.now();
         const made = await proved({
           hasTemplates: format === "yaml",
           contents,
@@ -119,7 +118,7 @@ export async function adoptAccount(
           state: before,
           source,
           hides: (text) => redaction.redact(text) !== text,
-          now,
+          now: host.clock.now(),
         });
         const { declared } = made;
         const isSame = [declared.blocks, declared.entries].every(({ length }) => length === 0);
@@ -133,9 +132,9 @@ export async function adoptAccount(
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
-        const stray = strays.map(
-          (id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`,
-        );
+        const stray = [...given.clients.keys()]
+          .filter((id) => !listed.has(id))
+          .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
         return adoptedOf(parts, { ...made, left: [...made.left, ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
@@ -152,10 +151,7 @@ export async function adoptAccount(
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
 
-async function languageOf(format: AdoptFormat): Promise<Language> {
-  if (format === "yaml") return yaml;
-  return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
-}
+const programIn = async (library: "cdktf" | "cdktn") => (await import("./program.ts")).programFor(library);
 
 /** What a create without known outcome has made is in the account: adopted under another name, it would be made twice. */
 function refusePending({ resources }: State): void {
@@ -188,11 +184,6 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const));
   return { desired, texts: new Map(texts), ignored };
-}
-
-function resumedText({ found, since }: KeptLists, now: number, file: string): string {
-  const minutes = Math.max(0, Math.round((now - since) / 60_000));
-  return `Using what was read ${minutes === 0 ? "less than a minute" : `${minutes} min`} ago: ${found} lists, kept in ${escapeLine(file)}.`;
 }
 
 function forecastOf({ objects }: AccountContents, { client }: Provider, kept: KeptLists, now: number): Forecast {

@@ -36,7 +36,10 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
     }
     await then();
   } catch (error) {
-    for (const change of done.toReversed()) await restore(change);
+    for (const { file, before } of done.toReversed()) {
+      if (before === undefined) await rm(file, { force: true });
+      else await replaceFile(systemDisk, { path: file, temporary: freeBeside(file) }, before);
+    }
     throw error;
   } finally {
     for (const { temporary } of prepared) await rm(temporary, { force: true });
@@ -64,11 +67,6 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
     await chmod(temporary, (await stat(file)).mode);
     await rename(temporary, file);
   });
-}
-
-async function restore({ file, before }: Prepared): Promise<void> {
-  if (before === undefined) return rm(file, { force: true });
-  await replaceFile(systemDisk, { path: file, temporary: freeBeside(file) }, before);
 }
 
 const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>

@@ -11,7 +11,6 @@ import {
   type LoadedStack,
   type Purpose,
   placeName,
-  type Stack,
   type StackRun,
   type StackSource,
   selected,
@@ -42,7 +41,9 @@ export async function chooseStacks(
   const only = named.length === 0 && opened.meant !== undefined ? [opened.meant.name] : named;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);
-  if (purpose !== "validate" && purpose !== "other") refuseComplaints(opened.stacks);
+  // An error that a construct reports about itself stops every stack, as the app's own CLI has it.
+  const complaints = opened.stacks.flatMap(({ annotations }) => annotations.filter(isError));
+  if (complaints.length > 0 && purpose !== "validate" && purpose !== "other") throw new HostformError(complaints);
   const stacks: LoadedStack[] = [];
   for (const stack of wanted) stacks.push(await load(stack, near));
   const others = ordered.filter((stack) => !wanted.includes(stack));
@@ -86,12 +87,6 @@ export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: S
     named: namedFiles(active),
   });
   return { ...active, stack: { ...active.stack, given, diagnostics } };
-}
-
-/** An error that a construct reports about itself stops every stack, as the app's own CLI has it. */
-function refuseComplaints(stacks: readonly Stack[]): void {
-  const complaints = stacks.flatMap(({ annotations }) => annotations.filter(isError));
-  if (complaints.length > 0) throw new HostformError(complaints);
 }
 
 /** With several stacks, `--var` is for those that declare the variable; one that none of them declares is a mistake. */

@@ -150,18 +150,17 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
  * @throws HostformError `usage` for a name that no stack has.
  */
 export function selected<T extends Stack>(stacks: readonly T[], only: readonly string[]): T[] {
-  const named = new Set(only.map((text) => stackNamed(stacks, text)));
-  return named.size === 0 ? [...stacks] : stacks.filter((stack) => named.has(stack));
-}
-
-function stackNamed<T extends Stack>(stacks: readonly T[], text: string): T {
-  const found = stacks.find(({ name }) => name === text) ?? stacks.find(({ constructPath }) => constructPath === text);
-  if (found !== undefined) return found;
   const names = stacks.map(({ name }) => name);
-  return fail("usage", `There is no stack ${JSON.stringify(text)}.${didYouMean(text, names)}`, {
-    detail: `The stacks are ${names.join(", ")}.`,
-    remedies: ["Give `--only` the name of a stack, or its construct path."],
-  });
+  const named = only.map(
+    (text) =>
+      stacks.find(({ name }) => name === text) ??
+      stacks.find(({ constructPath }) => constructPath === text) ??
+      fail("usage", `There is no stack ${JSON.stringify(text)}.${didYouMean(text, names)}`, {
+        detail: `The stacks are ${names.join(", ")}.`,
+        remedies: ["Give `--only` the name of a stack, or its construct path."],
+      }),
+  );
+  return named.length === 0 ? [...stacks] : stacks.filter((stack) => named.includes(stack));
 }
 
 /** As Terraform calls the state of a folder without a backend. */

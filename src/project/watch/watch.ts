@@ -10,7 +10,6 @@ import {
   isFulfilled,
   isNoOp,
   type Plan,
-  type State,
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
@@ -155,7 +154,9 @@ export class Watch {
     const report = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
     try {
       if (kind === "whole" || overflown) return await this.#look(report);
-      const { targets, everything, strangers } = namedBy(hints, await this.#state(), this.#open);
+      // As it is now: another process may have recorded what an event names.
+      const recorded = await (await this.#readAgain()).state.read(false);
+      const { targets, everything, strangers } = namedBy(hints, recorded, this.#open);
       this.#reporter.strangers(strangers);
       if (everything || targets.length > 0) await this.#look({ ...report, targets });
       else this.#schedule.idle(this.#now);
@@ -241,12 +242,6 @@ export class Watch {
     this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
-  /** The state as it is now: another process may have recorded what an event names. */
-  async #state(): Promise<State> {
-    const own = await this.#readAgain();
-    return own.state.read(false);
-  }
-
   /** The declaration as it is now: a project of its own, as each reads its declaration once. */
   async #readAgain(): Promise<Project> {
     const project = this.#project;
@@ -255,12 +250,8 @@ export class Watch {
     const { purpose, options, source: at, language } = stack.run;
     // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
     const source = { ...project.source, dir: stack.run.project };
-    const { stacks, run } = await chooseStacks(
-      source,
-      at,
-      { only: [stack.name], variables: options, ...(language !== undefined && { language }) },
-      purpose,
-    );
+    const wanted = { only: [stack.name], variables: options, language };
+    const { stacks, run } = await chooseStacks(source, at, wanted, purpose);
     const [only] = stacks;
     return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }

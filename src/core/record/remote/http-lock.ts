@@ -1,5 +1,5 @@
 // The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FileLock, makeFolder, takeFileLock } from "../../local/index.ts";
@@ -254,7 +254,7 @@ type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
 
 /** The name has the host's: a folder may be shared by several machines whose locks on files do not see each other. */
 function signOf(folder: string, { contender: { host } }: Signs, id: string): string {
-  return join(folder, `${createHash("sha256").update(`${host}\n${id}`).digest("hex").slice(0, 32)}.lock`);
+  return join(folder, `${hash("sha256", `${host}\n${id}`).slice(0, 32)}.lock`);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
 import { type Clock, fail, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
@@ -36,6 +36,7 @@ export interface HttpResponse {
   readonly doubtful: boolean;
 }
 
+const JSON_BODY = { "content-type": "application/json" };
 /** For one attempt, from connecting to the last byte. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
@@ -60,6 +61,8 @@ export function createWire(options: WireOptions) {
   const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
 
   const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
+    // As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody.
+    const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
     const over = new AbortController();
     const stop = new AbortController();
     const ms = Math.min(ATTEMPT_MS, left);
@@ -72,7 +75,7 @@ export function createWire(options: WireOptions) {
         method,
         dispatcher,
         signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
-        headers: { ...authorization, ...(body !== undefined && describing(body)) },
+        headers: { ...authorization, ...described },
         body: body ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -136,11 +139,6 @@ export function createWire(options: WireOptions) {
     });
 
   return { send, ask };
-}
-
-/** As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody. */
-function describing(body: string): Record<string, string> {
-  return { "content-type": "application/json", "content-md5": createHash("md5").update(body).digest("base64") };
 }
 
 async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number): Promise<string> {

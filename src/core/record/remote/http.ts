@@ -57,7 +57,9 @@ class HttpStateText implements StateText {
     await verify();
     const there = await this.#get().catch((error: unknown) => this.#refuseUnwritten("GET", messageOf(error)));
     this.#refuseOther(there);
-    const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
+    const url = new URL(this.#options.address);
+    if (this.#lock?.id !== undefined) url.searchParams.set("ID", this.#lock.id);
+    const message: HttpRequest = { method: this.#options.updateMethod, url, body: text };
     const answer = await this.#wire.send(message).catch((error: unknown) => {
       if (error instanceof Unanswered) return error;
       throw error;
@@ -104,12 +106,6 @@ class HttpStateText implements StateText {
     if (answer.status === 204 || answer.status === 404) return undefined;
     if (answer.status !== 200 || !isSuccess(answer)) return refuseAnswer("read", message, answer);
     return answer.text === "" ? undefined : answer.text;
-  }
-
-  #writeUrl(): URL {
-    const url = new URL(this.#options.address);
-    if (this.#lock?.id !== undefined) url.searchParams.set("ID", this.#lock.id);
-    return url;
   }
 
   /** @throws HostformError when the server has something else than was read or written last. */

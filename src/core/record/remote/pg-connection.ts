@@ -49,8 +49,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   search_path: "pg_catalog",
 };
 
-const load = (): Promise<PgModule> => import("pg");
-
 /**
  * Opens a session.
  * @param applicationName what other sessions see of this one.
@@ -59,7 +57,7 @@ const load = (): Promise<PgModule> => import("pg");
 export async function connectTo(
   server: PgServer,
   applicationName: string,
-  { timeoutMs = ANSWER_MS, signal, from = load }: ConnectOptions = {},
+  { timeoutMs = ANSWER_MS, signal, from = () => import("pg") }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
   const client = new Client(await configOf(server, applicationName, timeoutMs));
@@ -164,7 +162,12 @@ async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientC
   if (mode === "disable") return false;
   const read = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
-    return { [name]: await readFile(path, "utf8").catch((error: unknown) => refuseFile(path, error)) };
+    const refuse = (error: unknown) =>
+      fail("state.backend", "A certificate or key for the database cannot be read", {
+        detail: `${path}: ${reasonOf(error)}`,
+        remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
+      });
+    return { [name]: await readFile(path, "utf8").catch(refuse) };
   };
   const files = { ...(await read("ca", rootCert)), ...(await read("cert", cert)), ...(await read("key", key)) };
   if (mode === "verify-full") return { ...files, rejectUnauthorized: true };
@@ -177,13 +180,6 @@ function refusePackage(error: unknown): never {
   return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
     detail: missing ? "It is not installed, and only this backend needs it." : reasonOf(error),
     remedies: ["Install it where hostform is: `npm install pg`."],
-  });
-}
-
-function refuseFile(path: string, error: unknown): never {
-  return fail("state.backend", "A certificate or key for the database cannot be read", {
-    detail: `${path}: ${reasonOf(error)}`,
-    remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
   });
 }
 
