@@ -45,8 +45,7 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { learnValue } from "./environment-secrets.ts";
-import type { Redaction } from "./redaction.ts";
-import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
+import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
 
@@ -250,39 +249,17 @@ function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">):
   fail("state.backend", summary, more);
 }
 
-/** The encryption of a state, by the keys that the environment holds. Each is derived or asked for once in a run. */
-export class StateKeys {
-  readonly #env: ProjectSource["env"];
-  readonly #run: KeyCommand;
-  readonly #known = new Map<KeyVariables, Encryption>();
+export type StateKeys = ReturnType<typeof stateKeys>;
 
-  constructor({ source, host, redaction }: Omit<ProjectParts, "log">) {
-    this.#env = source.env;
-    this.#run = keyCommand(source, host, redaction);
-  }
-
-  /**
-   * The encryption with the key of these variables; without one, it seals and opens nothing.
-   * @throws HostformError `state.key` for a key that cannot be one.
-   */
-  encryption(variables: KeyVariables = KEY_VARIABLES): Encryption {
-    const made = this.#known.get(variables) ?? this.#make(variables);
-    this.#known.set(variables, made);
-    return made;
-  }
-
-  #make(variables: KeyVariables): Encryption {
-    const key = readStateKey(this.#env, variables, this.#run);
-    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
-    const old = once(() => readOldKeys(this.#env, key, this.#run));
-    return new Encryption({ key, variables, old, acceptsClear: this.#env[ALLOW_UNENCRYPTED] === "1" });
-  }
-}
-
-/** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
-function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redaction: Redaction): KeyCommand {
-  return async (command, variable) => {
-    const options = { cwd: source.cwd, env: childEnvironment(source.env), input: "", timeoutMs: SECRET_COMMAND_MS };
+/**
+ * Gives the encryption of a state with the key that these variables of the environment hold; without one, it seals and opens
+ * nothing. Each key is derived or asked for once in a run.
+ * @throws HostformError `state.key` for a key that cannot be one.
+ */
+export function stateKeys({ source: { env, cwd }, host, redaction }: Omit<ProjectParts, "log">) {
+  /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
+  const run: KeyCommand = async (command, variable) => {
+    const options = { cwd, env: childEnvironment(env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
     learnValue(redaction, stdout);
     if (failure === undefined) return stdout;
@@ -290,6 +267,18 @@ function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redactio
       detail: endOfErrors(stderr, stdout),
       remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
     });
+  };
+  const make = (variables: KeyVariables) => {
+    const key = readStateKey(env, variables, run);
+    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
+    const old = once(() => readOldKeys(env, key, run));
+    return new Encryption({ key, variables, old, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
+  };
+  const known = new Map<KeyVariables, Encryption>();
+  return (variables = KEY_VARIABLES): Encryption => {
+    const made = known.get(variables) ?? make(variables);
+    known.set(variables, made);
+    return made;
   };
 }
 

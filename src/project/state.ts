@@ -59,7 +59,7 @@ export class ProjectState {
 
   /** The encryption of the state. @throws HostformError `state.key` for a key that cannot be one. */
   encryption(variables?: KeyVariables): Encryption {
-    return this.#keys.encryption(variables);
+    return this.#keys(variables);
   }
 
   /**

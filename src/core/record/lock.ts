@@ -167,14 +167,14 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
       remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
     });
   }
-  fail("state.locked", "Another process holds the state", {
-    detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.",
-    remedies: [
-      { do: "wait_for_lock" },
-      `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`,
-      { do: "unlock" },
-    ],
-  });
+  const detail = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
+  refuseHeld(detail, `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`);
+}
+
+/** @param detail who holds the state. @param end how to end that. */
+export function refuseHeld(detail: string, end: string): never {
+  const remedies = [{ do: "wait_for_lock" }, end, { do: "unlock" }] as const;
+  fail("state.locked", "Another process holds the state", { detail, remedies });
 }
 
 /** Refuses to free another lock than the one that was meant. @param held a sentence on who holds the state. */

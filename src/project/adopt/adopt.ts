@@ -24,8 +24,7 @@ import { type KeptLists, openKept } from "./kept.ts";
 import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
-import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
-import { selectionOf } from "./select.ts";
+import { type AccountContents, keepingReader, readCollections, readGrants, selectionOf } from "./read.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "./types.ts";
 import { type FileChange, writeFiles } from "./write.ts";
 

@@ -1,5 +1,5 @@
 /** The loop of `watch`: when it is time, or an event names something, reconcile; report what is new; wait. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type ApplyResult,
   type Clock,
@@ -76,7 +76,7 @@ export class Watch {
   readonly #reporter: WatchReporter;
   readonly #stop: AbortSignal;
   readonly #schedule: Schedule;
-  readonly #declaration: SettledDeclaration;
+  readonly #settled: ReturnType<typeof settledDeclaration>;
   readonly #hints = new Hints();
   readonly #memory = new Memory();
   readonly #contention = new Contention();
@@ -102,7 +102,7 @@ export class Watch {
     this.#reporter = reporter;
     this.#stop = stop;
     this.#schedule = new Schedule(options.intervalMs, this.#now);
-    this.#declaration = new SettledDeclaration(() => this.#readAgain(), project.host.clock);
+    this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
@@ -168,7 +168,7 @@ export class Watch {
   async #look(report: WatchReport): Promise<void> {
     const { autoApprove, guards } = this.#options;
     const own = autoApprove
-      ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
+      ? await this.#settled(this.#stop, () => this.#reporter.settling())
       : await this.#readAgain();
     this.#reporter.began(report);
     let news = false;
@@ -273,25 +273,23 @@ const SETTLE_MS = 3_000;
 /** A declaration that changes this often in succession is written by something that does not stop. */
 const MOST_READINGS = 12;
 
-/** Reads the declaration, look after look, and holds back what is being written just now. */
-class SettledDeclaration {
-  readonly #readAgain: () => Promise<Project>;
-  readonly #clock: Clock;
-  #known = "";
-
-  constructor(again: () => Promise<Project>, clock: Clock) {
-    this.#readAgain = again;
-    this.#clock = clock;
-  }
-
-  /**
-   * The declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time: half of
-   * a file that an editor or a checkout is writing can be valid, and would mean that the other half is to be removed.
-   * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
-   */
-  async read(signal: AbortSignal, onWait: () => void): Promise<Project> {
-    let { own, digest } = await this.#read();
-    for (let readings = 0; digest !== this.#known; readings++) {
+/**
+ * Reads the declaration, look after look, and holds back what is being written just now: half of a file that an editor or a
+ * checkout is writing can be valid, and would mean that the other half is to be removed.
+ * @returns the declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time.
+ * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
+ */
+function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
+  let known = "";
+  const read = async () => {
+    const own = await again();
+    const { desired } = await own.declaration.load();
+    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
+    return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
+  };
+  return async (signal: AbortSignal, onWait: () => void): Promise<Project> => {
+    let { own, digest } = await read();
+    for (let readings = 0; digest !== known; readings++) {
       if (readings === 0) onWait();
       if (readings === MOST_READINGS) {
         fail("config.unreadable", "The declaration keeps changing, and was not applied", {
@@ -299,24 +297,17 @@ class SettledDeclaration {
           remedies: ["Find out what keeps writing it; if a template makes it, write it once."],
         });
       }
-      await this.#clock.sleep(SETTLE_MS, signal);
-      const again = await this.#read();
-      if (again.digest === digest) this.#known = digest;
-      ({ own, digest } = again);
+      await clock.sleep(SETTLE_MS, signal);
+      const next = await read();
+      if (next.digest === digest) known = digest;
+      ({ own, digest } = next);
     }
     return own;
-  }
-
-  async #read() {
-    const own = await this.#readAgain();
-    const { desired } = await own.declaration.load();
-    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
-    return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
-  }
+  };
 }
 
 /** The same for two declarations that were written alike. */
 function digestOf(parts: readonly unknown[]): string {
   const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Map ? [...value] : value));
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }

@@ -15,6 +15,7 @@ import {
   type LockRequest,
   newHolder,
   poll,
+  refuseHeld,
   refuseOther,
   type StateLock,
   TAKEN_OVER,
@@ -92,7 +93,12 @@ export class HttpStateLock implements StateLock {
         if (!isTaken(answer, holder) && (await this.#freeEnded(answer))) answer = await this.#ask(notice, signal);
         return isTaken(answer, holder) || undefined;
       });
-      if (taken === undefined) return this.#refuseHeld(answer as HttpResponse, notice);
+      if (taken === undefined) {
+        const last = answer as HttpResponse;
+        const other = decodeHolder(last.text);
+        const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
+        refuseHeld(other ? `Held by ${this.#describe(other)}.` : unnamed, "If it was killed or hangs, end it.");
+      }
       const held = this.#held(holder.id, notice, end);
       if (signal?.aborted) await held.release();
       signal?.throwIfAborted();
@@ -200,16 +206,6 @@ export class HttpStateLock implements StateLock {
       summary: "The lock on the state could not be freed",
       detail: `Lock ID ${id}: ${messageOf(error)}`,
       remedies: [{ do: "unlock" }, "Until then, the next run finds the state locked."],
-    });
-  }
-
-  #refuseHeld(answer: HttpResponse, notice: string): never {
-    const holder = decodeHolder(answer.text);
-    fail("state.locked", "Another process holds the state", {
-      detail: holder
-        ? `Held by ${this.#describe(holder)}.`
-        : `${describeExchange(this.#requestOf(notice), answer)} It does not say who.`,
-      remedies: [{ do: "wait_for_lock" }, "If it was killed or hangs, end it.", { do: "unlock" }],
     });
   }
 

@@ -8,6 +8,7 @@ import {
   type LockHolder,
   type LockRequest,
   poll,
+  refuseHeld,
   refuseOther,
   type StateLock,
 } from "../lock.ts";
@@ -61,7 +62,11 @@ export class PgStateLock implements StateLock {
       this.key = await interruptibly(database, request.signal, async () => {
         await makeLayout(database, schema);
         const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
-        return key ?? this.#refuse(await this.#holder(database));
+        if (key !== undefined) return key;
+        const holder = await this.#holder(database);
+        const held = holder && `Held by ${describeSession(holder, this.#options.clock)}.`;
+        const detail = held ?? "It was free again before its holder could be looked up.";
+        return refuseHeld(detail, "If it hangs, end it, or its database session.");
       });
       this.database = database;
       return this.#held(database);
@@ -170,15 +175,6 @@ export class PgStateLock implements StateLock {
     fail("state.backend", "The database session that holds the state does not end", {
       detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
       remedies: ["Look for it in pg_stat_activity."],
-    });
-  }
-
-  #refuse(holder: LockHolder | undefined): never {
-    fail("state.locked", "Another process holds the state", {
-      detail: holder
-        ? `Held by ${describeSession(holder, this.#options.clock)}.`
-        : "It was free again before its holder could be looked up.",
-      remedies: [{ do: "wait_for_lock" }, "If it hangs, end it, or its database session.", { do: "unlock" }],
     });
   }
 }
