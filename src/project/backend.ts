@@ -24,6 +24,7 @@ import {
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
+  afterOpening,
   connectTo,
   createFileBackend,
   createHttpBackend,
@@ -83,22 +84,18 @@ export async function stateBackend(
  * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
  */
 export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      // `force-unlock` opens the state only to see who holds it.
-      const path = open.state.lineage === "" && request.command !== "force-unlock" ? forgotten() : undefined;
-      if (path === undefined || !existsSync(path)) return open;
-      await open.close();
-      return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-        detail: `A backend is declared, so ${path} is no longer used.`,
-        remedies: [
-          `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
-        ],
-      });
-    },
-  };
+  return afterOpening(store, async (open, { command }) => {
+    // `force-unlock` opens the state only to see who holds it.
+    const path = open.state.lineage === "" && command !== "force-unlock" ? forgotten() : undefined;
+    if (path === undefined || !existsSync(path)) return open;
+    await open.close();
+    return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+      detail: `A backend is declared, so ${path} is no longer used.`,
+      remedies: [
+        `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
+      ],
+    });
+  });
 }
 
 /** How long one request to a backend may take, in milliseconds; undefined: its default. */

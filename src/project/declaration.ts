@@ -148,12 +148,8 @@ export class ProjectDeclaration {
 
 /** With the scale of amounts that the environment adds. */
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
-  const { desired, partial } = read;
-  return {
-    ...read,
-    ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, env) } }),
-    ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
-  };
+  const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
+  return { ...read, desired: withScale(read.desired), partial: withScale(read.partial) };
 }
 
 /** Without a declaration, but with what looks like stacks: a hint shows the way to those. */
@@ -220,12 +216,10 @@ export function stackHint(folder: string): string | undefined {
 
 /** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */
 export function withMoneyScale(
-  providers: ReadonlyMap<string, ProviderConfig>,
-  env: Readonly<Record<string, string | undefined>>,
+  providers: Desired["providers"],
+  env: ProjectSource["env"],
 ): ReadonlyMap<string, ProviderConfig> {
-  const scaled = (config: ProviderConfig): ProviderConfig => {
-    const moneyScale = moneyScaleOf(config, env);
-    return moneyScale === undefined ? config : { ...config, moneyScale };
-  };
-  return new Map([...providers].map(([alias, config]) => [alias, scaled(config)]));
+  return new Map(
+    [...providers].map(([alias, config]) => [alias, { ...config, moneyScale: moneyScaleOf(config, env) }]),
+  );
 }

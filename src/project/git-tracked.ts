@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { Diagnostic } from "../core/model/index.ts";
-import { filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
+import { afterOpening, filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
 import { found } from "./own-files.ts";
 
 /**
@@ -10,14 +10,10 @@ import { found } from "./own-files.ts";
  * @param file the path of the state; undefined when it is in no file. Asked once it is open.
  */
 export function warningOfTracked(store: StateStore, file: () => string | undefined): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      const warnings = await trackedWarnings(file());
-      return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
-    },
-  };
+  return afterOpening(store, async (open) => {
+    const warnings = await trackedWarnings(file());
+    return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
+  });
 }
 
 async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]> {

@@ -14,7 +14,7 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { type StateStore, withMembers } from "../core/record/index.ts";
+import { afterOpening, type StateStore, withMembers } from "../core/record/index.ts";
 import { learnToken, learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
@@ -79,18 +79,14 @@ export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, 
 
 /** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */
 export function announcing(store: StateStore, redaction: Redaction): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-      const put = (resource: ResourceState) => {
-        learnResource(redaction, resource);
-        return open.put(resource);
-      };
-      return withMembers(open, { put });
-    },
-  };
+  return afterOpening(store, (open) => {
+    for (const resource of open.state.resources.values()) learnResource(redaction, resource);
+    const put = (resource: ResourceState) => {
+      learnResource(redaction, resource);
+      return open.put(resource);
+    };
+    return withMembers(open, { put });
+  });
 }
 
 function learnResource(redaction: Redaction, { address, attributes, sensitive, private: mark }: ResourceState): void {

@@ -61,6 +61,7 @@ export {
   type StateKey,
 } from "./state-key.ts";
 export {
+  afterOpening,
   createFileBackend,
   createFileStore,
   createStateStore,

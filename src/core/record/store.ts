@@ -53,6 +53,14 @@ export interface StateStore {
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
 }
 
+/** The same store, with a step behind each opening. */
+export function afterOpening(
+  store: StateStore,
+  step: (open: OpenState, request: Parameters<StateStore["open"]>[0]) => OpenState | Promise<OpenState>,
+): StateStore {
+  return { ...store, open: async (request) => step(await store.open(request), request) };
+}
+
 /** A file as the backend of a state; everything but the path has a default, which is this machine. */
 interface FileBackendOptions {
   /** The state file, `hosting.tfstate`. */

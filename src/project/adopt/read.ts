@@ -18,8 +18,6 @@ export interface AccountContents {
   readonly unread: readonly string[];
 }
 
-export type Selection = ReturnType<typeof selectionOf>;
-
 /** Lists that are read at the same time. */
 const AT_ONCE = 10;
 
@@ -111,7 +109,10 @@ function globOf(glob: string): RegExp {
 }
 
 /** What is there of each kind that is in no other: a request for each page. Objects that are gone are left out. */
-export async function readCollections(account: Account, selection: Selection): Promise<AccountContents> {
+export async function readCollections(
+  account: Account,
+  selection: ReturnType<typeof selectionOf>,
+): Promise<AccountContents> {
   const unread: string[] = [];
   const objects = new Map<string, readonly Remote[]>();
   const plans = account.knownPlans();

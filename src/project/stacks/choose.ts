@@ -19,15 +19,10 @@ import {
 } from "./stack.ts";
 import { givenVariables } from "./variables.ts";
 
-/** The stacks that a command is to work on, in the order of their dependencies. */
-interface Chosen {
-  readonly stacks: readonly LoadedStack[];
-  readonly run: StackRun;
-}
-
 /**
  * Reads the manifest and the files of the selected stacks. No request is sent.
  * @param at the folder or file that `--stack` names, or the output folder of the app; absolute.
+ * @returns the stacks that a command is to work on, in the order of their dependencies.
  * @throws HostformError with what is wrong with them.
  */
 export async function chooseStacks(
@@ -35,7 +30,7 @@ export async function chooseStacks(
   at: string,
   { only: named, variables: options, language }: Pick<StackSource, "only" | "variables" | "language">,
   purpose: Purpose,
-): Promise<Chosen> {
+) {
   const near = nearTo(source);
   const opened = await stacksAt(at, near, source.untrusted !== true);
   const only = named.length === 0 && opened.meant !== undefined ? [opened.meant.name] : named;
@@ -52,19 +47,17 @@ export async function chooseStacks(
   // Commands that inspect or repair a state may do so all the same.
   if (purpose !== "other" && source.stateNamed !== true) await refuseSharedStates(all, source.env, near(at));
   refuseUndeclared(stacks, options);
-  return {
-    stacks,
-    run: {
-      purpose,
-      source: at,
-      project: source.dir,
-      all,
-      selected: stacks.length,
-      options,
-      language,
-      planned: new Map(),
-    },
+  const run: StackRun = {
+    purpose,
+    source: at,
+    project: source.dir,
+    all,
+    selected: stacks.length,
+    options,
+    language,
+    planned: new Map(),
   };
+  return { stacks, run };
 }
 
 /** Where one of the stacks is: in its folder, with its state. */

@@ -6,13 +6,6 @@ import type { Ownership } from "../own-files.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
-/** What was given to the variables of a stack, the later ones first in rank: what stands last for a name holds. */
-interface GivenVariables {
-  readonly given: readonly Given[];
-  /** Errors: files that cannot be read or are in a language that hostform does not read. */
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as people know it. */
@@ -28,12 +21,14 @@ const PREFIX = "TF_VAR_";
 /**
  * Collects what is given to the variables, in Terraform's order of precedence: the environment (`TF_VAR_…`, of declared
  * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
+ * @returns what was given, of which what stands last for a name holds; and as errors the files that cannot be read or are in a
+ * language that hostform does not read.
  */
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
   options: readonly VariableOption[],
   { env, near, refuses, named }: VariableSources,
-): Promise<GivenVariables> {
+) {
   const given: Given[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const name of outline.variables.keys()) {

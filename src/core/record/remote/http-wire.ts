@@ -4,13 +4,8 @@ import { type Dispatcher, request as httpRequest } from "undici";
 import { type Clock, fail, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
-interface HttpCredentials {
-  readonly username: string;
-  readonly password: string;
-}
-
 export interface WireOptions {
-  readonly credentials: HttpCredentials | undefined;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   /** For one request with all its attempts and pauses, in milliseconds. Default: two minutes. */

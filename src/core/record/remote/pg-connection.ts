@@ -80,21 +80,7 @@ export async function connectTo(
   const abort = () => {
     (client as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy();
   };
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    signal?.throwIfAborted();
-    await client.connect();
-    const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
-    const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
-    await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
-  } catch (error) {
-    await end();
-    signal?.throwIfAborted();
-    return refuseConnection(server, error);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
-  return {
+  const database: Database = {
     query: async (sql, values = []) => {
       try {
         return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
@@ -109,6 +95,19 @@ export async function connectTo(
     end,
     abort,
   };
+  try {
+    await interruptibly(database, signal, async () => {
+      await client.connect();
+      const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
+      const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+      await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
+    });
+    return database;
+  } catch (error) {
+    await end();
+    signal?.throwIfAborted();
+    return refuseConnection(server, error);
+  }
 }
 
 /**
