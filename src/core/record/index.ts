@@ -5,7 +5,7 @@
  * resource, print.
  *
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
- * journal (`journal-lines`, `journal-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
+ * journal (`journal-lines`, `state-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
  * (`format`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
  * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` stands between
  * a store and its backend: what is read here is in the clear, whatever is stored.

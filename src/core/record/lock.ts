@@ -49,6 +49,13 @@ export interface LockContext {
 
 export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
 
+/** What the backends at a server have in common. */
+export interface ServerOptions extends Omit<LockContext, "uuid"> {
+  readonly signal?: AbortSignal | undefined;
+  /** Keeps a state that the server does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
+}
+
 /**
  * Contenders disturb each other for an instant while they try; this long a free lock is tried again before it is
  * called taken, whatever the timeout.

@@ -1,9 +1,9 @@
 import { encodeState, type StateDocument } from "./format.ts";
-import type { JournalFile } from "./journal-file.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StateBackend } from "./opening.ts";
 import { changesBetween, isEmpty, Revision } from "./revise.ts";
+import type { JournalFile } from "./state-file.ts";
 
 /**
  * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.

@@ -5,7 +5,6 @@ import { amended, attempt, type Clock, fail, HostformError, type State, systemCl
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
-import { JournalFile } from "./journal-file.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
@@ -20,7 +19,7 @@ import { Recorder } from "./recorder.ts";
 import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
-import { reasonOf, StateFile, unwritable } from "./state-file.ts";
+import { JournalFile, reasonOf, StateFile, unwritable } from "./state-file.ts";
 
 export interface StateStore {
   /**

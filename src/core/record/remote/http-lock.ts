@@ -17,6 +17,7 @@ import {
   poll,
   refuseHeld,
   refuseOther,
+  type ServerOptions,
   type StateLock,
   TAKEN_OVER,
 } from "../lock.ts";
@@ -41,7 +42,7 @@ export interface HttpLock {
   readonly unlockMethod: string;
 }
 
-export interface HttpBackendOptions extends WireOptions, LockContext {
+export interface HttpBackendOptions extends WireOptions, ServerOptions, LockContext {
   readonly address: URL;
   /** `POST`, or what the server wants. */
   readonly updateMethod: string;
@@ -50,11 +51,8 @@ export interface HttpBackendOptions extends WireOptions, LockContext {
   readonly withoutLock: boolean;
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Receives what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
-  /** Keeps a state that the server does not take where the user finds it. */
-  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 const PAUSES = { firstMs: 500, longestMs: 10_000 };

@@ -10,23 +10,19 @@ import {
   poll,
   refuseHeld,
   refuseOther,
+  type ServerOptions,
   type StateLock,
 } from "../lock.ts";
 import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
 
-export interface PgBackendOptions {
+export interface PgBackendOptions extends ServerOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
-  readonly signal?: AbortSignal | undefined;
   readonly server: string;
   /** The schema that Terraform's table is in. */
   readonly schema: string;
   /** The name of the state's row: `default`, or that of a Terraform workspace. */
   readonly workspace: string;
-  readonly clock: Clock;
-  readonly contender: Contender;
-  /** Keeps a state that the database does not take where the user finds it. */
-  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 /** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
