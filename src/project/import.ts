@@ -27,7 +27,7 @@ import {
 } from "../core/model/index.ts";
 import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
-import type { ProjectSource } from "./source.ts";
+import type { ProjectParts } from "./source.ts";
 
 /** An object that was imported. */
 export interface Imported {
@@ -77,14 +77,8 @@ export async function importObject(project: Project, text: string, id: string): 
       const others = contradictions.filter(({ code }) => code === "plan.mismatch");
       if (others.length > 0) throw new HostformError(others.map((each) => ({ ...each, address })));
       const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
-      const next = (state: State) =>
-        planOf(
-          { ...desired, resources: wanted },
-          state,
-          { resource, observed: { ...observed, attributes }, plans },
-          project.source.env,
-          project.host.clock.now(),
-        );
+      const seen = { resource, observed: { ...observed, attributes }, plans };
+      const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
       const rest = [...store.state.resources].filter(([other]) => other !== address);
       const record: ResourceState = {
         address,
@@ -166,11 +160,10 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
  * @throws HostformError `plan.mismatch`: it is another than what is declared.
  */
 function planOf(
+  { source, host }: ProjectParts,
   desired: Desired,
   state: State,
   { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
-  env: ProjectSource["env"],
-  now: number,
 ): Change {
   const { address, provider } = resource;
   const { changes, diagnostics } = plan({
@@ -178,10 +171,10 @@ function planOf(
     state,
     observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
     kinds,
-    env,
+    env: source.env,
     mode: "apply",
     reorder: new Set(),
-    now,
+    now: host.clock.now(),
     readRequests: 0,
   });
   // What is declared and what it is cannot be brought together: nothing is recorded.

@@ -61,12 +61,11 @@ export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
   readonly #ends: Ends;
-  readonly #clients = new Map<string, HostingClient>();
+  readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
   /** Address and token -> the alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
-  readonly #shared = new Map<HostingClient, Shared>();
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
@@ -97,7 +96,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#shared.get(client)?.turns);
+    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.turns);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -121,7 +120,7 @@ export class Providers {
 
   /** HTTP requests made so far, by all of them. */
   get requests(): number {
-    return [...this.#clients.values()].reduce((sum, client) => sum + client.requests, 0);
+    return [...this.#clients.keys()].reduce((sum, client) => sum + client.requests, 0);
   }
 
   /** The smallest request budget among those in use. */
@@ -134,8 +133,8 @@ export class Providers {
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.close()));
-    for (const { ledger, turns } of this.#shared.values()) {
+    await Promise.all([...this.#clients.keys()].map((client) => client.close()));
+    for (const { ledger, turns } of this.#clients.values()) {
       ledger.close?.();
       turns?.close();
     }
@@ -154,7 +153,7 @@ export class Providers {
     return baseUrl ?? (this.#parts.source.env.HOSTING_BASE_URL || undefined);
   }
 
-  /** Two aliases with the same address and token are one client: the request budget is the token's. */
+  /** @throws HostformError `config.duplicate` for two aliases with the same address and token. */
   #client(config: ProviderConfig, token: string): HostingClient {
     const { source, host, log } = this.#parts;
     const baseUrl = this.#addressOf(config);
@@ -176,8 +175,6 @@ export class Providers {
       });
     }
     this.#aliases.set(key, config.alias);
-    const known = this.#clients.get(key);
-    if (known !== undefined) return known;
     const shared = this.#sharedOf(baseUrl, token);
     const client: HostingClient = new HostingClient({
       baseUrl,
@@ -193,8 +190,7 @@ export class Providers {
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
     });
-    this.#clients.set(key, client);
-    this.#shared.set(client, shared);
+    this.#clients.set(client, shared);
     return client;
   }
 

@@ -94,10 +94,8 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   const { key } = encryption;
   if (proof === undefined) {
     if (key === undefined) return saved;
-    refuse(
-      `${file} is not signed with the key of the state`,
-      `${key.variable} is set: a plan that was saved without it could have been written by anyone.`,
-    );
+    const detail = `${key.variable} is set: a plan that was saved without it could have been written by anyone.`;
+    refuse(`${file} is not signed with the key of the state`, detail);
   }
   const seal = await encryption.from(proof.key);
   const edited = () =>
@@ -127,13 +125,11 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
 }
 
-/** A plan as its file has it. Whether the proof is one is not known yet. */
-interface DecodedPlan extends SavedPlan {
-  readonly proof?: { readonly key: JsonObject; readonly text: string; readonly checksum: string };
-}
+/** Made with the key of the state over the checksum of a plan; whether it is that is not known yet. */
+type Proof = { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 
 /** The inverse. @throws HostformError `plan.saved`. */
-export function decodeSavedPlan(text: string, file: string): DecodedPlan {
+export function decodeSavedPlan(text: string, file: string): SavedPlan & { readonly proof?: Proof } {
   const json = parsedJson(text);
   if (json === undefined && beginsAsPlan(text)) {
     refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is not JSON.");
@@ -151,10 +147,8 @@ export function decodeSavedPlan(text: string, file: string): DecodedPlan {
   const body = version === PROVED_VERSION ? others : rest;
   const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
-    refuse(
-      `${file} is damaged, or was edited`,
-      "Its content does not match its checksum. To change a plan, make a new one.",
-    );
+    const detail = "Its content does not match its checksum. To change a plan, make a new one.";
+    refuse(`${file} is damaged, or was edited`, detail);
   }
   const saved = withRemedies(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;

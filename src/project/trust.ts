@@ -157,10 +157,7 @@ const STATE =
 function withNamedState(source: ProjectSource, read: Declaration) {
   const { backend, desired, partial } = read;
   if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
-  const without = (one: Desired | undefined) => {
-    const { backend: _, ...rest } = one ?? {};
-    return one && (rest as Desired);
-  };
+  const without = (one: Desired | undefined) => one && { ...one, backend: undefined };
   const unused: Diagnostic = {
     severity: "warning",
     code: "trust.untrusted",

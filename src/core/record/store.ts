@@ -186,11 +186,8 @@ export function thisProcess(): Contender {
 }
 
 /**
- * Replaces the state of a backend. What an unfolded journal holds is never lost by it: such a journal is first folded into
- * the state that is replaced, and stands in its backup; or, when the text given is the very state that the journal
- * continues, it stays and goes on from there.
- * @param given the text of a state file. @param force replaces also an unrelated, newer or damaged state.
- * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
+ * As {@link StateStore.push}. What an unfolded journal holds is never lost by it: such a journal is first folded into the state
+ * that is replaced, and stands in its backup; or, when the text given is the very state that it continues, it stays.
  */
 async function pushText(
   backend: StateBackend,

@@ -189,8 +189,14 @@ const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
  * @throws HostformError `stack.manifest` for another form, for paths that leave the folder and for unknown dependencies.
  */
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
-  const { stacks } = checked(text, shown);
-  const found = Object.values(stacks);
+  const json = parsedJson(text);
+  // The words of the parser would show what stands there, and that may be no manifest at all.
+  if (json === undefined) return refuse(`${shown} is not JSON`);
+  const { data, error } = shape.safeParse(json);
+  const [issue] = error?.issues ?? [];
+  if (data === undefined)
+    return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
+  const found = Object.values(data.stacks);
   if (found.length === 0)
     refuse(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
   if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
@@ -213,24 +219,12 @@ export function readManifest(text: string, folder: string, shown: string): reado
       file,
       dependencies: dependencies.map((of) => {
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
-        return (
-          known ??
-          refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${didYouMean(of, names.keys())}`)
-        );
+        const meant = didYouMean(of, names.keys());
+        return known ?? refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
       }),
       annotations: annotations.map(said),
     };
   });
-}
-
-function checked(text: string, shown: string): z.infer<typeof shape> {
-  const json = parsedJson(text);
-  // The words of the parser would show what stands there, and that may be no manifest at all.
-  if (json === undefined) return refuse(`${shown} is not JSON`);
-  const result = shape.safeParse(json);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
 }
 
 /** What a manifest names must be the stacks of its own folder: it may have come from elsewhere. */
@@ -257,18 +251,14 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   const attribute = CLEAR_TEXT.exec(message)?.[1];
   const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
+  // Indented: a line of it that begins as one of the report does is not taken for one.
+  const detail = rest.map((line) => `  ${line}`).join("\n");
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
     severity,
     code: "stack.annotation",
     summary: `${construct}: ${first}`,
-    // Indented: a line of it that begins as one of the report does is not taken for one.
-    ...(rest.length > 0 && {
-      detail: rest
-        .map((line) => `  ${line}`)
-        .join("\n")
-        .trimEnd(),
-    }),
+    ...(rest.length > 0 && { detail: detail.trimEnd() }),
     ...(severity === "error" && { remedies: ["Fix what the construct reports, and synthesize again."] }),
     ...(range && { range }),
     ...(attribute !== undefined && { clearText: { construct, attribute } }),
