@@ -89,10 +89,15 @@ export function announcing(store: StateStore, redaction: Redaction): StateStore 
   });
 }
 
-function learnResource(redaction: Redaction, { address, attributes, sensitive, private: mark }: ResourceState): void {
+function learnResource(redaction: Redaction, resource: ResourceState): void {
+  const { attributes, private: mark } = resource;
+  for (const name of secretNames(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
+}
+
+/** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
+export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kinds.get(parseAddress(address)?.type ?? "");
-  for (const name of new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]))
-    learnPart(redaction, attributes[name], mark.deposed?.[name]);
+  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }
 
 function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {

@@ -55,31 +55,23 @@ export interface Ownership {
  * @throws HostformError `trust.file`, before anything of the file is read.
  */
 export async function requireOwnFile(at: string, shown: string, { roots, links = true }: Ownership): Promise<void> {
+  const refuse: (what: string, fix: string) => never = (what, fix) =>
+    fail("trust.file", `${shown} ${what}`, { remedies: [fix] });
   const real = await found(realpath(at));
   if (real === undefined) {
     if (links || !(await found(lstat(at)))?.isSymbolicLink()) return;
-    fail("trust.file", `${shown} is a link to nothing`, {
-      remedies: ["Put a regular file there, or remove the link."],
-    });
+    refuse("is a link to nothing", "Put a regular file there, or remove the link.");
   }
   const inside = await Promise.all(roots.map((root) => found(realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {
-    fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
-      remedies: [
-        links
-          ? "Put the file itself there, or name it on the command line: `-f` for a declaration, `--var-file` for values."
-          : "Put the file itself into the project.",
-      ],
-    });
+    const named =
+      "Put the file itself there, or name it on the command line: `-f` for a declaration, `--var-file` for values.";
+    const fix = links ? named : "Put the file itself into the project.";
+    refuse("leads to a file outside the project, and is not read", fix);
   }
-  if (!(await found(stat(real)))?.isFile()) {
-    fail("trust.file", `${shown} is not a regular file`, { remedies: ["Put a regular file there."] });
-  }
-  if (!links && (await found(lstat(at)))?.isSymbolicLink()) {
-    fail("trust.file", `${shown} is a link, which an untrusted project may not use`, {
-      remedies: ["Put the file itself there."],
-    });
-  }
+  if (!(await found(stat(real)))?.isFile()) refuse("is not a regular file", "Put a regular file there.");
+  if (!links && (await found(lstat(at)))?.isSymbolicLink())
+    refuse("is a link, which an untrusted project may not use", "Put the file itself there.");
 }
 
 /** The same of a folder, before its names are read. @param root absolute. @throws HostformError `trust.file`. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
 import { createSynced, systemDisk } from "../core/record/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
 import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -94,19 +95,10 @@ async function refuseOthers(
   });
   if (standing === undefined) return;
   if (standing.isDirectory()) refuse("It is a folder.");
-  const isPlan = standing.isFile() && beginsAsPlan(await beginningOf(target));
+  const isPlan =
+    standing.isFile() && beginsAsPlan(Buffer.from(await systemFiles.read(target, BEGINNING_BYTES)).toString());
   if (holds === "plan" && !isPlan)
     refuse("The file there is not a plan that hostform saved, and would be overwritten.");
   if (holds === "report" && isPlan) refuse("The file there is a plan that hostform saved.");
   if (!standing.isFile()) refuse("It is no file.");
-}
-
-async function beginningOf(target: string): Promise<string> {
-  const handle = await open(target, "r");
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }

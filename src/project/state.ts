@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { kinds } from "../core/kinds/index.ts";
-import { isPendingCreate, sensitiveNames } from "../core/lifecycle/index.ts";
+import { isPendingCreate } from "../core/lifecycle/index.ts";
 import {
   attempt,
   type Backend,
@@ -8,7 +7,6 @@ import {
   HostformError,
   ifExplained,
   inQuotes,
-  parseAddress,
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
@@ -172,10 +170,4 @@ export async function forget(store: OpenState, addresses: readonly string[]): Pr
   const removed = [...new Set(chosen.map(({ address }) => address))];
   await store.remove(...removed);
   return removed;
-}
-
-/** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
-export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }
