@@ -142,20 +142,12 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-/** @param since only what changes since then is planned. */
+/** `since`: only what changes since then is planned. */
+type Planning = RunOptions & { readonly since: Base | undefined };
+
 async function makePlan(
   { source, host: { clock }, log }: ProjectParts,
-  {
-    command,
-    mode,
-    targets,
-    reorder,
-    orderAnyway = [],
-    guards,
-    unattended,
-    since,
-    ...reads
-  }: RunOptions & { readonly since: Base | undefined },
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended, since, ...reads }: Planning,
   declared: Desired,
   store: OpenState,
   providers: Providers,

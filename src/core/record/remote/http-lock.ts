@@ -233,18 +233,17 @@ function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
   return isSuccess(answer) || (isHeld(answer) && decodeHolder(answer.text)?.id === id);
 }
 
+// Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each, locked
+// by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its holder
+// was a process of this machine that has ended.
+
+type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
+
 /** A sign this old belongs to a lock that was freed otherwise. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
 type EndSign = (locked?: true) => void;
-
-/**
- * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
- * locked by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its
- * holder was a process of this machine that has ended.
- */
-type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
 
 /** The name has the host's: a folder may be shared by several machines whose locks on files do not see each other. */
 function signOf(folder: string, { contender: { host } }: Signs, id: string): string {
