@@ -3,7 +3,7 @@ import path from "node:path";
 import { type Diagnostic, diagnosticsOf, fail, HostformError, isProjectName, type Plan } from "../core/model/index.ts";
 import type { BaseOptions } from "../project/base.ts";
 import type { GuardFlags } from "../project/guards.ts";
-import { type RefreshOptions, refreshOf } from "../project/last-read.ts";
+import type { RefreshOptions } from "../project/last-read.ts";
 import { placeForPlan } from "../project/plan-file.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -62,8 +62,9 @@ export const planningOf = (flags: PlanningFlags) => ({
   reorder: flags.reorder ?? [],
   orderAnyway: flags.orderAnyway ?? [],
   guards: flags,
-  ...refreshOf(flags),
-  ...(flags.base !== undefined && { base: flags.base }),
+  refresh: flags.refresh,
+  refreshBudget: flags.refreshBudget,
+  base: flags.base,
 });
 
 /** Where a CI has the repository. */

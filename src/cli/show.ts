@@ -1,6 +1,7 @@
 /** `show`: a saved plan, or what is recorded, for reading. No request, no lock. */
+
+import { secretNames } from "../project/known-secrets.ts";
 import { readSavedPlan } from "../project/saved-plan.ts";
-import { secretNames } from "../project/state.ts";
 import { renderListing, renderRecordedHtml, renderRecordedMarkdown, stateJson } from "../report/index.ts";
 import { declaredScale, formatOf, type PlanFormat, printPlan, projectName } from "./plan-reports.ts";
 import { stateRows } from "./state.ts";

@@ -13,8 +13,9 @@ import {
   some,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
+import { secretNames } from "../project/known-secrets.ts";
 import { rotateKey } from "../project/rotate-key.ts";
-import { forget, type ProjectState, secretNames } from "../project/state.ts";
+import { forget, type ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
 import { orFail } from "./files.ts";
 import type { COMPLETED } from "./options.ts";

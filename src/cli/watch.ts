@@ -2,7 +2,7 @@
  * `hostform watch`: checks the account again and again, reports what differs, and with `--auto-approve` applies it. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
  * (it only leads to a check), plan or apply in any other way than the commands of these names, hold the lock between checks.
  */
-import { fail, HostformError } from "../core/model/index.ts";
+import { amended, fail, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import type { Project } from "../project/project.ts";
 import type { Hint } from "../project/watch/schedule.ts";
@@ -87,10 +87,8 @@ export async function listen(
   try {
     return await receiveAt(at, handler);
   } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
     const remedies = ["Choose another one with --listen [HOST:]PORT (port 0: any free one)."];
-    const diagnostics = error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies }));
-    throw new HostformError(diagnostics, { cause: error });
+    throw amended(error, () => ({ remedies }));
   }
 }
 

@@ -10,30 +10,33 @@ import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
 import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
+  amended,
   type Backend,
   type Clock,
   childEnvironment,
   type Diagnostic,
   errnoOf,
   fail,
-  HostformError,
   located,
+  messageOf,
   milliseconds,
   parsedJson,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
+  afterOpening,
   connectTo,
   createFileBackend,
   createHttpBackend,
   createPgBackend,
   Encryption,
   endOfErrors,
-  type HttpLock,
+  type HttpBackendOptions,
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
   nameOfServer,
+  once,
   parsePgServer,
   readOldKeys,
   readStateKey,
@@ -43,8 +46,7 @@ import {
   thisProcess,
 } from "../core/record/index.ts";
 import { learnValue } from "./environment-secrets.ts";
-import type { Redaction } from "./redaction.ts";
-import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
+import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
 import { requireOwnBackend } from "./trust.ts";
 
@@ -72,11 +74,7 @@ export async function stateBackend(
       ? httpBackend(backend, source, { ...shared, warn: log.alert })
       : pgBackend(backend, source, shared);
   } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    throw new HostformError(
-      error.diagnostics.map((diagnostic) => located(diagnostic, backend.range)),
-      { cause: error },
-    );
+    throw amended(error, (one) => located(one, backend.range));
   }
 }
 
@@ -86,22 +84,18 @@ export async function stateBackend(
  * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
  */
 export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      // `force-unlock` opens the state only to see who holds it.
-      const path = open.state.lineage === "" && request.command !== "force-unlock" ? forgotten() : undefined;
-      if (path === undefined || !existsSync(path)) return open;
-      await open.close();
-      return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
-        detail: `A backend is declared, so ${path} is no longer used.`,
-        remedies: [
-          `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
-        ],
-      });
-    },
-  };
+  return afterOpening(store, async (open, { command }) => {
+    // `force-unlock` opens the state only to see who holds it.
+    const path = open.state.lineage === "" && command !== "force-unlock" ? forgotten() : undefined;
+    if (path === undefined || !existsSync(path)) return open;
+    await open.close();
+    return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+      detail: `A backend is declared, so ${path} is no longer used.`,
+      remedies: [
+        `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
+      ],
+    });
+  });
 }
 
 /** How long one request to a backend may take, in milliseconds; undefined: its default. */
@@ -114,10 +108,13 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   });
 }
 
+/** What the backends at a server have in common. */
+type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
+
 function httpBackend(
   backend: Backend,
   source: ProjectSource,
-  shared: Pick<Parameters<typeof createHttpBackend>[0], "signal" | "timeoutMs" | "clock" | "keep" | "warn">,
+  shared: Shared & Pick<HttpBackendOptions, "warn">,
 ): StateBackend {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
@@ -138,13 +135,14 @@ function httpBackend(
     });
   }
   const lockAddress = url("lock_address");
-  const lock: HttpLock | undefined = lockAddress && {
+  const lock = lockAddress && {
     address: lockAddress,
     method: setting("lock_method") ?? "LOCK",
     unlockAddress: url("unlock_address") ?? lockAddress,
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
+  const folder = stateFolder(source.env);
   return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
@@ -154,27 +152,12 @@ function httpBackend(
     ...shared,
     uuid: randomUUID,
     contender: thisProcess(),
-    lifeSigns: locksFolder(source.env),
+    lifeSigns: folder && path.join(folder, "locks"),
     dispatcher: connectionPool(address, source.env, CONNECT_MS),
   });
 }
 
-/** Where the processes of this user on this machine see that one of them was killed. */
-function locksFolder(env: ProjectSource["env"]): string | undefined {
-  const folder = stateFolder(env);
-  return folder === undefined ? undefined : path.join(folder, "locks");
-}
-
-function pgBackend(
-  { settings }: Backend,
-  source: ProjectSource,
-  {
-    timeoutMs,
-    ...shared
-  }: Pick<Parameters<typeof createPgBackend>[0], "signal" | "clock" | "keep"> & {
-    readonly timeoutMs: number | undefined;
-  },
-): StateBackend {
+function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {
   const contender = thisProcess();
   const server = parsePgServer(source.env, contender.user);
   // A folder is a socket on this machine.
@@ -213,7 +196,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
     } catch (error) {
       said({
         summary: "What this run recorded could not be kept in a file either",
-        detail: error instanceof Error ? error.message : String(error),
+        detail: messageOf(error),
         remedies: ["Run `hostform plan`: it finds what exists in the account, and you can import that."],
       });
     }
@@ -263,43 +246,17 @@ function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">):
   fail("state.backend", summary, more);
 }
 
-/** The encryption of a state, by the keys that the environment holds. Each is derived or asked for once in a run. */
-export class StateKeys {
-  readonly #env: ProjectSource["env"];
-  readonly #run: KeyCommand;
-  readonly #known = new Map<KeyVariables, Encryption>();
+export type StateKeys = ReturnType<typeof stateKeys>;
 
-  constructor({ source, host, redaction }: Omit<ProjectParts, "log">) {
-    this.#env = source.env;
-    this.#run = keyCommand(source, host, redaction);
-  }
-
-  /**
-   * The encryption with the key of these variables; without one, it seals and opens nothing.
-   * @throws HostformError `state.key` for a key that cannot be one.
-   */
-  encryption(variables: KeyVariables = KEY_VARIABLES): Encryption {
-    const made = this.#known.get(variables) ?? this.#make(variables);
-    this.#known.set(variables, made);
-    return made;
-  }
-
-  #make(variables: KeyVariables): Encryption {
-    const key = readStateKey(this.#env, variables, this.#run);
-    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
-    let keys: ReturnType<typeof readOldKeys> | undefined;
-    const old = () => {
-      keys ??= readOldKeys(this.#env, key, this.#run);
-      return keys;
-    };
-    return new Encryption({ key, variables, old, acceptsClear: this.#env[ALLOW_UNENCRYPTED] === "1" });
-  }
-}
-
-/** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
-function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redaction: Redaction): KeyCommand {
-  return async (command, variable) => {
-    const options = { cwd: source.cwd, env: childEnvironment(source.env), input: "", timeoutMs: SECRET_COMMAND_MS };
+/**
+ * Gives the encryption of a state with the key that these variables of the environment hold; without one, it seals and opens
+ * nothing. Each key is derived or asked for once in a run.
+ * @throws HostformError `state.key` for a key that cannot be one.
+ */
+export function stateKeys({ source: { env, cwd }, host, redaction }: Omit<ProjectParts, "log">) {
+  /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
+  const run: KeyCommand = async (command, variable) => {
+    const options = { cwd, env: childEnvironment(env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await host.capture(wordsOf(command, variable), options);
     learnValue(redaction, stdout);
     if (failure === undefined) return stdout;
@@ -308,19 +265,29 @@ function keyCommand(source: ProjectSource, host: Pick<Host, "capture">, redactio
       remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
     });
   };
+  const make = (variables: KeyVariables) => {
+    const key = readStateKey(env, variables, run);
+    if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
+    const old = once(() => readOldKeys(env, key, run));
+    return new Encryption({ key, variables, old, acceptsClear: env[ALLOW_UNENCRYPTED] === "1" });
+  };
+  const known = new Map<KeyVariables, Encryption>();
+  return (variables = KEY_VARIABLES): Encryption => {
+    const made = known.get(variables) ?? make(variables);
+    known.set(variables, made);
+    return made;
+  };
 }
 
 /** The program and its arguments: divided at white space, or a list in JSON. */
 function wordsOf(command: string, variable: string): [string, ...string[]] {
-  const [program, ...args] = command.trim().startsWith("[") ? listed(command) : command.trim().split(/\s+/);
-  if (program !== undefined && (command.trim().startsWith("[") || !/["'\\]/.test(command))) return [program, ...args];
+  const text = command.trim();
+  const list = parsedJson(text);
+  const words = Array.isArray(list) ? list : /^\[|["'\\]/.test(text) ? [] : text.split(/\s+/);
+  const [program, ...args] = words.every((word) => typeof word === "string") ? words : [];
+  if (program !== undefined) return [program, ...args];
   return fail("state.key", `${variable} is not a program with its arguments`, {
     detail: "It does not run in a shell: quotes and backslashes have no meaning.",
     remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
-}
-
-function listed(command: string): string[] {
-  const list = parsedJson(command);
-  return Array.isArray(list) && list.every((word) => typeof word === "string") ? list : [];
 }

@@ -51,30 +51,21 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const KEPT = /^(?:PATH|Path|HOME|USERPROFILE|SystemRoot|XDG_CONFIG_HOME|TMPDIR|TEMP|GIT_CONFIG_.*)$/;
 
 /** In front of every command. A repository that only looks like one, in a folder of the project, is not used. */
-const SAFE = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.bareRepository=explicit"].flatMap((one) => [
-  "-c",
-  one,
-]);
+const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"];
 
 /** Reads one repository, from the folder of a project. */
-class Repository {
-  readonly #host: Pick<Host, "capture">;
-  readonly #source: ProjectSource;
-  readonly #ref: string;
-
-  constructor(host: Pick<Host, "capture">, source: ProjectSource, ref: string) {
-    this.#host = host;
-    this.#source = source;
-    this.#ref = ref;
+function repositoryOf(host: Pick<Host, "capture">, source: ProjectSource, ref: string) {
+  function refuse(why: string, fix: string): never {
+    return fail("usage", `--base ${ref}: ${why}`, { remedies: [fix, "Or plan without --base."] });
   }
 
   /** What a command writes; undefined when it fails. @throws HostformError `usage` when git cannot be run. */
-  async ask(...args: readonly string[]): Promise<string | undefined> {
-    const kept = Object.entries(this.#source.env).filter(([name]) => KEPT.test(name));
-    const { failure, stdout } = await this.#host.capture(
+  async function ask(...args: readonly string[]): Promise<string | undefined> {
+    const kept = Object.entries(source.env).filter(([name]) => KEPT.test(name));
+    const { failure, stdout } = await host.capture(
       ["git", "--no-pager", "--no-replace-objects", "--literal-pathspecs", ...SAFE, ...args],
       {
-        cwd: this.#source.dir,
+        cwd: source.dir,
         env: {
           ...Object.fromEntries(kept),
           GIT_ALLOW_PROTOCOL: "none",
@@ -90,45 +81,36 @@ class Repository {
     );
     if (failure === undefined) return stdout;
     if (/^ended with/.test(failure)) return undefined;
-    return this.refuse(`git ${failure}`, "Install git, and put it on the PATH.");
+    return refuse(`git ${failure}`, "Install git, and put it on the PATH.");
   }
 
-  refuse(why: string, fix: string): never {
-    return fail("usage", `--base ${this.#ref}: ${why}`, { remedies: [fix, "Or plan without --base."] });
-  }
-
-  async commit(): Promise<string> {
-    const ref = this.#ref;
+  async function commit(): Promise<string> {
     // A word that begins with "-" would be an option; what has a colon names a file.
     if (!/^[^-:\s\p{Cc}][^:\s\p{Cc}]*$/u.test(ref))
-      return this.refuse("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
-    const commit = (await this.ask("rev-parse", "--verify", "--quiet", `${ref}^{commit}`))?.trim();
-    if (commit !== undefined && /^[0-9a-f]{40,64}$/.test(commit)) return commit;
-    if ((await this.ask("rev-parse", "--git-dir")) === undefined)
-      return this.refuse(
-        "the project's folder is in no git repository that git reads here",
-        "See `git status` in that folder.",
-      );
-    const isShallow = (await this.ask("rev-parse", "--is-shallow-repository"))?.trim() === "true";
-    return this.refuse(
-      isShallow ? "is not in this repository, which is a shallow clone" : "is not a commit of this repository",
-      isShallow
-        ? "Fetch it: `git fetch --depth=1 origin REF`, or clone with the whole history."
-        : "See `git branch --all`.",
+      refuse("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
+    const name = (await ask("rev-parse", "--verify", "--quiet", `${ref}^{commit}`))?.trim();
+    if (name !== undefined && /^[0-9a-f]{40,64}$/.test(name)) return name;
+    if ((await ask("rev-parse", "--git-dir")) === undefined)
+      refuse("the project's folder is in no git repository that git reads here", "See `git status` in that folder.");
+    if ((await ask("rev-parse", "--is-shallow-repository"))?.trim() !== "true")
+      refuse("is not a commit of this repository", "See `git branch --all`.");
+    return refuse(
+      "is not in this repository, which is a shallow clone",
+      "Fetch it: `git fetch --depth=1 origin REF`, or clone with the whole history.",
     );
   }
 
   /** The files of a commit. Paths are as in the working folder. */
-  async filesAt(commit: string): Promise<DeclarationFiles> {
-    const prefix = ((await this.ask("rev-parse", "--show-prefix")) ?? "").replace(/\n$/, "");
+  async function filesAt(commit: string): Promise<DeclarationFiles> {
+    const prefix = ((await ask("rev-parse", "--show-prefix")) ?? "").replace(/\n$/, "");
     const inside = (place: string) => {
-      const near = path.relative(this.#source.dir, path.resolve(this.#source.cwd, place)).split(path.sep).join("/");
+      const near = path.relative(source.dir, path.resolve(source.cwd, place)).split(path.sep).join("/");
       const at = path.posix.join("/", prefix || ".", near).slice(1);
       const escapes = path.posix.normalize(path.posix.join(prefix || ".", near)).startsWith("..");
-      return escapes ? this.refuse(`${place} lies outside the repository`, "Name files of the repository.") : at;
+      return escapes ? refuse(`${place} lies outside the repository`, "Name files of the repository.") : at;
     };
     const entries = async (folder: string) => {
-      const text = await this.ask("ls-tree", "-z", "--full-tree", `${commit}:${folder}`);
+      const text = await ask("ls-tree", "-z", "--full-tree", `${commit}:${folder}`);
       const rows = (text ?? "").split("\0").flatMap((row) => {
         const [, mode, name] = /^(\d+) [^\t]*\t([\s\S]*)$/.exec(row) ?? [];
         return mode === undefined || name === undefined ? [] : [[name, mode] as const];
@@ -140,20 +122,17 @@ class Repository {
       read: async (file, limit) => {
         const at = inside(file);
         const mode = (await entries(at.includes("/") ? path.posix.dirname(at) : "")).get(path.posix.basename(at));
-        if (mode === undefined) return missing(file);
-        if (!mode.startsWith("100"))
-          return this.refuse(`${file} is no regular file there`, "Compare with another commit.");
-        const text = await this.ask("cat-file", "blob", `${commit}:${at}`);
-        if (text === undefined) return this.refuse(`${file} is not in this clone`, "Fetch the commit with its files.");
+        // As the file system would say it.
+        if (mode === undefined) throw Object.assign(new Error(`${file} does not exist`), { code: "ENOENT" });
+        if (!mode.startsWith("100")) return refuse(`${file} is no regular file there`, "Compare with another commit.");
+        const text = await ask("cat-file", "blob", `${commit}:${at}`);
+        if (text === undefined) return refuse(`${file} is not in this clone`, "Fetch the commit with its files.");
         return new TextEncoder().encode(text).subarray(0, limit);
       },
     };
   }
-}
 
-/** As the file system would say it. */
-function missing(place: string): never {
-  throw Object.assign(new Error(`${place} does not exist`), { code: "ENOENT" });
+  return { commit, filesAt, refuse };
 }
 
 /**
@@ -173,7 +152,7 @@ export async function readBase(
     fail("usage", "--base compares declarations in YAML, and this is a stack", {
       remedies: ["Plan without --base, or name a `--target`."],
     });
-  const repository = new Repository(host, source, ref);
+  const { refuse, ...repository } = repositoryOf(host, source, ref);
   const commit = await repository.commit();
   const { desired, diagnostics } = await declaration.readAt(await repository.filesAt(commit));
   const errors = diagnostics.filter(isError);
@@ -181,10 +160,7 @@ export async function readBase(
   const refused = errors.filter(({ code }) => code === "usage");
   if (refused.length > 0) throw new HostformError(refused);
   if (desired === undefined && errors.some(({ code }) => code !== "config.missing"))
-    repository.refuse(
-      "the declaration of that commit has mistakes",
-      "Compare with a commit that `hostform validate` accepts.",
-    );
+    refuse("the declaration of that commit has mistakes", "Compare with a commit that `hostform validate` accepts.");
   return { ref, commit, desired };
 }
 

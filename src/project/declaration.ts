@@ -6,12 +6,13 @@ import { validateDesired } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
 import {
+  attempt,
   type Backend,
   type Desired,
   type Diagnostic,
-  errnoOf,
   fail,
   HostformError,
+  ifErrno,
   isError,
   type ProviderConfig,
 } from "../core/model/index.ts";
@@ -147,12 +148,8 @@ export class ProjectDeclaration {
 
 /** With the scale of amounts that the environment adds. */
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
-  const { desired, partial } = read;
-  return {
-    ...read,
-    ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, env) } }),
-    ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
-  };
+  const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
+  return { ...read, desired: withScale(read.desired), partial: withScale(read.partial) };
 }
 
 /** Without a declaration, but with what looks like stacks: a hint shows the way to those. */
@@ -209,28 +206,20 @@ export function stackHint(folder: string): string | undefined {
   const has = (name: string) => existsSync(path.join(folder, name));
   if (has("cdktf.out")) return "To apply the synthesized stacks: `--stack cdktf.out`.";
   if (has("cdktf.json")) return 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.';
-  return namesIn(folder).some((name) => name.endsWith(".tf.json"))
+  return attempt(
+    () => readdirSync(folder),
+    ifErrno(() => []),
+  ).some((name) => name.endsWith(".tf.json"))
     ? "To apply the `*.tf.json` of this folder: `--stack .`."
     : undefined;
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return [];
-  }
-}
-
 /** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */
 export function withMoneyScale(
-  providers: ReadonlyMap<string, ProviderConfig>,
-  env: Readonly<Record<string, string | undefined>>,
+  providers: Desired["providers"],
+  env: ProjectSource["env"],
 ): ReadonlyMap<string, ProviderConfig> {
-  const scaled = (config: ProviderConfig): ProviderConfig => {
-    const moneyScale = moneyScaleOf(config, env);
-    return moneyScale === undefined ? config : { ...config, moneyScale };
-  };
-  return new Map([...providers].map(([alias, config]) => [alias, scaled(config)]));
+  return new Map(
+    [...providers].map(([alias, config]) => [alias, { ...config, moneyScale: moneyScaleOf(config, env) }]),
+  );
 }

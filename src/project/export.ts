@@ -4,6 +4,7 @@ import { moved } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   type AttributePath,
+  type Desired,
   type DesiredResource,
   type Diagnostic,
   HostformError,
@@ -15,7 +16,8 @@ import {
 import { plural } from "../report/index.ts";
 import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
-import type { ProjectState } from "./state.ts";
+import type { ProjectSource } from "./source.ts";
+import { type ProjectState, whileOpen } from "./state.ts";
 
 /** The two notations of Terraform. */
 export type ExportFormat = "hcl" | "tf-json";
@@ -33,26 +35,40 @@ export async function exportConfiguration(
 ): Promise<{ readonly text: string; readonly diagnostics: readonly Diagnostic[] }> {
   const { desired, diagnostics: ofDeclaration } = await declaration.load();
   const { state, diagnostics: ofState } = await stateForExport(recorded);
-  const [{ schemaOf }, { terraformConfiguration }, { renderHcl, renderTfJson }] = await Promise.all([
-    import("../fronts/terraform/schema/of-kind.ts"),
-    import("../fronts/terraform/export/configuration.ts"),
-    import("../fronts/terraform/export/document.ts"),
-  ]);
-  const { document, diagnostics: found } = terraformConfiguration({
-    desired,
-    state: moved(desired, state).state,
-    kinds,
-    attributesOf: (kind) => schemaOf(kind).attributes,
-    origin: `\`hostform export\` from ${desired.files.map((name) => path.basename(name)).join(", ")}`,
-    places: { folder, base: source.cwd, state: source.state },
-    inProject: path.relative(folder, source.dir) === "",
-    insecureHttp: source.insecureHttp,
-  });
+  const origin = `\`hostform export\` from ${desired.files.map((name) => path.basename(name)).join(", ")}`;
+  const made = await terraformOf(source, desired, moved(desired, state).state, folder, origin);
+  const { document, diagnostics: found, renderHcl, renderTfJson } = made;
   const diagnostics = [...ofDeclaration, ...ofState, ...found];
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
   refuseSecrets(redaction, text, desired.resources);
   return { text, diagnostics };
+}
+
+/** A declaration as a configuration of Terraform in a folder, and what renders it. @param origin what writes it. */
+export async function terraformOf(
+  source: ProjectSource,
+  desired: Desired,
+  state: State,
+  folder: string,
+  origin: string,
+) {
+  const [{ schemaOf }, { terraformConfiguration }, { renderHcl, renderTfJson }] = await Promise.all([
+    import("../fronts/terraform/schema/of-kind.ts"),
+    import("../fronts/terraform/export/configuration.ts"),
+    import("../fronts/terraform/export/document.ts"),
+  ]);
+  const made = terraformConfiguration({
+    desired,
+    state,
+    kinds,
+    attributesOf: (kind) => schemaOf(kind).attributes,
+    origin,
+    places: { folder, base: source.cwd, state: source.state },
+    inProject: path.relative(folder, source.dir) === "",
+    insecureHttp: source.insecureHttp,
+  });
+  return { ...made, renderHcl, renderTfJson };
 }
 
 /** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */
@@ -93,16 +109,13 @@ async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
 }> {
-  const store = await recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
-  try {
-    const { state, recovered, warnings } = store;
+  const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
+  return whileOpen(opening, ({ state, recovered, warnings }) => {
     const { key } = recorded.encryption();
     // With a key, a state in the clear is warned of.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 const ENCRYPTED: Diagnostic = {

@@ -1,27 +1,23 @@
 /** Whether git tracks the files of a state, read from the index of the repository itself. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { type Diagnostic, errnoOf } from "../core/model/index.ts";
-import { filesOfState, type StateStore, withMembers } from "../core/record/index.ts";
+import type { Diagnostic } from "../core/model/index.ts";
+import { afterOpening, filesOfState, type StateStore, systemDisk, withMembers } from "../core/record/index.ts";
+import { found } from "./own-files.ts";
 
 /**
  * The same store, which warns of a state, journal or backup that git tracks: a pull request can hold another one.
  * @param file the path of the state; undefined when it is in no file. Asked once it is open.
  */
 export function warningOfTracked(store: StateStore, file: () => string | undefined): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      const state = file();
-      const warnings = state === undefined ? [] : trackedWarnings(state);
-      return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
-    },
-  };
+  return afterOpening(store, async (open) => {
+    const warnings = await trackedWarnings(file());
+    return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
+  });
 }
 
-function trackedWarnings(state: string): Diagnostic[] {
-  const at = real(state);
+async function trackedWarnings(state: string | undefined): Promise<Diagnostic[]> {
+  const at = state && (await found(systemDisk.resolve(state)));
   if (at === undefined) return [];
   const { state: text, backup, journal } = filesOfState(at);
   const tracked = trackedFiles(
@@ -42,20 +38,6 @@ function trackedWarnings(state: string): Diagnostic[] {
       ],
     },
   ];
-}
-
-/** The file with links followed, or where it will be; undefined where nothing can be said. */
-function real(file: string): string | undefined {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") return undefined;
-  }
-  try {
-    return path.join(realpathSync(path.dirname(file)), path.basename(file));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Of `git-index`'s header: "DIRC", version, count of entries. */

@@ -20,7 +20,6 @@ import {
   HostformError,
   inQuotes,
   isError,
-  type JsonObject,
   parseAddress,
   type ResourceState,
   type State,
@@ -28,7 +27,7 @@ import {
 } from "../core/model/index.ts";
 import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
-import type { ProjectSource } from "./source.ts";
+import type { ProjectParts } from "./source.ts";
 
 /** An object that was imported. */
 export interface Imported {
@@ -53,9 +52,12 @@ export interface Imported {
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
   const { desired } = await project.declaration.load();
   const { resource, kind } = declaredAt(desired, text);
+  const { address } = resource;
   return project.state.write("import", async (store, signal) => {
     checkFree(store.state, resource, kind, id);
-    const config = configOf(project.source, resource, kind, store.state);
+    const scope = scopeOf((of) => store.state.resources.get(of)?.attributes, project.source.env);
+    const { config, diagnostics } = resolveConfig(kind, resource, scope);
+    if (diagnostics.some(isError)) throw new HostformError(diagnostics);
     checkParent(kind, resource, config, id);
     return withProviders(desired.providers, project, signal, async (providers) => {
       const { account } = await providers.use(resource.provider);
@@ -64,30 +66,29 @@ export async function importObject(project: Project, text: string, id: string): 
         const how = observed.status === "gone" ? observed.how : "was not found";
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
           remedies: ["Check the id, and that the token belongs to the right account."],
-          address: resource.address,
+          address,
         });
       }
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
-      refuseOther(kind, resource, config, observed.attributes, plans);
-      const next = (state: State) =>
-        planOf(
-          { ...desired, resources: desired.resources.map(importing(resource, id)) },
-          state,
-          { resource, observed: { ...observed, attributes }, plans },
-          project.source.env,
-          project.host.clock.now(),
-        );
+      // Before the declaration is trusted for what the API does not return.
+      const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
+      const others = contradictions.filter(({ code }) => code === "plan.mismatch");
+      if (others.length > 0) throw new HostformError(others.map((each) => ({ ...each, address })));
+      const wanted = desired.resources.map((one) => (one.address === address ? { ...one, importId: id } : one));
+      const seen = { resource, observed: { ...observed, attributes }, plans };
+      const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
+      const rest = [...store.state.resources].filter(([other]) => other !== address);
       const record: ResourceState = {
-        address: resource.address,
+        address,
         provider: resource.provider,
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
         // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
-        private: settledMark(store.state.resources.get(resource.address)?.private ?? {}),
-        dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
+        private: settledMark(store.state.resources.get(address)?.private ?? {}),
+        dependencies: next({ ...store.state, resources: new Map(rest) }).dependsOn,
       };
       await store.put(record);
       return imported(kind, record, next(store.state));
@@ -120,18 +121,6 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
   });
 }
 
-/** Before the declaration is trusted for what the API does not return. */
-function refuseOther(
-  kind: Kind,
-  { address }: DesiredResource,
-  config: ValueObject,
-  live: JsonObject,
-  plans: readonly PlanRecord[],
-): void {
-  const found = (kind.validateAgainstLive?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
-  if (found.length > 0) throw new HostformError(found.map((each) => ({ ...each, address })));
-}
-
 /** One object managed at two addresses would be changed to and fro. */
 function checkUnique(
   state: State,
@@ -145,13 +134,6 @@ function checkUnique(
     remedies: [`To rename it: \`hostform state mv ${inQuotes(owner)} ${inQuotes(address)}\`.`],
     address,
   });
-}
-
-function configOf(source: ProjectSource, resource: DesiredResource, kind: Kind, state: State): ValueObject {
-  const scope = scopeOf((address) => state.resources.get(address)?.attributes, source.env);
-  const { config, diagnostics } = resolveConfig(kind, resource, scope);
-  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  return config;
 }
 
 /** A grant is found in the collection of its service, which must be known, and be the declared one. */
@@ -173,23 +155,15 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
   }
 }
 
-const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
-  resource.address === wanted.address ? { ...resource, importId } : resource;
-
-function withoutAddress(state: State, address: string): State {
-  return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };
-}
-
 /**
  * The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs.
  * @throws HostformError `plan.mismatch`: it is another than what is declared.
  */
 function planOf(
+  { source, host }: ProjectParts,
   desired: Desired,
   state: State,
   { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
-  env: ProjectSource["env"],
-  now: number,
 ): Change {
   const { address, provider } = resource;
   const { changes, diagnostics } = plan({
@@ -197,10 +171,10 @@ function planOf(
     state,
     observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
     kinds,
-    env,
+    env: source.env,
     mode: "apply",
     reorder: new Set(),
-    now,
+    now: host.clock.now(),
     readRequests: 0,
   });
   // What is declared and what it is cannot be brought together: nothing is recorded.

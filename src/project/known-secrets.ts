@@ -14,7 +14,7 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { type StateStore, withMembers } from "../core/record/index.ts";
+import { afterOpening, type StateStore, withMembers } from "../core/record/index.ts";
 import { learnToken, learnValue } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
@@ -79,24 +79,25 @@ export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, 
 
 /** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */
 export function announcing(store: StateStore, redaction: Redaction): StateStore {
-  return {
-    ...store,
-    open: async (request) => {
-      const open = await store.open(request);
-      for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-      const put = (resource: ResourceState) => {
-        learnResource(redaction, resource);
-        return open.put(resource);
-      };
-      return withMembers(open, { put });
-    },
-  };
+  return afterOpening(store, (open) => {
+    for (const resource of open.state.resources.values()) learnResource(redaction, resource);
+    const put = (resource: ResourceState) => {
+      learnResource(redaction, resource);
+      return open.put(resource);
+    };
+    return withMembers(open, { put });
+  });
 }
 
-function learnResource(redaction: Redaction, { address, attributes, sensitive, private: mark }: ResourceState): void {
+function learnResource(redaction: Redaction, resource: ResourceState): void {
+  const { attributes, private: mark } = resource;
+  for (const name of secretNames(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
+}
+
+/** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
+export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kinds.get(parseAddress(address)?.type ?? "");
-  for (const name of new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]))
-    learnPart(redaction, attributes[name], mark.deposed?.[name]);
+  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }
 
 function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {

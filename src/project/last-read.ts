@@ -17,12 +17,6 @@ export interface RefreshOptions {
   readonly refreshBudget?: number | undefined;
 }
 
-/** Of the flags of a command, these. */
-export const refreshOf = ({ refresh, refreshBudget }: RefreshOptions): RefreshOptions => ({
-  ...(refresh !== undefined && { refresh }),
-  ...(refreshBudget !== undefined && { refreshBudget }),
-});
-
 /** @throws HostformError `usage` for a budget where not everything is to be read. */
 export function checkRefresh({ refresh = "all", refreshBudget }: RefreshOptions): void {
   if (refreshBudget === undefined || refresh === "all") return;
@@ -50,70 +44,49 @@ const FORM = {
 
 type Statements = Record<"times" | "note" | "prune", StatementSync>;
 
-/** What is known of earlier reads of one state, for one run. */
-export class LastRead {
-  readonly #file: DatabaseFile<Statements> | undefined;
-  readonly #lineage: string;
-  readonly #notes: boolean;
-  readonly #clock: Clock;
-  readonly #options: RefreshOptions;
-
-  /** A run that reads everything notes it only where some run did not. A stranger's project notes nothing. */
-  constructor(
-    { env, untrusted }: Pick<ProjectSource, "env" | "untrusted">,
-    clock: Clock,
-    lineage: string,
-    options: RefreshOptions,
-  ) {
-    const folder = stateFolder(env);
-    const place = folder === undefined || lineage === "" ? undefined : path.join(folder, "last-read");
-    const { refresh = "all", refreshBudget } = options;
-    const isUsed = place !== undefined && (refresh !== "all" || refreshBudget !== undefined || existsSync(place));
-    this.#file = isUsed ? new DatabaseFile(() => place, FORM) : undefined;
-    this.#notes = untrusted !== true;
-    this.#lineage = lineage;
-    this.#clock = clock;
-    this.#options = options;
-  }
-
-  /** How a plan reads. What was never read is ordered by chance, so that it has its turn where nothing can be noted. */
-  refresh(): Refresh {
-    const { refresh: mode = "all", refreshBudget: budget } = this.#options;
-    const seed = String(this.#clock.now());
-    return {
-      mode,
-      ...(budget !== undefined && { budget }),
-      lastRead: this.#times(),
-      rank: (listing) => createHash("sha256").update(`${seed} ${listing}`).digest("hex"),
-    };
-  }
-
-  /** Notes what was read just now. */
-  note(listings: Iterable<string>): void {
-    const now = this.#clock.now();
-    this.#attempt(({ note, prune }) => {
-      if (!this.#notes) return;
-      for (const listing of listings) note.run(this.#lineage, listing, new Date(now).toISOString());
-      prune.run(new Date(now - FORGOTTEN_MS).toISOString());
-    });
-  }
-
-  #times(): ReadonlyMap<string, string> {
-    const times = new Map<string, string>();
-    this.#attempt(({ times: all }) => {
-      for (const { listing, at } of all.all(this.#lineage)) times.set(String(listing), String(at));
-    });
-    return times;
-  }
-
+/**
+ * What is known of earlier reads of one state, for one run. One that reads everything notes it only where some run did not; that
+ * of a stranger's project notes nothing.
+ */
+export function lastReads(
+  { env, untrusted }: Pick<ProjectSource, "env" | "untrusted">,
+  clock: Clock,
+  lineage: string,
+  { refresh: mode = "all", refreshBudget: budget }: RefreshOptions,
+) {
+  const folder = stateFolder(env);
+  const place = folder === undefined || lineage === "" ? undefined : path.join(folder, "last-read");
+  const isUsed = place !== undefined && (mode !== "all" || budget !== undefined || existsSync(place));
+  const file = isUsed ? new DatabaseFile(() => place, FORM) : undefined;
   /** A folder that cannot be written in, or a file that another process holds, is no reason to fail. */
-  #attempt(action: (statements: Statements) => void): void {
+  const attempt = (action: (statements: Statements) => void) => {
     try {
-      this.#file?.change(action);
+      file?.change(action);
     } catch {
       // Nothing is known, or noted.
     } finally {
-      this.#file?.close();
+      file?.close();
     }
-  }
+  };
+  return {
+    /** How a plan reads. What was never read is ordered by chance, so that it has its turn where nothing can be noted. */
+    refresh: (): Refresh => {
+      const seed = String(clock.now());
+      const lastRead = new Map<string, string>();
+      attempt(({ times }) => {
+        for (const { listing, at } of times.all(lineage)) lastRead.set(String(listing), String(at));
+      });
+      const rank = (listing: string) => createHash("sha256").update(`${seed} ${listing}`).digest("hex");
+      return { mode, ...(budget !== undefined && { budget }), lastRead, rank };
+    },
+    /** Notes what was read just now. */
+    note: (listings: Iterable<string>) => {
+      if (untrusted === true) return;
+      const now = clock.now();
+      attempt(({ note, prune }) => {
+        for (const listing of listings) note.run(lineage, listing, new Date(now).toISOString());
+        prune.run(new Date(now - FORGOTTEN_MS).toISOString());
+      });
+    },
+  };
 }

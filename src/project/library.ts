@@ -27,7 +27,6 @@ import {
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges } from "./apply.ts";
 import { learnEnvironment } from "./environment-secrets.ts";
-import { refreshOf } from "./last-read.ts";
 import { type Run, type RunOptions, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -236,11 +235,7 @@ export async function apply(loaded: LoadedProject, options: ApplyOptions): Promi
       const nothing = { plan: planned, approved, complete: false, changes: [], diagnostics: [], pending: [] };
       if (!approved) return nothing;
       run.providers.refresh();
-      const settings = {
-        ...(wait !== undefined && { wait }),
-        ...(waitTimeoutMs !== undefined && { waitTimeout: waitTimeoutMs }),
-        ...(parallelism !== undefined && { parallelism }),
-      };
+      const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
       const { redaction } = project;
       const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
       return {
@@ -281,18 +276,17 @@ export function errorText({ diagnostics }: HostformError): string {
 }
 
 /** Where the project is, before a stack is chosen, and the secrets of its environment. */
-function placeOf(options: LoadOptions) {
+function placeOf({ env = process.env, files = [], state, ...options }: LoadOptions) {
   const dir = path.resolve(options.dir ?? ".");
-  const env = options.env ?? process.env;
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
   const unstacked: ProjectSource = {
     env,
     cwd: dir,
     dir,
-    files: (options.files ?? []).map((file) => path.resolve(dir, file)),
-    state: path.resolve(dir, options.state ?? "hosting.tfstate"),
-    stateNamed: options.state !== undefined,
+    files: files.map((file) => path.resolve(dir, file)),
+    state: path.resolve(dir, state ?? "hosting.tfstate"),
+    stateNamed: state !== undefined,
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs ?? 0,
@@ -308,18 +302,9 @@ function projectOf(loaded: LoadedProject): Project {
 }
 
 function runOptions(command: RunOptions["command"], options: PlanOptions): RunOptions {
-  const { destroy = false, targets = [], reorder = [], orderAnyway = [], base } = options;
+  const { destroy = false, targets = [], reorder = [], orderAnyway = [], refresh, refreshBudget, base } = options;
   const mode = destroy ? "destroy" : "apply";
-  return {
-    command,
-    mode,
-    targets,
-    reorder,
-    orderAnyway,
-    guards: options,
-    ...refreshOf(options),
-    ...(base !== undefined && { base }),
-  };
+  return { command, mode, targets, reorder, orderAnyway, guards: options, refresh, refreshBudget, base };
 }
 
 async function onStack(source: ProjectSource, { stack, only, variables = {} }: LoadOptions): Promise<ProjectSource> {

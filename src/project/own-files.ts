@@ -2,7 +2,7 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { makeFolder } from "../core/local/index.ts";
-import { errnoOf, fail } from "../core/model/index.ts";
+import { fail, ifErrno } from "../core/model/index.ts";
 import { isInside } from "../core/record/index.ts";
 
 /** Refuses a path below the working folder that a link of the project leads out of it. @throws HostformError `trust.file`. */
@@ -29,13 +29,13 @@ export async function liesIn(folders: readonly string[], place: string): Promise
 const MOST_LINKS = 40;
 
 /** The real path of a place; of one that is not there, where it would be made: what stands in its place may be a link to nothing yet. */
-async function realPlace(place: string, depth = 0): Promise<string> {
-  const real = await found(() => realpath(place));
+export async function realPlace(place: string, depth = 0): Promise<string> {
+  const real = await found(realpath(place));
   if (real !== undefined) return real;
   const above = path.dirname(place);
   if (above === place) return place;
   const own = path.join(await realPlace(above, depth), path.basename(place));
-  const target = depth < MOST_LINKS ? await found(() => readlink(own)) : undefined;
+  const target = depth < MOST_LINKS ? await found(readlink(own)) : undefined;
   return target === undefined ? own : realPlace(path.resolve(path.dirname(own), target), depth + 1);
 }
 
@@ -55,37 +55,29 @@ export interface Ownership {
  * @throws HostformError `trust.file`, before anything of the file is read.
  */
 export async function requireOwnFile(at: string, shown: string, { roots, links = true }: Ownership): Promise<void> {
-  const real = await found(() => realpath(at));
+  const refuse: (what: string, fix: string) => never = (what, fix) =>
+    fail("trust.file", `${shown} ${what}`, { remedies: [fix] });
+  const real = await found(realpath(at));
   if (real === undefined) {
-    if (links || !(await found(() => lstat(at)))?.isSymbolicLink()) return;
-    fail("trust.file", `${shown} is a link to nothing`, {
-      remedies: ["Put a regular file there, or remove the link."],
-    });
+    if (links || !(await found(lstat(at)))?.isSymbolicLink()) return;
+    refuse("is a link to nothing", "Put a regular file there, or remove the link.");
   }
-  const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
+  const inside = await Promise.all(roots.map((root) => found(realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {
-    fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
-      remedies: [
-        links
-          ? "Put the file itself there, or name it on the command line: `-f` for a declaration, `--var-file` for values."
-          : "Put the file itself into the project.",
-      ],
-    });
+    const named =
+      "Put the file itself there, or name it on the command line: `-f` for a declaration, `--var-file` for values.";
+    const fix = links ? named : "Put the file itself into the project.";
+    refuse("leads to a file outside the project, and is not read", fix);
   }
-  if (!(await found(() => stat(real)))?.isFile()) {
-    fail("trust.file", `${shown} is not a regular file`, { remedies: ["Put a regular file there."] });
-  }
-  if (!links && (await found(() => lstat(at)))?.isSymbolicLink()) {
-    fail("trust.file", `${shown} is a link, which an untrusted project may not use`, {
-      remedies: ["Put the file itself there."],
-    });
-  }
+  if (!(await found(stat(real)))?.isFile()) refuse("is not a regular file", "Put a regular file there.");
+  if (!links && (await found(lstat(at)))?.isSymbolicLink())
+    refuse("is a link, which an untrusted project may not use", "Put the file itself there.");
 }
 
 /** The same of a folder, before its names are read. @param root absolute. @throws HostformError `trust.file`. */
 export async function requireOwnFolder(at: string, shown: string, root: string): Promise<void> {
-  const real = await found(() => realpath(at));
-  const within = await found(() => realpath(root));
+  const real = await found(realpath(at));
+  const within = await found(realpath(root));
   if (real === undefined || within === undefined || isInside(within, real)) return;
   fail("trust.file", `${shown} leads to a folder outside the project, and is not read`, {
     remedies: ["Put the folder itself there."],
@@ -93,11 +85,6 @@ export async function requireOwnFolder(at: string, shown: string, root: string):
 }
 
 /** What is found on the disk; undefined where the system refuses. */
-export async function found<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+export function found<T>(looking: Promise<T>): Promise<T | undefined> {
+  return looking.catch(ifErrno(() => undefined));
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail } from "../core/model/index.ts";
-import { systemDisk } from "../core/record/index.ts";
+import { errnoOf, fail, ifErrno } from "../core/model/index.ts";
+import { createSynced, systemDisk } from "../core/record/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
 import { refuseDetour } from "./own-files.ts";
 import type { ProjectSource } from "./source.ts";
 
@@ -30,7 +31,12 @@ export async function placeForPlan(
   file: string,
   holds: "plan" | "report" = "plan",
 ): Promise<string> {
-  const refuse = (detail: string) => refusePlace(file, detail, holds);
+  const isPlan = holds === "plan";
+  const refuse = (detail: string) =>
+    fail("usage", isPlan ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`, {
+      detail: `${detail} Nothing was changed.`,
+      remedies: [`Name another file: \`hostform plan ${isPlan ? "--out acme.plan" : "--report plan.html"}\`.`],
+    });
   if (source.untrusted === true) await refuseDetour(source.cwd, path.resolve(source.cwd, file));
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
@@ -49,40 +55,25 @@ export async function placeForPlan(
       if (source.files.includes(place)) refuse("It is a file of the declaration.");
     }
     await refuseOthers(target, holds, refuse);
-    await systemDisk.remove(await writeBeside(target, ""));
+    const attempt = freeBeside(target);
+    await createSynced(systemDisk, attempt, "");
+    await systemDisk.remove(attempt);
     return target;
   });
 }
 
 /** Does a step on the disk; the system's refusal becomes a message. */
-export async function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === undefined) throw error;
-    return fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
+export function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
+  const refuse = (errno: string) =>
+    fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
       remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
     });
-  }
+  return step().catch(ifErrno(refuse));
 }
 
-/** Puts a synced file with the text beside the target, for its owner alone. @returns its path. */
-export async function writeBeside(target: string, text: string): Promise<string> {
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`);
-  const written = await systemDisk.create(temporary);
-  try {
-    try {
-      await written.write(text);
-      await written.sync();
-    } finally {
-      await written.close();
-    }
-    return temporary;
-  } catch (error) {
-    await systemDisk.remove(temporary);
-    throw error;
-  }
+/** A free path beside a file. */
+export function freeBeside(file: string): string {
+  return path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}.tmp`);
 }
 
 /** `hosting.tfstate`, `hosting.tfstate.backup`, `.hosting.tfstate.lock`: all that begins as the state's name does is its own. */
@@ -100,32 +91,14 @@ async function refuseOthers(
   refuse: (detail: string) => never,
 ): Promise<void> {
   const standing = await stat(target).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
   });
   if (standing === undefined) return;
   if (standing.isDirectory()) refuse("It is a folder.");
-  const isPlan = standing.isFile() && beginsAsPlan(await beginningOf(target));
+  const isPlan =
+    standing.isFile() && beginsAsPlan(Buffer.from(await systemFiles.read(target, BEGINNING_BYTES)).toString());
   if (holds === "plan" && !isPlan)
     refuse("The file there is not a plan that hostform saved, and would be overwritten.");
   if (holds === "report" && isPlan) refuse("The file there is a plan that hostform saved.");
   if (!standing.isFile()) refuse("It is no file.");
-}
-
-async function beginningOf(target: string): Promise<string> {
-  const handle = await open(target, "r");
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
-
-function refusePlace(file: string, detail: string, holds: "plan" | "report"): never {
-  const option = holds === "plan" ? "--out acme.plan" : "--report plan.html";
-  fail("usage", holds === "plan" ? `The plan cannot be saved as ${file}` : `The report cannot be written to ${file}`, {
-    detail: `${detail} Nothing was changed.`,
-    remedies: [`Name another file: \`hostform plan ${option}\`.`],
-  });
 }

@@ -1,4 +1,4 @@
-import { createHash, scryptSync } from "node:crypto";
+import { hash, scryptSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
@@ -38,13 +38,14 @@ interface FileDigest {
 
 /** What this run works on: the declaration as read, and the state as opened. */
 export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
+  const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
     lineage: state.lineage,
     serial: state.serial,
     state: stateDigest(state),
     project: desired.project,
     declaration: [...(await declarationDigests(source, desired)), ...stackDigests(source)],
-    accounts: accountsOf(desired.providers, source.env),
+    accounts: Object.fromEntries([...desired.providers].map(([alias, config]) => [alias, addressOf(config)])),
   };
 }
 
@@ -52,26 +53,21 @@ const NEW_PLAN = "Make a new plan, review it, and apply it: `hostform plan --out
 
 /** Refuses a plan that was made from something else. @throws HostformError `plan.saved` that says what. */
 export function checkOrigin(saved: Origin, here: Origin): void {
-  const stale = (summary: string, detail?: string) =>
-    fail("plan.saved", summary, { ...(detail !== undefined && { detail }), remedies: [NEW_PLAN] });
+  const stale = (summary: string, detail: string) => fail("plan.saved", summary, { detail, remedies: [NEW_PLAN] });
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
-    stale(
-      "The state has changed since the plan was made",
-      `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, perhaps this plan.`,
-    );
+    const when = `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, perhaps this plan.`;
+    stale("The state has changed since the plan was made", when);
   }
   if (saved.state !== here.state) {
     stale("The state has changed since the plan was made", "An interrupted apply recorded something.");
   }
   if (saved.project !== here.project) {
-    stale(
-      "The plan was made for another project",
-      `It is for ${saved.project}, and the declaration is ${here.project}.`,
-    );
+    const which = `It is for ${saved.project}, and the declaration is ${here.project}.`;
+    stale("The plan was made for another project", which);
   }
   if (!equal(saved.declaration, here.declaration)) {
     stale("The declaration has changed since the plan was made", changedFiles(saved.declaration, here.declaration));
@@ -88,17 +84,17 @@ export function checkOrigin(saved: Origin, here: Origin): void {
  * @param redaction hides the same values in both, as they were hidden in the file.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction): string[] {
-  const [before, after] = [outlines(saved, redaction), outlines(now, redaction)];
+  const outlines = ({ changes }: Plan) =>
+    new Map(changes.filter((change) => !isNoOp(change)).map((change) => [change.address, outline(change, redaction)]));
+  const [before, after] = [outlines(saved), outlines(now)];
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
     const [was, is] = [before.get(address), after.get(address)];
     if (was === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
     if (is === undefined) return [`${address}: it needs no change any more.`];
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
     if (parts.length === 0) return [];
-    const price = parts.includes("price")
-      ? ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`
-      : "";
-    return [`${address}: differs in ${parts.join(", ")}.${price}`];
+    const price = ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`;
+    return [`${address}: differs in ${parts.join(", ")}.${parts.includes("price") ? price : ""}`];
   });
 }
 
@@ -107,21 +103,13 @@ export function refuseDifferences(found: readonly string[]): void {
   if (found.length === 0) return;
   const more = found.length - MOST_TOLD;
   const detail = [...found.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join("\n");
-  fail("plan.saved", "The plan no longer matches the account", {
-    detail,
-    remedies: [`Nothing was changed. ${NEW_PLAN}`],
-  });
+  const remedies = [`Nothing was changed. ${NEW_PLAN}`];
+  fail("plan.saved", "The plan no longer matches the account", { detail, remedies });
 }
 
 const MOST_TOLD = 10;
 
 type Outline = Readonly<Record<string, unknown>>;
-
-function outlines({ changes }: Plan, redaction: Redaction): Map<string, Outline> {
-  return new Map(
-    changes.filter((change) => !isNoOp(change)).map((change) => [change.address, outline(change, redaction)]),
-  );
-}
 
 /** What of a change somebody has agreed to who saw the plan. */
 function outline(change: Change, redaction: Redaction): Outline {
@@ -151,12 +139,9 @@ function priceOf({ billed, list, currency }: Quote): string {
 async function declarationDigests(source: ProjectSource, { files }: Desired): Promise<FileDigest[]> {
   const paths = files.map((file) => path.resolve(source.cwd, file));
   return Promise.all(
-    paths.map(async (file) => ({
-      file: path.relative(source.dir, file),
-      digest: createHash("sha256")
-        .update(await readFile(file))
-        .digest("hex"),
-    })),
+    paths.map(async (file) => {
+      return { file: path.relative(source.dir, file), digest: hash("sha256", await readFile(file)) };
+    }),
   );
 }
 
@@ -171,9 +156,7 @@ function stackDigests({ stack }: ProjectSource): FileDigest[] {
   const { language } = stack.run;
   const chosen = language === undefined ? [] : [{ file: "--language", digest: language }];
   if (values.length === 0) return chosen;
-  const salt = createHash("sha256")
-    .update(JSON.stringify(stack.files.map(({ text }) => text)))
-    .digest();
+  const salt = hash("sha256", JSON.stringify(stack.files.map(({ text }) => text)), "buffer");
   const digest = scryptSync(JSON.stringify(values), salt, 32).toString("hex");
   return [...chosen, { file: "the values of variables", digest }];
 }
@@ -194,20 +177,11 @@ function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): 
 }
 
 function stateDigest({ resources }: State): string {
-  const hash = createHash("sha256");
-  for (const address of [...resources.keys()].sort()) {
+  const lines = [...resources.keys()].sort().map((address) => {
     const { attributes, sensitive = [], private: mark, provider } = resources.get(address) ?? {};
     const open = Object.entries(attributes ?? {}).filter(([name]) => !sensitive.includes(name));
     const begun = [mark?.generation, mark?.pending?.since, mark?.attempt?.since, mark?.deposed?.id];
-    hash.update(JSON.stringify([address, provider, open.toSorted(([a], [b]) => (a < b ? -1 : 1)), begun]));
-  }
-  return hash.digest("hex");
-}
-
-function accountsOf(
-  providers: ReadonlyMap<string, ProviderConfig>,
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string | null> {
-  const address = ({ baseUrl }: ProviderConfig) => (baseUrl ?? env.HOSTING_BASE_URL)?.replace(/\/+$/, "") || null;
-  return Object.fromEntries([...providers].map(([alias, config]) => [alias, address(config)]));
+    return JSON.stringify([address, provider, open.toSorted(([a], [b]) => (a < b ? -1 : 1)), begun]);
+  });
+  return hash("sha256", lines.join(""));
 }

@@ -1,7 +1,6 @@
 import { type DataReading, type Limits, type Move, moved, narrow, refreshAndPlan } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
-  type Clock,
   type Desired,
   type Diagnostic,
   didYouMean,
@@ -19,13 +18,13 @@ import { type Base, type BaseOptions, changedSince, checkBase, readBase } from "
 import { limitsOf } from "./guards.ts";
 import { Interrupts } from "./interrupt.ts";
 import { learnPlan } from "./known-secrets.ts";
-import { checkRefresh, LastRead, type RefreshOptions } from "./last-read.ts";
+import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { dataReader, Providers } from "./providers.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { withDestinations } from "./secrets.ts";
-import type { Log, ProjectSource } from "./source.ts";
+import type { ProjectParts, ProjectSource } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
 
@@ -88,23 +87,17 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       timeoutMs: source.lockTimeoutMs,
       signal: interrupts.now,
     });
-    sayRecovered(log, store);
+    if (store.recovered.length > 0) {
+      const what = plural(store.recovered.length, "resource");
+      log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
+    }
     if (saved !== undefined) {
       // As the file would say it: a secret in a name is marked there.
       const here = await originOf(source, declared, store.state);
       checkOrigin(saved.origin, redaction.redactValue(here) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(
-      source,
-      host.clock,
-      log,
-      { ...wanted, since },
-      declared,
-      store,
-      providers,
-      interrupts.now,
-    );
+    const made = await makePlan(project, { ...wanted, since }, declared, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction));
@@ -153,15 +146,11 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-interface Planning extends RunOptions {
-  /** Only what changes since then is planned. */
-  readonly since: Base | undefined;
-}
+/** `since`: only what changes since then is planned. */
+type Planning = RunOptions & { readonly since: Base | undefined };
 
 async function makePlan(
-  source: ProjectSource,
-  clock: Clock,
-  log: Log,
+  { source, host: { clock }, log }: ProjectParts,
   { command, mode, targets, reorder, orderAnyway = [], guards, unattended, asks, waits, since, ...reads }: Planning,
   declared: Desired,
   store: OpenState,
@@ -190,13 +179,11 @@ async function makePlan(
   const { data = [] } = mode === "destroy" ? {} : desired;
   await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
+  const shared = { state, kinds, env, reorder: new Set(reorder) };
   const observing = {
+    ...shared,
     desired: { ...desired, data },
-    state,
-    kinds,
     accounts,
-    env,
-    reorder: new Set(reorder),
     readData: await dataReader(clock, desired, providers, signal),
     onOpen: (open: number) => log.reading(open),
     // A job that plans a stranger's declaration has a token that only views.
@@ -204,13 +191,10 @@ async function makePlan(
   };
   const limits = limitsOf(declared.guards, guards, unattended);
   const planning = {
+    ...shared,
     desired,
-    state,
     recorded,
-    kinds,
-    env,
     mode,
-    reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),
     now: clock.now(),
     applying: { asks, waits },
@@ -219,7 +203,7 @@ async function makePlan(
     moves,
   };
   const budget = (alias: string) => providers.get(alias).client.budget();
-  const lastRead = new LastRead(source, clock, state.lineage, reads);
+  const lastRead = lastReads(source, clock, state.lineage, reads);
   const options = { observing, planning, refresh: lastRead.refresh(), requests: () => providers.requests, budget };
   const { plan: made, observed } = await refreshAndPlan(options)
     .catch((error: unknown) => {
@@ -230,13 +214,12 @@ async function makePlan(
     .finally(() => log.reading(0));
   lastRead.note(observed.read?.keys() ?? []);
   signal.throwIfAborted();
+  const base = since && { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length };
   const { changes, diagnostics: misplaced } = await withDestinations(source, made.changes, declared);
   return {
     plan: {
       ...made,
-      ...(since && {
-        base: { ref: since.ref, commit: since.commit, not_planned: known.size - made.changes.length },
-      }),
+      ...(base && { base }),
       changes,
       diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
     },
@@ -247,12 +230,6 @@ async function makePlan(
     moves,
     data: observed.data,
   };
-}
-
-function sayRecovered(log: Log, { recovered }: OpenState): void {
-  if (recovered.length === 0) return;
-  const what = plural(recovered.length, "resource");
-  log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {

@@ -1,5 +1,5 @@
 /** A project in one run. */
-import { StateKeys } from "./backend.ts";
+import { type StateKeys, stateKeys } from "./backend.ts";
 import { ProjectDeclaration } from "./declaration.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
@@ -16,7 +16,7 @@ export class Project implements ProjectParts {
   readonly #keys: StateKeys;
 
   /** @param keys of the state, derived or asked for once in a run. */
-  constructor(parts: ProjectParts, keys = new StateKeys(parts)) {
+  constructor(parts: ProjectParts, keys = stateKeys(parts)) {
     const { source, host, redaction, log } = parts;
     this.source = source;
     this.host = host;

@@ -13,6 +13,7 @@ import { readingSettings } from "../core/kinds/provider-settings.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { Account, signOnRefused } from "../core/lifecycle/index.ts";
 import {
+  amended,
   type Clock,
   type Desired,
   type Diagnostic,
@@ -60,12 +61,11 @@ export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
   readonly #ends: Ends;
-  readonly #clients = new Map<string, HostingClient>();
+  readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
   /** Address and token -> the alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
-  readonly #shared = new Map<HostingClient, Shared>();
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
     this.#configs = configs;
@@ -80,10 +80,8 @@ export class Providers {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
       // Before the token is even read.
-      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, {
-        of: `Provider ${alias}`,
-        ...(config.range && { range: config.range }),
-      });
+      const place = { of: `Provider ${alias}`, ...placeOf(config) };
+      requireAllowedOrigin(this.#addressOf(config) ?? "", source.env, place);
       const token = await tokenOf(config, source, log);
       learnToken(redaction, token);
       this.#tokens.set(alias, token);
@@ -98,7 +96,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#shared.get(client)?.turns);
+    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#clients.get(client)?.turns);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -122,7 +120,7 @@ export class Providers {
 
   /** HTTP requests made so far, by all of them. */
   get requests(): number {
-    return [...this.#clients.values()].reduce((sum, client) => sum + client.requests, 0);
+    return [...this.#clients.keys()].reduce((sum, client) => sum + client.requests, 0);
   }
 
   /** The smallest request budget among those in use. */
@@ -135,8 +133,8 @@ export class Providers {
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
   async close(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client.close()));
-    for (const { ledger, turns } of this.#shared.values()) {
+    await Promise.all([...this.#clients.keys()].map((client) => client.close()));
+    for (const { ledger, turns } of this.#clients.values()) {
       ledger.close?.();
       turns?.close();
     }
@@ -145,20 +143,17 @@ export class Providers {
   #config(alias: string): ProviderConfig {
     const config = this.#configs.get(alias);
     if (config !== undefined) return config;
-    fail(
-      "provider.unknown",
-      `No provider ${JSON.stringify(alias)} is declared.${didYouMean(alias, this.#configs.keys())}`,
-      {
-        remedies: ["Declare it under `providers`, or use one that is."],
-      },
-    );
+    const meant = didYouMean(alias, this.#configs.keys());
+    fail("provider.unknown", `No provider ${JSON.stringify(alias)} is declared.${meant}`, {
+      remedies: ["Declare it under `providers`, or use one that is."],
+    });
   }
 
   #addressOf({ baseUrl }: ProviderConfig): string | undefined {
     return baseUrl ?? (this.#parts.source.env.HOSTING_BASE_URL || undefined);
   }
 
-  /** Two aliases with the same address and token are one client: the request budget is the token's. */
+  /** @throws HostformError `config.duplicate` for two aliases with the same address and token. */
   #client(config: ProviderConfig, token: string): HostingClient {
     const { source, host, log } = this.#parts;
     const baseUrl = this.#addressOf(config);
@@ -167,7 +162,7 @@ export class Providers {
         remedies: [
           "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
         ],
-        ...(config.range && { range: config.range }),
+        ...placeOf(config),
       });
     }
     const key = JSON.stringify([baseUrl, token]);
@@ -176,12 +171,10 @@ export class Providers {
       fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
         detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
         remedies: ["Use one of the two for both."],
-        ...(config.range && { range: config.range }),
+        ...placeOf(config),
       });
     }
     this.#aliases.set(key, config.alias);
-    const known = this.#clients.get(key);
-    if (known !== undefined) return known;
     const shared = this.#sharedOf(baseUrl, token);
     const client: HostingClient = new HostingClient({
       baseUrl,
@@ -197,8 +190,7 @@ export class Providers {
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
     });
-    this.#clients.set(key, client);
-    this.#shared.set(client, shared);
+    this.#clients.set(client, shared);
     return client;
   }
 
@@ -207,19 +199,18 @@ export class Providers {
     const known = sharedBy.get(host) ?? new Map<string, Shared>();
     sharedBy.set(host, known);
     const key = JSON.stringify([baseUrl, token]);
-    const place = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
-    const shared = known.get(key) ?? {
-      ledger: ledgerFor(place),
-      turns: createTurnsFor({ ...place, clock: host.clock }),
-    };
+    const at = { baseUrl, token, env: source.env, onWarning: oncePerCode((warning) => log.warn([warning])) };
+    const shared = known.get(key) ?? { ledger: ledgerFor(at), turns: createTurnsFor({ ...at, clock: host.clock }) };
     known.set(key, shared);
     return shared;
   }
 }
 
+const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
+
 async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log: Log): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;
-  const place = config.range === undefined ? {} : { range: config.range };
+  const place = placeOf(config);
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
   if (tokenFile === undefined && variable === undefined) {
     fail("provider.token", `Provider ${alias} has no token`, {
@@ -306,19 +297,16 @@ export async function dataReader(
   // One for each account: what is read side by side shares a listing.
   const sessions = new Map<Provider, DataSession>();
   const sessionOf = (provider: Provider): DataSession => {
-    const { client, account, config } = provider;
+    const {
+      client,
+      account,
+      config: { moneyScale },
+    } = provider;
     const collections: DataSession["collections"] = {
       isAlone: () => Promise.resolve(true),
       upToDate: (kind, parent) => account.forget(kind, parent),
     };
-    const known = sessions.get(provider) ?? {
-      client,
-      account,
-      moneyScale: config.moneyScale,
-      clock,
-      stop,
-      ...(fresh && { collections }),
-    };
+    const known = sessions.get(provider) ?? { client, account, moneyScale, clock, stop, ...(fresh && { collections }) };
     sessions.set(provider, known);
     return known;
   };
@@ -334,8 +322,7 @@ export async function dataReader(
     try {
       return await found.read(asked, session);
     } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      throw new HostformError(error.diagnostics.map(at), { cause: error });
+      throw amended(error, at);
     }
   };
 }

@@ -88,17 +88,14 @@ export class Redaction {
   redactValue(value: unknown): unknown {
     if (typeof value === "string") return isOwnWord(value) ? value : this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
-    if (typeof value === "number") return this.#isSecretNumber(value) ? SECRET_MARK : value;
+    // No count has so many digits, and no part of a number is looked at.
+    if (typeof value === "number" && Math.abs(value) >= 10_000_000)
+      return this.redact(String(value)) === SECRET_MARK ? SECRET_MARK : value;
     if (!isObject(value)) return value;
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);
     return Object.fromEntries(
       entries.map(([name, item]) => [isOwnWord(name) ? name : this.redact(name), this.redactValue(item)]),
     );
-  }
-
-  /** No count has so many digits, and no part of a number is looked at. */
-  #isSecretNumber(value: number): boolean {
-    return Math.abs(value) >= 10_000_000 && this.redact(String(value)) === SECRET_MARK;
   }
 
   /**

@@ -59,7 +59,11 @@ export async function resolveCreates(project: Project, address: string | undefin
         remedies: [`Name one of ${some(pending.map((each) => inQuotes(each.address)))}.`],
       });
     }
-    if (how === "absent") return settleAbsent(store, one);
+    if (how === "absent") {
+      const kept = withdraw(one);
+      await (kept === undefined ? store.remove(one.address) : store.put(kept));
+      return { settled: "absent", address: one.address };
+    }
     return withProviders(configs, project, signal, async (providers) => {
       if (how === undefined) {
         const found = [];
@@ -104,13 +108,6 @@ function kindOf({ address }: PendingCreate): Kind {
   const kind = kinds.get(parseAddress(address)?.type ?? "");
   if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
   return kind;
-}
-
-async function settleAbsent(store: OpenState, prior: PendingCreate): Promise<Resolved> {
-  const kept = withdraw(prior);
-  if (kept === undefined) await store.remove(prior.address);
-  else await store.put(kept);
-  return { settled: "absent", address: prior.address };
 }
 
 async function settleAdopted(
@@ -164,9 +161,7 @@ async function waitFor(
     account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
     const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
-    if (found.verdict === "made" && only !== undefined) {
-      return settleAdopted(store, providers, prior, only.id);
-    }
+    if (found.verdict === "made" && only !== undefined) return settleAdopted(store, providers, prior, only.id);
     if (clock.now() + pause > deadline) return { pending: [found] };
     await clock.sleep(pause, signal);
   }

@@ -2,23 +2,23 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
 import {
+  attempt,
   type Change,
   type Diagnostic,
-  errnoOf,
   fail,
-  HostformError,
+  ifErrno,
+  ifExplained,
   isNoOp,
   isObject,
   type JsonObject,
-  type OutputChange,
   type Plan,
   parsedJson,
 } from "../core/model/index.ts";
-import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
+import { type Encryption, replaceFile, type Seal, systemDisk } from "../core/record/index.ts";
 import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
-import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
+import { beginsAsPlan, FORM, freeBeside, orUnwritable, placeForPlan } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import type { Redaction } from "./redaction.ts";
@@ -61,15 +61,8 @@ export async function writeSavedPlan(
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
   const text = encodeSavedPlan(saved, redaction, seal);
-  await orUnwritable(file, async () => {
-    const temporary = await writeBeside(target, text);
-    try {
-      await systemDisk.rename(temporary, target);
-    } catch (error) {
-      await systemDisk.remove(temporary);
-      throw error;
-    }
-  });
+  const place = { path: target, temporary: freeBeside(target) };
+  await orUnwritable(file, () => replaceFile(systemDisk, place, text));
 }
 
 /**
@@ -80,17 +73,13 @@ export async function readSavedPlan(
   { source, state }: Pick<Project, "source" | "state">,
   file: string,
 ): Promise<SavedPlan> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
+  const unreadable = (errno: string) =>
+    fail("plan.saved", `The plan ${file} cannot be read: ${errno}`, {
       remedies: [
         "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
       ],
     });
-  }
+  const bytes = await systemFiles.read(path.resolve(source.cwd, file), MOST_BYTES + 1).catch(ifErrno(unreadable));
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   return provedPlan(text, file, state.encryption());
@@ -105,18 +94,13 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   const { key } = encryption;
   if (proof === undefined) {
     if (key === undefined) return saved;
-    refuse(
-      `${file} is not signed with the key of the state`,
-      `${key.variable} is set: a plan that was saved without it could have been written by anyone.`,
-    );
+    const detail = `${key.variable} is set: a plan that was saved without it could have been written by anyone.`;
+    refuse(`${file} is not signed with the key of the state`, detail);
   }
   const seal = await encryption.from(proof.key);
-  try {
-    seal.open(proof.text, boundTo(proof.checksum));
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
+  const edited = () =>
     refuse(`${file} was edited`, "Its content does not match the signature made with the key of the state.");
-  }
+  attempt(() => seal.open(proof.text, boundTo(proof.checksum)), ifExplained(edited));
   return saved;
 }
 
@@ -131,7 +115,9 @@ function boundTo(stated: string): string {
  */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
-  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
+  // The flags in force, and nothing else of the command line.
+  const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
+  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
   const stated = checksum(body);
   const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
@@ -139,13 +125,11 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
 }
 
-/** A plan as its file has it. Whether the proof is one is not known yet. */
-interface DecodedPlan extends SavedPlan {
-  readonly proof?: { readonly key: JsonObject; readonly text: string; readonly checksum: string };
-}
+/** Made with the key of the state over the checksum of a plan; whether it is that is not known yet. */
+type Proof = { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 
 /** The inverse. @throws HostformError `plan.saved`. */
-export function decodeSavedPlan(text: string, file: string): DecodedPlan {
+export function decodeSavedPlan(text: string, file: string): SavedPlan & { readonly proof?: Proof } {
   const json = parsedJson(text);
   if (json === undefined && beginsAsPlan(text)) {
     refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is not JSON.");
@@ -163,10 +147,8 @@ export function decodeSavedPlan(text: string, file: string): DecodedPlan {
   const body = version === PROVED_VERSION ? others : rest;
   const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
-    refuse(
-      `${file} is damaged, or was edited`,
-      "Its content does not match its checksum. To change a plan, make a new one.",
-    );
+    const detail = "Its content does not match its checksum. To change a plan, make a new one.";
+    refuse(`${file} is damaged, or was edited`, detail);
   }
   const saved = withRemedies(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
@@ -206,18 +188,15 @@ function checksum(body: object): string {
   return createHash("sha256").update(JSON.stringify(body)).digest("hex");
 }
 
-/** The flags in force, and nothing else of the command line. */
-function guardsOf(flags: GuardFlags): GuardFlags {
-  return Object.fromEntries(GUARD_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
-}
-
 /** The same plan with null for each sensitive value. What is needed of them is found again when it is applied. */
 function withoutSecrets(plan: Plan): Plan {
   const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
   return {
     ...plan,
     changes: plan.changes.map(stripped),
-    ...(plan.outputs && { outputs: plan.outputs.map(withoutValue) }),
+    ...(plan.outputs && {
+      outputs: plan.outputs.map((output) => (output.sensitive ? { ...output, before: null, after: null } : output)),
+    }),
     drift: plan.drift.map((drift) => {
       // Without the change nothing shows which attributes are secret: then all of them are treated as if they were.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
@@ -225,9 +204,6 @@ function withoutSecrets(plan: Plan): Plan {
     }) as unknown as Plan["drift"],
   };
 }
-
-const withoutValue = (output: OutputChange): OutputChange =>
-  output.sensitive ? { ...output, before: null, after: null } : output;
 
 /** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
 function stripped(change: Change): Change {

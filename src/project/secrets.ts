@@ -8,9 +8,9 @@ import {
   childEnvironment,
   type Desired,
   type Diagnostic,
-  errnoOf,
   fail,
-  HostformError,
+  ifErrno,
+  ifExplained,
   isObject,
   located,
   type SecretSource,
@@ -66,15 +66,11 @@ export function secretsOf(
 const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run to learn where a secret goes"));
 
 function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
-  const { dir: folder } = source;
+  const { dir: folder, cwd, state } = source;
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
-  const parts = { folder, projects, run };
-  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, own: ownFiles(source, files) });
-}
-
-/** What hostform itself reads or writes: no secret may replace it. */
-function ownFiles(source: ProjectSource, declared: readonly string[]): string[] {
-  return [...Object.values(filesOfState(source.state)), ...declared.map((file) => path.resolve(source.cwd, file))];
+  // What hostform itself reads or writes: no secret may replace it.
+  const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
+  return new SecretFiles({ folder, projects, run, disk: systemDisk, look: statPath, own });
 }
 
 /**
@@ -129,10 +125,7 @@ function bringsSecret({ actions, after_unknown: unknown, reasons }: Change, attr
 
 const secretNameOf = (type: string): string => oneTimeSecretName(kinds.get(type)) ?? "secret";
 
-function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  if (error instanceof HostformError) return error.diagnostics;
-  throw error;
-}
+const diagnosticsOf = ifExplained(({ diagnostics }) => diagnostics);
 
 /** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */
 function sourceReader(
@@ -145,16 +138,19 @@ function sourceReader(
     if ("env" in source) {
       const value = env[source.env];
       learn(value);
-      return legible(value || unset(source, value), source);
+      if (value) return legible(value, source);
+      const detail = value === undefined ? "It is not set." : "It is empty.";
+      return unreadable(source, detail, "Set it, export it, and apply again.");
     }
     if ("file" in source) {
       const text = await textOf(path.resolve(dir, source.file), source);
       learn(text);
       return lineOf(text, source);
     }
-    const end = await run(source.command);
-    learn(end.stdout);
-    return end.failure === undefined ? lineOf(end.stdout, source) : failed(source, end);
+    const { failure, stdout, stderr } = await run(source.command);
+    learn(stdout);
+    if (failure === undefined) return lineOf(stdout, source);
+    return unreadable(source, `It ${failure}. ${endOfErrors(stderr, stdout)}`, "Fix the command, or name another.");
   };
   const values = new Map<string, Promise<string>>();
   return (source) => {
@@ -192,21 +188,11 @@ function legible(text: string, source: SecretSource): string {
 }
 
 async function textOf(file: string, source: SecretSource): Promise<string> {
-  try {
-    if (!(await stat(file)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return unreadable(source, `${file}: ${errnoOf(error)}.`, "Check the path: it is relative to the project's folder.");
-  }
-}
-
-function unset(source: SecretSource, value: string | undefined): never {
-  unreadable(source, value === undefined ? "It is not set." : "It is empty.", "Set it, export it, and apply again.");
-}
-
-function failed(source: SecretSource, { failure, stdout, stderr }: CommandEnd): never {
-  unreadable(source, `It ${failure}. ${endOfErrors(stderr, stdout)}`, "Fix the command, or name another.");
+  const refused = ifErrno((errno) =>
+    unreadable(source, `${file}: ${errno}.`, "Check the path: it is relative to the project's folder."),
+  );
+  if (!(await stat(file).catch(refused)).isFile()) unreadable(source, "It is not a regular file.", "Name a file.");
+  return readFile(file, "utf8").catch(refused);
 }
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { kinds } from "../core/kinds/index.ts";
-import { isPendingCreate, sensitiveNames } from "../core/lifecycle/index.ts";
+import { isPendingCreate } from "../core/lifecycle/index.ts";
 import {
+  attempt,
   type Backend,
+  type Diagnostic,
   HostformError,
+  ifExplained,
   inQuotes,
-  parseAddress,
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
@@ -30,6 +31,18 @@ import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
 import { requireOwnState } from "./trust.ts";
 
+const READING = { write: false, command: "read", timeoutMs: 0 } as const;
+
+/** Does something with an open state, and closes it afterwards. */
+export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
+  const open = await opening;
+  try {
+    return await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
 /** The state of a project: at the backend that is declared, else in a file. */
 export class ProjectState {
   readonly #parts: ProjectParts;
@@ -44,7 +57,7 @@ export class ProjectState {
 
   /** The encryption of the state. @throws HostformError `state.key` for a key that cannot be one. */
   encryption(variables?: KeyVariables): Encryption {
-    return this.#keys.encryption(variables);
+    return this.#keys(variables);
   }
 
   /**
@@ -76,13 +89,10 @@ export class ProjectState {
 
   /** The state as it is stored, without taking the lock. @param warns false: its warnings are not reported. */
   async read(warns = true): Promise<State> {
-    const open = await this.store().open({ write: false, command: "read", timeoutMs: 0 });
-    try {
+    return whileOpen(this.store().open(READING), (open) => {
       if (warns) this.#warn(open);
       return open.state;
-    } finally {
-      await open.close();
-    }
+    });
   }
 
   /**
@@ -98,13 +108,10 @@ export class ProjectState {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
       const timeoutMs = source.lockTimeoutMs;
-      const open = await this.store().open({ write: true, command, timeoutMs, signal });
-      try {
+      return whileOpen(this.store().open({ write: true, command, timeoutMs, signal }), (open) => {
         this.#warn(open);
-        return await work(open, signal);
-      } finally {
-        await open.close();
-      }
+        return work(open, signal);
+      });
     });
   }
 
@@ -119,25 +126,15 @@ export class ProjectState {
   /** The outputs in the state of another stack; undefined when it has no state. Only reads. */
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
-    const stored = createStateStore(
-      () => stateBackend(backend, source, host.clock, log),
-      randomUUID,
-      this.encryption(),
-    );
+    const connect = () => stateBackend(backend, source, host.clock, log);
+    const stored = createStateStore(connect, randomUUID, this.encryption());
     const isUntrusted = source.untrusted === true;
-    const open = await (isUntrusted ? stored : announcing(stored, redaction)).open({
-      write: false,
-      command: "read",
-      timeoutMs: 0,
-    });
-    try {
-      const { lineage, outputs = new Map() } = open.state;
+    const store = isUntrusted ? stored : announcing(stored, redaction);
+    return whileOpen(store.open(READING), ({ state: { lineage, outputs = new Map() } }) => {
       if (lineage === "") return undefined;
       if (!isUntrusted) learnOutputs(redaction, outputs);
       return siblingOutputs(outputs, isUntrusted);
-    } finally {
-      await open.close();
-    }
+    });
   }
 
   /** Warnings go beside the result: what a program reads is the result. */
@@ -151,37 +148,26 @@ export class ProjectState {
  * @returns the addresses, each once. @throws HostformError `plan.address`, `plan.pending`.
  */
 export async function forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
-  const problems: HostformError[] = [];
-  const chosen = addresses.flatMap((address) => {
-    try {
-      return selectResources(store.state, address);
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      problems.push(error);
-      return [];
-    }
+  const problems: Diagnostic[] = [];
+  const unknown = ifExplained(({ diagnostics }) => {
+    problems.push(...diagnostics);
+    return [];
   });
-  for (const resource of chosen.filter(isPendingCreate)) {
-    const diagnostic = {
-      severity: "error" as const,
-      code: "plan.pending" as const,
-      summary: `${resource.address} was not forgotten: it may have been ordered`,
+  const chosen = addresses.flatMap((address) => attempt(() => selectResources(store.state, address), unknown));
+  for (const { address } of chosen.filter(isPendingCreate)) {
+    problems.push({
+      severity: "error",
+      code: "plan.pending",
+      summary: `${address} was not forgotten: it may have been ordered`,
       detail: "Its record prevents a second order.",
       remedies: [
-        `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
+        `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--absent\` forgets it if it was not ordered.`,
       ],
-      address: resource.address,
-    };
-    problems.push(new HostformError([diagnostic]));
+      address,
+    });
   }
-  if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
+  if (problems.length > 0) throw new HostformError(problems);
   const removed = [...new Set(chosen.map(({ address }) => address))];
   await store.remove(...removed);
   return removed;
-}
-
-/** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
-export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }

@@ -121,13 +121,16 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   const { declaration, unused } = withNamedState(source, read);
   const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
+  const { resources = [] } = readable ?? {};
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
   const found = [
     ...(typeof backend === "object"
       ? [refusal(`names the backend ${backend.type}`, { range: backend.range }, STATE)]
       : []),
-    ...(readable === undefined ? [] : await refusalsIn(source, readable)),
+    ...[...(readable?.providers.values() ?? [])].flatMap((provider) => providerRefusals(provider, source)),
+    ...resources.flatMap(sourceRefusals),
+    ...(await Promise.all(resources.map((resource) => outputRefusals(source, resource)))).flat(),
   ];
   return {
     ...declaration,
@@ -154,10 +157,7 @@ const STATE =
 function withNamedState(source: ProjectSource, read: Declaration) {
   const { backend, desired, partial } = read;
   if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
-  const without = (one: Desired | undefined) => {
-    const { backend: _, ...rest } = one ?? {};
-    return one && (rest as Desired);
-  };
+  const without = (one: Desired | undefined) => one && { ...one, backend: undefined };
   const unused: Diagnostic = {
     severity: "warning",
     code: "trust.untrusted",
@@ -167,15 +167,6 @@ function withNamedState(source: ProjectSource, read: Declaration) {
   };
   const declaration = { ...read, backend: undefined, desired: without(desired), partial: without(partial) };
   return { declaration, unused: [unused] };
-}
-
-async function refusalsIn(source: ProjectSource, { providers, resources }: Desired): Promise<Diagnostic[]> {
-  const outputs = await Promise.all(resources.map((resource) => outputRefusals(source, resource)));
-  return [
-    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, source)),
-    ...resources.flatMap(sourceRefusals),
-    ...outputs.flat(),
-  ];
 }
 
 /** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */
@@ -203,25 +194,18 @@ function providerRefusals(
     if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
-  const refused = given.map(([name]) =>
-    refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
-  );
+  const refused: Diagnostic[] = [];
+  const refuse = (what: string, fix?: string) =>
+    refused.push(refusal(`${what} for the provider ${alias}`, { range }, fix));
+  for (const [name] of given) refuse(`names ${SETTINGS[name] ?? name}`);
   if (moneyScale !== undefined && String(moneyScale) !== source.env.HOSTING_MONEY_SCALE)
-    refused.push(refusal(`sets the scale of amounts (money_scale) for the provider ${alias}`, { range }, SCALE));
-  if (requestsPerMinute > 60)
-    refused.push(refusal(`asks for more than 60 requests a minute for the provider ${alias}`, { range }, BUDGET));
-  const others = Object.entries(statusWords).filter(([word, phase]) => {
+    refuse("sets the scale of amounts (money_scale)", SCALE);
+  if (requestsPerMinute > 60) refuse("asks for more than 60 requests a minute", BUDGET);
+  for (const [word, phase] of Object.entries(statusWords)) {
     const usual = phaseOfWord(word, { statusWords: {} });
-    return usual !== "unknown" && usual !== phase;
-  });
-  for (const [word] of others)
-    refused.push(
-      refusal(
-        `gives a known status another meaning (status_words: ${word}) for the provider ${alias}`,
-        { range },
-        WORDS,
-      ),
-    );
+    if (usual !== "unknown" && usual !== phase)
+      refuse(`gives a known status another meaning (status_words: ${word})`, WORDS);
+  }
   return refused;
 }
 
@@ -265,16 +249,8 @@ function refusal(
   { range, ...place }: Pick<Diagnostic, "range" | "address" | "attribute">,
   fix = FIX,
 ): Diagnostic {
-  return located(
-    {
-      severity: "error",
-      code: "trust.untrusted",
-      summary: `The untrusted declaration ${what}`,
-      remedies: [fix],
-      ...place,
-    },
-    range,
-  );
+  const summary = `The untrusted declaration ${what}`;
+  return located({ severity: "error", code: "trust.untrusted", summary, remedies: [fix], ...place }, range);
 }
 
 /** The attributes of a data source that hold secrets, by its type. */

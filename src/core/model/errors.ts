@@ -73,3 +73,41 @@ export class ApiError extends HostformError {
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
+
+/** The same failure with its diagnostics changed; an error that has none as it is. */
+export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
+  if (!(error instanceof HostformError)) return error;
+  const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
+  return new HostformError(diagnostics, { cause: error });
+}
+
+/** The words of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** For `catch`: handles what was explained to the user; any other error is thrown on. */
+export const ifExplained =
+  <T>(handle: (error: HostformError) => T) =>
+  (error: unknown): T => {
+    if (error instanceof HostformError) return handle(error);
+    throw error;
+  };
+
+/** For `catch`: handles what the system refused, by its code; any other error is thrown on. */
+export const ifErrno =
+  <T>(handle: (errno: string) => T) =>
+  (error: unknown): T => {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    return handle(errno);
+  };
+
+/** The same as `promise.catch(handle)`, for a step that promises nothing. */
+export function attempt<T, U>(step: () => T, handle: (error: unknown) => U): T | U {
+  try {
+    return step();
+  } catch (error) {
+    return handle(error);
+  }
+}

@@ -152,14 +152,11 @@ export class Encryption {
 
   #refuseMissing({ from }: KeyHeader): never {
     const variable = this.#options.variables[from];
+    const other = this.key && `${this.key.variable} holds a ${this.key.from}`;
+    const unset = this.key ? `, and unset ${this.key.variable}` : "";
     fail("state.key", `The state is encrypted, and ${variable} is not set`, {
-      detail:
-        this.key === undefined
-          ? `It was encrypted with a ${from}.`
-          : `It was encrypted with a ${from}, and ${this.key.variable} holds a ${this.key.from}.`,
-      remedies: [
-        `Set ${variable} to the ${from} that it was encrypted with${this.key ? `, and unset ${this.key.variable}` : ""}.`,
-      ],
+      detail: `It was encrypted with a ${from}${other ? `, and ${other}` : ""}.`,
+      remedies: [`Set ${variable} to the ${from} that it was encrypted with${unset}.`],
     });
   }
 

@@ -30,9 +30,7 @@ import {
   type StateFileJson,
 } from "./state-json.ts";
 
-/**
- * A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself.
- */
+/** A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself. */
 const TERRAFORM_VERSION = "1.5.0";
 
 /** A state together with everything in its file that hostform does not manage. An immutable value. */
@@ -85,15 +83,23 @@ export function decodeState(text: string, source: string): StateDocument {
         continue;
       }
       const decoded = decodeInstance(resource, instance, source);
-      if (originals.has(decoded.address)) refuseDuplicate(decoded.address, source);
-      found.push([decoded.address, decoded]);
-      originals.set(decoded.address, { resource, instance });
+      const { address } = decoded;
+      if (originals.has(address)) {
+        fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
+          address,
+          detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
+          remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
+        });
+      }
+      found.push([address, decoded]);
+      originals.set(address, { resource, instance });
       registry ??= parseProvider(resource.provider)?.registry;
     }
     if (unmanaged.length > 0 || resource.instances.length === 0) rest.push({ ...resource, instances: unmanaged });
   }
   const resources = new Map(found.sort(([a], [b]) => order(a, b)));
-  const outputs = decodeOutputs(fields.outputs);
+  const named = Object.entries(isObject(fields.outputs) ? fields.outputs : {});
+  const outputs = inOrder(named.map(([name, output]) => [name, decodeOutput(output)]));
   return {
     state: { lineage: fields.lineage, serial: fields.serial, resources, ...(outputs && { outputs }) },
     remainder: { fields, resources: rest, originals, registry: registry ?? DEFAULT_REGISTRY },
@@ -102,32 +108,25 @@ export function decodeState(text: string, source: string): StateDocument {
 
 /** Encodes a document as Terraform would write it. The same document gives the same bytes, in whatever order it grew. */
 export function encodeState({ state, remainder }: StateDocument): string {
-  const {
-    version: _,
-    terraform_version,
-    serial: __,
-    lineage: ___,
-    outputs,
-    check_results,
-    ...others
-  } = remainder.fields;
-  const file: Record<keyof StateFileJson, unknown> = {
+  const { fields } = remainder;
+  const known: Record<keyof StateFileJson, unknown> = {
     version: FORMAT_VERSION,
-    terraform_version: terraform_version ?? TERRAFORM_VERSION,
+    terraform_version: fields.terraform_version ?? TERRAFORM_VERSION,
     serial: state.serial,
     lineage: state.lineage,
-    outputs: encodeOutputs(state.outputs, outputs ?? {}),
+    outputs: encodeOutputs(state.outputs, fields.outputs ?? {}),
     resources: encodeResources(state, remainder),
-    check_results: check_results ?? null,
-    ...others,
+    check_results: fields.check_results ?? null,
   };
-  return printJson(file);
+  // First these, in Terraform's order; what else there is stands behind them.
+  return printJson({ ...known, ...fields, ...known });
 }
 
 function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
   const entries = new Map<string, ResourceJson>();
   const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
-    const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\n");
+    // Terraform's order, too: no part holds a NUL.
+    const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\0");
     const entry = entries.get(id) ?? { ...resource, instances: [] };
     entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
   };
@@ -136,16 +135,9 @@ function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
     const original = originalOf(resource, remainder);
     add(headOf(resource, original, remainder.registry), [encodeInstance(resource, original?.instance)]);
   }
-  return [...entries.values()]
-    .map((entry) => ({ ...entry, instances: [...entry.instances].sort(byKey) }))
-    .sort(
-      (a, b) =>
-        order(a.module ?? "", b.module ?? "") ||
-        order(a.mode, b.mode) ||
-        order(a.type, b.type) ||
-        order(a.name, b.name) ||
-        order(a.provider, b.provider),
-    );
+  return [...entries]
+    .sort(([a], [b]) => order(a, b))
+    .map(([, entry]) => ({ ...entry, instances: entry.instances.toSorted(byKey) }));
 }
 
 function headOf(resource: ResourceState, original: Original | undefined, registry: string): ResourceJson {
@@ -198,20 +190,7 @@ export function unmanagedAddresses({ remainder }: StateDocument): string[] {
     .sort(order);
 }
 
-function refuseDuplicate(address: string, source: string): never {
-  fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
-    address,
-    detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
-    remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
-  });
-}
-
 type Outputs = ReadonlyMap<string, OutputState>;
-
-/** The outputs of a state file; undefined where there are none. */
-function decodeOutputs(found: unknown): Outputs | undefined {
-  return inOrder(Object.entries(isObject(found) ? found : {}).map(([name, output]) => [name, decoded(output)]));
-}
 
 /**
  * The outputs as Terraform writes them.
@@ -221,11 +200,13 @@ function decodeOutputs(found: unknown): Outputs | undefined {
 function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
   if (!isObject(original)) return outputs.size === 0 ? original : encodeOutputs(outputs);
   const foreign = Object.entries(original).filter(
-    ([name, found]) => !outputs.has(name) && decoded(found) === undefined,
+    ([name, found]) => !outputs.has(name) && decodeOutput(found) === undefined,
   );
   const ours = [...outputs].map(([name, output]): [string, unknown] => {
     const before = Object.hasOwn(original, name) ? original[name] : undefined;
-    return [name, equal(decoded(before), output) ? before : encoded(output)];
+    const { value, type, sensitive } = output;
+    const after = { value: plainNumbers(value), type, ...(sensitive && { sensitive }) };
+    return [name, equal(decodeOutput(before), output) ? before : after];
   });
   return Object.fromEntries([...foreign, ...ours].sort(([a], [b]) => order(a, b)));
 }
@@ -241,13 +222,9 @@ export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
 }
 
 /** Undefined for what is no output. */
-function decoded(found: unknown): OutputState | undefined {
+function decodeOutput(found: unknown): OutputState | undefined {
   if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
   return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };
-}
-
-function encoded({ value, type, sensitive }: OutputState): object {
-  return { value: plainNumbers(value), type, ...(sensitive && { sensitive }) };
 }
 
 function inOrder(entries: readonly (readonly [string, OutputState | undefined])[]): Outputs | undefined {

@@ -5,7 +5,7 @@
  * resource, print.
  *
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
- * journal (`journal-lines`, `journal-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
+ * journal (`journal-lines`, `state-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
  * (`format`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
  * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` stands between
  * a store and its backend: what is read here is in the clear, whatever is stored.
@@ -15,7 +15,7 @@
  * included, is the whole state at the server before its promise resolves. It must not read the environment, show a
  * password, or go on writing once the lock may be another's.
  */
-export { type Disk, type NewFile, systemDisk } from "./disk.ts";
+export { createSynced, type Disk, type NewFile, replaceFile, systemDisk } from "./disk.ts";
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
 export {
   decodeState,
@@ -31,7 +31,7 @@ export {
 } from "./lock.ts";
 export type { StateBackend } from "./opening.ts";
 export { createHttpBackend } from "./remote/http.ts";
-export type { HttpLock } from "./remote/http-lock.ts";
+export type { HttpBackendOptions } from "./remote/http-lock.ts";
 export { createPgBackend } from "./remote/pg.ts";
 export { nameOfServer, parsePgServer } from "./remote/pg-address.ts";
 export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
@@ -55,11 +55,13 @@ export {
   type KeyVariables,
   NEW_KEY_VARIABLES,
   OLD_KEY_VARIABLES,
+  once,
   readOldKeys,
   readStateKey,
   type StateKey,
 } from "./state-key.ts";
 export {
+  afterOpening,
   createFileBackend,
   createFileStore,
   createStateStore,

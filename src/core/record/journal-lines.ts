@@ -2,9 +2,9 @@
 // payload and of the checksum before it, so that a line can neither change nor move, vanish or come from elsewhere unseen:
 // what holds for the last line holds for all. The length shows a line that was cut off, and two that lost the line break
 // between them.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
-import { HostformError, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
+import { attempt, ifExplained, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";
 import { type Changes, isEmpty } from "./revise.ts";
@@ -61,7 +61,7 @@ const changes = z.strictObject({ remove: z.array(z.string()).optional(), put: z.
 
 /** What stands in the last line for a state: of its text as it is before it is sealed. */
 export function digestOf(stateText: string): string {
-  return createHash("sha256").update(stateText).digest("base64url");
+  return hash("sha256", stateText, "base64url");
 }
 
 /** Makes the lines of one journal, in their order. */
@@ -114,12 +114,11 @@ export function isProved(payload: string, { proof }: JournalHead, seal: Seal): b
   if (proof === undefined) return true;
   const end = proofEnd(proof);
   if (!payload.endsWith(end)) return false;
-  try {
-    return seal.open(proof, headBound(payload.slice(0, -end.length))) === "";
-  } catch (error) {
-    if (error instanceof HostformError) return false;
-    throw error;
-  }
+  const bound = headBound(payload.slice(0, -end.length));
+  return attempt(
+    () => seal.open(proof, bound) === "",
+    ifExplained(() => false),
+  );
 }
 
 /** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */
@@ -144,7 +143,7 @@ export function decodeEntry(
   seal: Seal | undefined,
   previous = CHAIN_START,
 ): JournalEntry | undefined {
-  const json = parsedJson(seal && of ? seal.open(payload, entryBound(of, line, previous)) : payload);
+  const json = parsedJson(seal && of ? seal.open(payload, boundOf(of, line, previous)) : payload);
   const last = fold.safeParse(json);
   if (last.success) return last.data;
   if (!changes.safeParse(json).success) return undefined;
@@ -178,7 +177,7 @@ function decodeRecord(found: z.infer<typeof record>): ResourceState {
 
 type Belonging = Pick<JournalHead, "lineage" | "serial">;
 
-function entryBound(of: JournalHead, line: number, previous: string): string {
+function boundOf(of: JournalHead, line: number, previous: string): string {
   return of.proof === undefined ? earlierLineBound(of, line) : lineBound(of, line, previous);
 }
 
@@ -219,7 +218,8 @@ export const CHAIN_START = "";
  * @param payload of ASCII alone, so that a length is one of bytes, and without a line break.
  */
 export function chainLine(previous: string, payload: string): { readonly line: string; readonly sum: string } {
-  const sum = sumOf(previous, payload);
+  const digest = hash("sha256", `${previous}\n${payload}`, "buffer");
+  const sum = digest.subarray(0, SUM_BYTES).toString("base64url");
   return { line: `${sum} ${payload.length} ${payload}\n`, sum };
 }
 
@@ -256,7 +256,7 @@ export function readChain(text: string): ChainReading {
   const rest = pieces.slice(payloads.length);
   const torn = rest.join("\n");
   if (isTorn(torn)) return { payloads, sums, torn, beyond: [] };
-  const before = [sums.at(-1) ?? CHAIN_START, ...rest.map(statedSumOf)];
+  const before = [sums.at(-1) ?? CHAIN_START, ...rest.map((line) => LINE.exec(line)?.[1] ?? "")];
   const beyond = rest.map((line, index) => ({ payload: payloadOf(line), previous: before[index] ?? "" }));
   return { payloads, sums, torn: "", damagedLine: payloads.length + 1, beyond };
 }
@@ -268,25 +268,12 @@ export function readChain(text: string): ChainReading {
  */
 function isTorn(text: string): boolean {
   const [line = "", ...more] = text.split("\n");
-  if (isTooLong(line)) return false;
-  return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));
-}
-
-/** Longer than what was written at once. Its line break, too, may have become something else. */
-function isTooLong(line: string): boolean {
+  // Longer than what was written at once. Its line break, too, may have become something else.
   const [, , length, payload = ""] = LINE.exec(line) ?? [];
-  return payload.length > Number(length) + 1;
+  if (payload.length > Number(length) + 1) return false;
+  return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));
 }
 
 function payloadOf(line: string): string {
   return LINE.exec(line)?.[3] ?? "";
-}
-
-function statedSumOf(line: string): string {
-  return LINE.exec(line)?.[1] ?? "";
-}
-
-function sumOf(previous: string, payload: string): string {
-  const digest = createHash("sha256").update(previous).update("\n").update(payload).digest();
-  return digest.subarray(0, SUM_BYTES).toString("base64url");
 }

@@ -1,4 +1,4 @@
-import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import { attempt, type Diagnostic, fail, ifExplained } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import {
   type ChainReading,
@@ -44,9 +44,20 @@ export async function readJournal(
   if (first === undefined && chain.damagedLine === undefined && isTornHead(chain.torn))
     return { journal: undefined, warnings };
   const head = first === undefined ? undefined : decodeHead(first);
-  if (head === undefined && first !== undefined) return refuseUnknown(name);
+  if (head === undefined && first !== undefined) {
+    fail("state.journal", "The journal beside the state has an unknown format", {
+      detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
+      remedies: ["Run plan with the version of hostform that wrote it, or a later one."],
+    });
+  }
   if (head === undefined) return refuseDamaged(name, 1, legibleBeyond(chain));
-  const seal = head.seal === undefined ? undefined : await sealOf(head.seal, name, sealing);
+  if (head.seal !== undefined && sealing === undefined) {
+    fail("state.key", "The journal beside the state is encrypted", {
+      detail: `${name} holds what a run that was stopped had recorded.`,
+      remedies: ["Set the key that the state is encrypted with."],
+    });
+  }
+  const seal = head.seal && (await sealing?.from(head.seal));
   const isHead = seal === undefined || isProved(chain.payloads[0] ?? "", head, seal);
   const { changes, fold, bad } = isHead ? readEntries(chain, head, seal) : { changes: [], fold: [], bad: 1 };
   if (seal === undefined) sealing?.checkClear(name, listed(changes));
@@ -109,19 +120,11 @@ function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: 
 }
 
 /** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
-function legible(
-  payload: string,
-  head: JournalHead | undefined,
-  line: number,
-  seal: Seal | undefined,
-  previous: string | undefined,
-) {
-  try {
-    return decodeEntry(payload, head, line, seal, previous);
-  } catch (error) {
-    if (error instanceof HostformError) return undefined;
-    throw error;
-  }
+function legible(...line: Parameters<typeof decodeEntry>) {
+  return attempt(
+    () => decodeEntry(...line),
+    ifExplained(() => undefined),
+  );
 }
 
 function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {
@@ -141,21 +144,6 @@ function leftOut(name: string, length: number): Diagnostic {
     detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves such an end, and sends no request after it.`,
     remedies: ["No action is needed. If another program wrote to the file, restore it from a copy before you apply."],
   };
-}
-
-async function sealOf(header: JsonObject, name: string, sealing: Pick<SealedText, "from"> | undefined): Promise<Seal> {
-  if (sealing !== undefined) return sealing.from(header);
-  return fail("state.key", "The journal beside the state is encrypted", {
-    detail: `${name} holds what a run that was stopped had recorded.`,
-    remedies: ["Set the key that the state is encrypted with."],
-  });
-}
-
-function refuseUnknown(name: string): never {
-  fail("state.journal", "The journal beside the state has an unknown format", {
-    detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
-    remedies: ["Run plan with the version of hostform that wrote it, or a later one."],
-  });
 }
 
 /** @param changes what can be read of it all the same. */

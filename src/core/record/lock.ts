@@ -2,8 +2,8 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { type FileLock, NotALockFile, takeFileLock } from "../local/index.ts";
-import { type Clock, errnoOf, fail, HostformError, parsedJson } from "../model/index.ts";
-import { filesOfState } from "./state-file.ts";
+import { type Clock, errnoOf, fail, HostformError, messageOf, parsedJson } from "../model/index.ts";
+import { filesOfState, refuseLost } from "./state-file.ts";
 
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
@@ -47,6 +47,15 @@ export interface LockContext {
   readonly contender: Contender;
 }
 
+export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
+
+/** What the backends at a server have in common. */
+export interface ServerOptions extends Omit<LockContext, "uuid"> {
+  readonly signal?: AbortSignal | undefined;
+  /** Keeps a state that the server does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
+}
+
 /**
  * Contenders disturb each other for an instant while they try; this long a free lock is tried again before it is
  * called taken, whatever the timeout.
@@ -56,12 +65,6 @@ const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1000;
 
 /**
- * Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
- * numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
- */
-const spreadOf = (pid: number) => 0.5 + ((pid * 0.618_033_988_75) % 1);
-
-/**
  * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
  * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
  * @param statePath the state file, symbolic links followed.
@@ -69,7 +72,9 @@ const spreadOf = (pid: number) => 0.5 + ((pid * 0.618_033_988_75) % 1);
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {
   const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
-  const spread = spreadOf(contender.pid);
+  // Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
+  // numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
+  const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
   const readNotice = (): LockHolder | undefined => {
     try {
@@ -81,12 +86,6 @@ export function createStateFileLock(statePath: string, context: LockContext): St
     }
   };
 
-  const writeNotice = (holder: LockHolder) => {
-    const temporary = `${noticePath}.${holder.id}`;
-    writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
-    renameSync(temporary, noticePath);
-  };
-
   const attempt = (command: string): HeldLock | undefined => {
     const fileLock = takeFileLock(path);
     if (fileLock === undefined) return undefined;
@@ -96,7 +95,9 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         return undefined;
       }
       const holder = newHolder(context, command);
-      writeNotice(holder);
+      const temporary = `${noticePath}.${holder.id}`;
+      writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
+      renameSync(temporary, noticePath);
       return hold(fileLock, holder);
     } catch (error) {
       fileLock.free();
@@ -110,10 +111,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
       verify: () => {
         const now = readNotice();
         if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id)) return;
-        fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
-          detail: now && `Now: ${describeHolder(now, clock)}.`,
-          remedies: ["Run plan to see where things stand."],
-        });
+        refuseLost(TAKEN_OVER, now && `Now: ${describeHolder(now, clock)}.`);
       },
       release: () => {
         if (released) return;
@@ -134,7 +132,10 @@ export function createStateFileLock(statePath: string, context: LockContext): St
     takeOver: async (id) =>
       explained(path, () => {
         const holder = readNotice();
-        if (id !== undefined && id !== holder?.id) refuseOther(id, holder, clock);
+        if (id !== undefined && id !== holder?.id) {
+          const held = holder && `Held under ${holder.id} by ${describeHolder(holder, clock)}.`;
+          refuseOther("The state is not held under this lock ID", id, held ?? "The holder is unknown.");
+        }
         const fileLock = takeFileLock(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
         rmSync(noticePath, { force: true });
@@ -173,19 +174,20 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
       remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
     });
   }
-  fail("state.locked", "Another process holds the state", {
-    detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.",
-    remedies: [
-      { do: "wait_for_lock" },
-      `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`,
-      { do: "unlock" },
-    ],
-  });
+  const detail = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
+  refuseHeld(detail, `If it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}.`);
 }
 
-function refuseOther(id: string, holder: LockHolder | undefined, clock: Clock): never {
-  fail("state.locked", "The state is not held under this lock ID", {
-    detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "The holder is unknown."}`,
+/** @param detail who holds the state. @param end how to end that. */
+export function refuseHeld(detail: string, end: string): never {
+  const remedies = [{ do: "wait_for_lock" }, end, { do: "unlock" }] as const;
+  fail("state.locked", "Another process holds the state", { detail, remedies });
+}
+
+/** Refuses to free another lock than the one that was meant. @param held a sentence on who holds the state. */
+export function refuseOther(summary: string, given: string, held: string): never {
+  fail("state.locked", summary, {
+    detail: `Given: ${given}. ${held}`,
     remedies: ["Check again who holds it: it is not the holder that you meant."],
   });
 }
@@ -205,7 +207,7 @@ function explained<T>(path: string, action: () => T): T {
     }
     const missing = errnoOf(error) === "ENOENT";
     return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
-      detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,
+      detail: `${path}: ${messageOf(error)}`,
       remedies: missing ? ["Create it.", { do: "name_state" }] : ["Check that you may write in its folder."],
     });
   }
@@ -245,17 +247,9 @@ export function newHolder({ clock, uuid, contender: { pid, user, host } }: LockC
 
 /** The notice that stands beside a locked state, in Terraform's form, so that either program can read the other's. */
 export function encodeHolder(holder: LockHolder, statePath: string): string {
-  const { id, command, who, pid, since } = holder;
-  const fields = {
-    ID: id,
-    Operation: command,
-    Info: "hostform",
-    Who: who,
-    Version: "",
-    Created: since,
-    Path: statePath,
-  };
-  return `${JSON.stringify({ ...fields, ...(pid !== null && { Pid: pid }) })}\n`;
+  const { id: ID, command: Operation, who: Who, pid, since: Created } = holder;
+  const fields = { ID, Operation, Info: "hostform", Who, Version: "", Created, Path: statePath, Pid: pid ?? undefined };
+  return `${JSON.stringify(fields)}\n`;
 }
 
 /** The inverse of {@link encodeHolder}; undefined for a notice that is torn or not one. */

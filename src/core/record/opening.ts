@@ -1,11 +1,10 @@
 import type { Diagnostic } from "../model/index.ts";
 import { decodeState, emptyDocument, type StateDocument } from "./format.ts";
-import type { JournalFile } from "./journal-file.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
 import { touchedBy, withChanges } from "./revise.ts";
 import type { SealedText } from "./sealed-text.ts";
-import { type StateText, withDetail, withEarlier } from "./state-file.ts";
+import { type JournalFile, type StateText, withDetail, withEarlier } from "./state-file.ts";
 
 /** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
 export interface StateBackend {
@@ -66,14 +65,14 @@ export async function openDocuments(backend: StateBackend): Promise<Opened> {
     const state = stored === undefined ? undefined : { ...base.state, text: stored };
     const relation = relationOf(journal, state);
     if (relation === "folded") return { base, durable: base, recovered: [], spent: true, warnings };
-    if (relation === "open") return { ...replayed(base, journal), warnings };
+    if (relation === "open") {
+      const { lineage, changes } = journal;
+      const begun = { ...base, state: { ...base.state, lineage } };
+      const recovered = [...touchedBy(changes).keys()].sort();
+      return { base: begun, durable: withChanges(begun, changes), recovered, spent: false, warnings };
+    }
     if (reading === READINGS) return refuseForeign(journal, backend.text.name, state ?? "absent");
   }
-}
-
-function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Opened, "warnings"> {
-  const base = { ...stored, state: { ...stored.state, lineage } };
-  return { base, durable: withChanges(base, changes), recovered: [...touchedBy(changes).keys()].sort(), spent: false };
 }
 
 /** The state of a backend. @throws HostformError as `decodeState` does, with where an earlier one may be. */

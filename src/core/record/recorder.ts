@@ -1,9 +1,9 @@
 import { encodeState, type StateDocument } from "./format.ts";
-import type { JournalFile } from "./journal-file.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StateBackend } from "./opening.ts";
 import { changesBetween, isEmpty, Revision } from "./revise.ts";
+import type { JournalFile } from "./state-file.ts";
 
 /**
  * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.
@@ -92,7 +92,11 @@ export class Recorder {
     const changes = changesBetween(this.durable, revision, touched);
     try {
       if (!isEmpty(changes)) {
-        this.#lines ??= await this.#begin(journal);
+        if (this.#lines === undefined) {
+          const lines = await this.#newLines();
+          await journal.begin(lines.head(), this.#verify);
+          this.#lines = lines;
+        }
         this.#unfolded = "ours";
         await journal.append(this.#lines.entry(changes), this.#verify);
       }
@@ -103,12 +107,6 @@ export class Recorder {
     }
     this.durable.take(changes);
     this.durable.place(this.#head());
-  }
-
-  async #begin(journal: JournalFile): Promise<JournalLines> {
-    const lines = await this.#newLines();
-    await journal.begin(lines.head(), this.#verify);
-    return lines;
   }
 
   async #fold(document: StateDocument): Promise<void> {
@@ -139,11 +137,8 @@ export class Recorder {
     }
     const lines = await this.#newLines();
     const [before, after] = [this.#base.state.resources, this.durable.document.state.resources];
-    const changes = changesBetween(
-      new Revision(this.#base),
-      this.durable,
-      new Set([...before.keys(), ...after.keys()]),
-    );
+    const all = new Set([...before.keys(), ...after.keys()]);
+    const changes = changesBetween(new Revision(this.#base), this.durable, all);
     await journal?.replace(lines.folding(changes, this.#announced), this.#verify);
   }
 

@@ -1,5 +1,4 @@
-import type { State } from "../model/index.ts";
-import { fail, HostformError } from "../model/index.ts";
+import { fail, ifExplained, type State } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
 import type { StateText, Verify } from "./state-file.ts";
@@ -42,14 +41,9 @@ export async function reseal(
   let backup = false;
   let content: string | undefined;
   const change = async (old: string, place: string) => {
-    const isCopy = place !== text.name;
-    const {
-      plain,
-      next,
-      left = false,
-    } = await (isCopy ? convert(old, place).catch(ofCopy(old, place)) : convert(old, place));
-    if (isCopy) backup = !left;
-    else content = plain;
+    const { plain, next, left } = await convert(old, place);
+    if (place === text.name) content = plain;
+    else backup = left !== true;
     changed ||= next !== old;
     return next;
   };
@@ -70,18 +64,19 @@ interface Converted {
   readonly left?: boolean;
 }
 
-function conversion(
-  encryption: Encryption,
-  wanted: Resealing,
-  name: string,
-): (old: string, place: string) => Promise<Converted> {
+function conversion(encryption: Encryption, wanted: Resealing, name: string) {
   // One salt for the state and its backup: one key to derive.
   const newSeal = once(() => (wanted.to === "key" ? wanted.encryption : encryption).fresh());
-  return async (old, place) => {
+  const convert = async (old: string, place: string): Promise<Converted> => {
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {
       if (wanted.to === "clear") return { plain: old, next: old };
-      if (wanted.to === "key" && place === name) refuseClear(name);
+      if (wanted.to === "key" && place === name) {
+        fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
+          detail: `${name} is in the clear.`,
+          remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
+        });
+      }
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
@@ -90,27 +85,19 @@ function conversion(
     const plain = openState(sealed, seal, place);
     return { plain, next: wanted.to === "clear" ? plain : sealState(plain, await newSeal()) };
   };
-}
-
-function refuseClear(name: string): never {
-  fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
-    detail: `${name} is in the clear.`,
-    remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
-  });
+  return (old: string, place: string) =>
+    place === name ? convert(old, place) : convert(old, place).catch(ofCopy(old, place));
 }
 
 /** A backup may be sealed with a key of long ago: it stays. One that is no state cannot be sealed, and must not stay. */
-function ofCopy(old: string, place: string): (error: unknown) => Converted {
-  return (error) => {
-    const [problem] = error instanceof HostformError ? error.diagnostics : [];
+const ofCopy = (old: string, place: string) =>
+  ifExplained(({ diagnostics: [problem] }): Converted => {
     if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
-    if (problem === undefined) throw error;
     return fail("state.unreadable", "The backup beside the state cannot be converted; no file was changed", {
-      detail: `${problem.summary}.`,
+      detail: `${problem?.summary}.`,
       remedies: [`Remove ${place}, or repair it, and run the command again.`],
     });
-  };
-}
+  });
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
   if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;

@@ -249,11 +249,10 @@ export function touchedBy(list: readonly Changes[]): Map<string, ResourceState |
 /** `hosting_service.a (id 42)`, `the removal of hosting_webhook.b`: nothing secret. */
 export function describeChanges(list: readonly Changes[]): string[] {
   const touched = [...touchedBy(list)];
-  const put = touched.flatMap(([, resource]) => (resource === undefined ? [] : [named(resource)]));
+  const put = touched.flatMap(([address, resource]) => {
+    const id = resource?.attributes.id;
+    return resource ? [typeof id === "string" || typeof id === "number" ? `${address} (id ${id})` : address] : [];
+  });
   const removed = touched.flatMap(([address, resource]) => (resource ? [] : [`the removal of ${address}`]));
   return [...put, ...removed];
-}
-
-function named({ address, attributes: { id } }: ResourceState): string {
-  return typeof id === "string" || typeof id === "number" ? `${address} (id ${id})` : address;
 }

@@ -1,10 +1,18 @@
 // A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
 import { z } from "zod";
-import { type Diagnostic, fail, HostformError, type JsonObject, parsedJson } from "../model/index.ts";
+import {
+  attempt,
+  type Diagnostic,
+  fail,
+  HostformError,
+  ifExplained,
+  isObject,
+  type JsonObject,
+  parsedJson,
+} from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
-import type { StateKey } from "./state-key.ts";
-import { once } from "./state-key.ts";
+import { once, type StateKey } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
 export interface Acceptance {
@@ -170,15 +178,12 @@ export function sealState(text: string, seal: Seal): string {
  * @throws HostformError `state.unreadable` when it was changed.
  */
 export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
-  try {
-    return seal.open(data, boundTo(lineage, serial));
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    return refuse(
-      source,
-      "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.",
-    );
-  }
+  const damaged =
+    "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.";
+  return attempt(
+    () => seal.open(data, boundTo(lineage, serial)),
+    ifExplained(() => refuse(source, damaged)),
+  );
 }
 
 /**
@@ -192,15 +197,12 @@ export function parseSealed(text: string, source: string): SealedFile | undefine
   const json = parsedJson(text);
   if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
     return refuse(source, "It was cut off, or is not JSON any more.");
-  if (typeof json !== "object" || json === null || !("hostform_encryption" in json)) return undefined;
-  if (Number(json.hostform_encryption) > FORM) {
-    fail(
-      "state.newer",
-      `The encrypted state in ${source} has form ${json.hostform_encryption}, hostform knows forms up to ${FORM}`,
-      {
-        remedies: ["Use the version of hostform that wrote it, or a later one."],
-      },
-    );
+  if (!isObject(json) || !("hostform_encryption" in json)) return undefined;
+  const { hostform_encryption: form } = json;
+  if (Number(form) > FORM) {
+    fail("state.newer", `The encrypted state in ${source} has form ${form}, hostform knows forms up to ${FORM}`, {
+      remedies: ["Use the version of hostform that wrote it, or a later one."],
+    });
   }
   const checked = file.safeParse(json);
   return checked.success ? checked.data : refuse(source, "A field of it is missing, malformed, or one too many.");

@@ -29,15 +29,11 @@ const SHORTEST_SECRET = 4;
 
 /** Sentences on what a command that failed has said, the secret in it blotted out. */
 export function endOfErrors(stderr: string, secret: string): string {
-  const words = lastLines(stderr, secret);
-  return words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
-}
-
-function lastLines(text: string, secret: string): string {
   const hidden = secret.trim();
-  const clean = hidden.length < SHORTEST_SECRET ? text : text.replaceAll(hidden, "(secret)");
+  const clean = hidden.length < SHORTEST_SECRET ? stderr : stderr.replaceAll(hidden, "(secret)");
   const end = clean.trimEnd().split("\n").slice(-MOST_LINES).join("\n");
-  return end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end;
+  if (end === "") return "It wrote nothing to standard error.";
+  return `The end of its standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
 }
 
 /** How a program of the user's own is run whose input or output is a secret. */

@@ -51,17 +51,17 @@ export class SecretFiles {
    * @throws HostformError `secret.output` for a place where no secret may be written.
    */
   destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
-    return new SecretTarget(this.#parts, output, of).destination(output);
+    return secretTarget(this.#parts, output, of).destination(output);
   }
 
   /** Makes sure, by trying, that a secret can be written there. @returns warnings. */
   check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]> {
-    return this.#inTurn(() => new SecretTarget(this.#parts, output, of).check());
+    return this.#inTurn(() => secretTarget(this.#parts, output, of).check());
   }
 
   /** Writes a secret; durable when it resolves. A file is replaced whole, so that it is never half written. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
-    return this.#inTurn(() => new SecretTarget(this.#parts, output, of).write(secret));
+    return this.#inTurn(() => secretTarget(this.#parts, output, of).write(secret));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -72,75 +72,62 @@ export class SecretFiles {
 }
 
 /** Where one secret goes. */
-class SecretTarget {
-  readonly #parts: SecretOutputParts;
-  readonly #output: SecretOutput;
-  readonly #of: SecretName;
+function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address, attribute }: SecretName) {
+  const { disk, look } = parts;
 
-  constructor(parts: SecretOutputParts, output: SecretOutput, of: SecretName) {
-    this.#parts = parts;
-    this.#output = output;
-    this.#of = of;
-  }
-
-  async destination(output: FileOutput): Promise<SecretDestination> {
-    const { disk, folder, projects = [], own, isOwn, owner = "hostform" } = this.#parts;
-    const outside = output.outside_project === true;
-    const declared = resolve(folder, outputPath(output));
-    const destination = await this.#attempt(() => destinationOf(disk, declared, [...projects, folder], outside));
-    if (!destination.inside && !outside) {
-      const way = destination.linked ? "A symbolic link leads out of the project. " : "";
-      this.#refuse(
-        `${way}It is ${destination.real}, which is not in ${projects[0] ?? folder}.`,
+  async function destination(file: FileOutput): Promise<SecretDestination> {
+    const { folder, projects = [], own, isOwn, owner = "hostform" } = parts;
+    const outside = file.outside_project === true;
+    const declared = resolve(folder, outputPath(file));
+    const found = await attempt(() => destinationOf(disk, declared, [...projects, folder], outside));
+    const { real } = found;
+    if (!found.inside && !outside) {
+      const way = found.linked ? "A symbolic link leads out of the project. " : "";
+      refuse(
+        `${way}It is ${real}, which is not in ${projects[0] ?? folder}.`,
         "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
       );
     }
-    if (destination.real.split(sep).includes(".git")) {
-      this.#refuse(
-        "It is in a folder of git, which runs hooks and reads its configuration from there.",
-        "Name another file.",
-      );
-    }
+    if (real.split(sep).includes(".git"))
+      refuse("It is in a folder of git, which runs hooks and reads its configuration from there.");
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
-    if (owned.includes(destination.real) || isOwn?.(destination.real)) {
-      this.#refuse(`It is a file that ${owner} itself reads or writes.`, "Name another file.");
-    }
-    return destination;
+    if (owned.includes(real) || isOwn?.(real)) refuse(`It is a file that ${owner} itself reads or writes.`);
+    return found;
   }
 
-  async check(): Promise<readonly Diagnostic[]> {
-    const output = this.#output;
+  async function check(): Promise<readonly Diagnostic[]> {
     if ("command" in output) {
-      await this.#run(output.command, "test", "");
+      await run(output.command, "test", "");
       return [];
     }
-    const { path, diagnostics } = await this.#target(output);
-    if ("env_file" in output) await this.#textOf(path);
-    const attempt = async () => {
-      const temporary = await this.#temporary(path);
-      await createSynced(this.#parts.disk, temporary, "This line tests whether the file can be written.\n");
-      await this.#parts.disk.remove(temporary);
-    };
-    await this.#attempt(attempt, path);
+    const { path, diagnostics } = await target(output);
+    if ("env_file" in output) await textOf(path);
+    await attempt(async () => {
+      const temporary = await freeBeside(path);
+      await createSynced(disk, temporary, "This line tests whether the file can be written.\n");
+      await disk.remove(temporary);
+    }, path);
     return diagnostics;
   }
 
-  async write(secret: string): Promise<void> {
-    const output = this.#output;
-    if ("command" in output) return this.#run(output.command, "write", secret);
-    const { path } = await this.#target(output);
-    const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret);
-    await this.#attempt(() => this.#replace(path, text), path);
+  async function write(secret: string): Promise<void> {
+    if ("command" in output) return run(output.command, "write", secret);
+    const { path } = await target(output);
+    const text = "file" in output ? `${secret}\n` : await assigned(path, output.env_file.name, secret);
+    await attempt(async () => {
+      await replaceFile(disk, { path, temporary: await freeBeside(path) }, text);
+      await disk.syncFolder(dirname(path));
+    }, path);
   }
 
   /** The file that is to be replaced, links followed: a link stays a link. */
-  async #target(output: FileOutput): Promise<{ path: string; diagnostics: Diagnostic[] }> {
-    const declared = outputPath(output);
-    const { real: path } = await this.destination(output);
-    const found = await this.#attempt(() => this.#parts.look(path));
+  async function target(file: FileOutput): Promise<{ path: string; diagnostics: Diagnostic[] }> {
+    const declared = outputPath(file);
+    const { real: path } = await destination(file);
+    const found = await attempt(() => look(path));
     if (found !== undefined && found.form !== "file") {
       const what = found.form === "folder" ? "a folder" : "not an ordinary file";
-      this.#refuse(`${path} is ${what}.`, "Name a file; it need not exist yet.");
+      refuse(`${path} is ${what}.`, "Name a file; it need not exist yet.");
     }
     if (found?.readableByOthers !== true) return { path, diagnostics: [] };
     const warning: Diagnostic = {
@@ -149,77 +136,71 @@ class SecretTarget {
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
       remedies: [`\`chmod 600 ${declared}\`. Others who can read it now lose that access.`],
-      address: this.#of.address,
+      address,
       attribute: ["secret_output"],
     };
     return { path, diagnostics: [warning] };
   }
 
-  async #assigned(path: string, name: string, secret: string): Promise<string> {
+  async function assigned(path: string, name: string, secret: string): Promise<string> {
     const quoted = quoteValue(secret);
     if (quoted === undefined) {
       const detail = "It holds characters that shells and readers of .env files quote differently.";
-      this.#refuse(detail, "Use `file` or `command` instead.");
+      refuse(detail, "Use `file` or `command` instead.");
     }
-    return withAssignment(await this.#textOf(path), name, quoted);
+    return withAssignment(await textOf(path), name, quoted);
   }
 
-  async #textOf(path: string): Promise<string> {
-    const text = (await this.#attempt(() => this.#parts.disk.read(path))) ?? "";
+  async function textOf(path: string): Promise<string> {
+    const text = (await attempt(() => disk.read(path))) ?? "";
     if (!text.includes("\uFFFD")) return text;
-    return this.#refuse(`${path} is not a text in UTF-8; rewriting it would damage it.`, "Name another file.");
-  }
-
-  async #replace(path: string, text: string): Promise<void> {
-    const { disk } = this.#parts;
-    await replaceFile(disk, { path, temporary: await this.#temporary(path) }, text);
-    await disk.syncFolder(dirname(path));
+    return refuse(`${path} is not a text in UTF-8; rewriting it would damage it.`);
   }
 
   /** A free path beside the target. Always the same, so that what a killed run left there does not stay. */
-  async #temporary(path: string): Promise<string> {
+  async function freeBeside(path: string): Promise<string> {
     const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
-    await this.#parts.disk.remove(temporary);
+    await disk.remove(temporary);
     return temporary;
   }
 
-  async #run(command: readonly [string, ...string[]], purpose: "test" | "write", input: string): Promise<void> {
-    const { address, attribute } = this.#of;
-    const { failure, stderr } = await this.#parts.run(command, input, {
+  async function run(command: readonly [string, ...string[]], purpose: "test" | "write", input: string): Promise<void> {
+    const { failure, stderr } = await parts.run(command, input, {
       HOSTFORM_SECRET_OUTPUT: purpose,
       HOSTFORM_ADDRESS: address,
       HOSTFORM_ATTRIBUTE: attribute,
     });
     if (failure === undefined) return;
     const when = purpose === "test" ? " when it was tried (HOSTFORM_SECRET_OUTPUT=test)" : "";
-    this.#refuse(`It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
+    refuse(`It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
   }
 
   /** Does a step on the disk; the system's refusal becomes a message. @param path what is to be written. */
-  async #attempt<T>(step: () => Promise<T>, path?: string): Promise<T> {
+  async function attempt<T>(step: () => Promise<T>, path?: string): Promise<T> {
     try {
       return await step();
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      const folder = path && (await this.#parts.look(dirname(path)).catch(() => undefined));
+      const folder = path && (await look(dirname(path)).catch(() => undefined));
       // Such as /proc: what is missing is not the folder.
       const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
       // The temporary file beside it is not shown.
-      return this.#refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
+      return refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
     }
   }
 
-  #refuse(detail: string, remedy: string): never {
-    const { address, attribute } = this.#of;
-    fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(this.#output)}`, {
+  function refuse(detail: string, remedy = "Name another file."): never {
+    fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(output)}`, {
       detail,
       remedies: [remedy],
       address,
       attribute: ["secret_output"],
     });
   }
+
+  return { destination, check, write };
 }
 
 /**

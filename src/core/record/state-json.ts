@@ -128,37 +128,31 @@ function placeOf(error: unknown): string {
 }
 
 function checkVersion(json: unknown, source: string): void {
-  const version = typeof json === "object" && json !== null && "version" in json ? json.version : undefined;
+  const { version, hostform_encryption: sealed, encrypted_data: encrypted } = isObject(json) ? json : {};
   if (version === FORMAT_VERSION) return;
   if (typeof version === "number" && version > FORMAT_VERSION) {
-    fail(
-      "state.newer",
-      `The state in ${source} has format ${version}, hostform knows formats up to ${FORMAT_VERSION}`,
-      {
-        remedies: ["Use the version of hostform or Terraform that wrote it, or a later one."],
-      },
-    );
+    const known = `hostform knows formats up to ${FORMAT_VERSION}`;
+    fail("state.newer", `The state in ${source} has format ${version}, ${known}`, {
+      remedies: ["Use the version of hostform or Terraform that wrote it, or a later one."],
+    });
   }
-  if (typeof json === "object" && json !== null && "hostform_encryption" in json) {
+  if (sealed !== undefined) {
     fail("state.key", `The state in ${source} is encrypted`, {
       remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to what it was encrypted with."],
     });
   }
-  const encrypted = typeof json === "object" && json !== null && "encrypted_data" in json;
-  fail("state.foreign", `${source} is not a state that hostform can manage`, {
-    detail: encrypted
-      ? "It was encrypted by another program."
+  const [detail, ...remedies] =
+    encrypted !== undefined
+      ? ["It was encrypted by another program.", "Decrypt it with the program that encrypted it."]
       : typeof version === "number"
-        ? `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`
-        : `It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`,
-    remedies: [
-      ...(encrypted
-        ? ["Decrypt it with the program that encrypted it."]
-        : typeof version === "number"
-          ? ["Upgrade it with Terraform 0.13 or later: an apply that only refreshes writes it in its own format."]
-          : []),
-      { do: "name_state" },
-    ],
+        ? [
+            `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`,
+            "Upgrade it with Terraform 0.13 or later: an apply that only refreshes writes it in its own format.",
+          ]
+        : [`It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`];
+  fail("state.foreign", `${source} is not a state that hostform can manage`, {
+    detail,
+    remedies: [...remedies, { do: "name_state" }],
   });
 }
 

@@ -1,5 +1,4 @@
-import type { Diagnostic } from "../model/index.ts";
-import { fail } from "../model/index.ts";
+import { type Diagnostic, fail } from "../model/index.ts";
 
 /** The environment variables of which one holds the key of a state, or the command that prints it. */
 export interface KeyVariables {
@@ -86,9 +85,7 @@ export async function readOldKeys(
   current: StateKey | undefined,
   run: KeyCommand,
 ): Promise<StateKey[]> {
-  const { passphrase, key, command } = OLD_KEY_VARIABLES;
-  const given = [passphrase, key, command].filter((name) => env[name] !== undefined);
-  const [first] = given;
+  const [first] = Object.values(OLD_KEY_VARIABLES).filter((name) => env[name] !== undefined);
   if (first === undefined) return [];
   if (current === undefined) {
     refuse(`${first} is set, but there is no key to encrypt with`, {
@@ -98,21 +95,17 @@ export async function readOldKeys(
       ],
     });
   }
-  const keys = (text: string, variable: string, isPrinted = false): StateKey[] =>
-    linesOf(text, variable, isPrinted).map((line) => ({
-      from: "key",
-      variable,
-      bytes: parseKey(line, variable, isPrinted),
-    }));
-  const [passphrases, own, printer] = [env[passphrase], env[key], env[command]];
+  const { passphrase, key, command } = OLD_KEY_VARIABLES;
+  const keys = (text: string | undefined, variable: string, isPrinted = false) =>
+    linesOf(text, variable, isPrinted).map((line): StateKey => {
+      return { from: "key", variable, bytes: parseKey(line, variable, isPrinted) };
+    });
+  const printer = env[command];
+  if (printer?.trim() === "") refuseEmpty(command);
   return [
-    ...(own === undefined ? [] : keys(own, key)),
-    ...(printer === undefined
-      ? []
-      : keys(printer.trim() === "" ? refuseEmpty(command) : await run(printer, command), command, true)),
-    ...(passphrases === undefined
-      ? []
-      : linesOf(passphrases, passphrase).map((line) => parsePassphrase(line, passphrase))),
+    ...keys(env[key], key),
+    ...keys(printer && (await run(printer, command)), command, true),
+    ...linesOf(env[passphrase], passphrase).map((line) => parsePassphrase(line, passphrase)),
   ];
 }
 
@@ -129,9 +122,9 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function linesOf(text: string, variable: string, isPrinted = false): string[] {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  return lines.length === 0 ? refuseEmpty(variable, isPrinted) : lines;
+function linesOf(text: string | undefined, variable: string, isPrinted = false): string[] {
+  const lines = text?.split(/\r?\n/).filter((line) => line.trim() !== "") ?? [];
+  return text !== undefined && lines.length === 0 ? refuseEmpty(variable, isPrinted) : lines;
 }
 
 function parsePassphrase(passphrase: string, variable: string): StateKey {

@@ -1,11 +1,10 @@
 // What can be done with one state, wherever it is kept: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { type Clock, fail, HostformError, type Remedy, type State, systemClock } from "../model/index.ts";
+import { amended, attempt, type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { decodeState, encodeState, type StateDocument } from "./format.ts";
-import { JournalFile } from "./journal-file.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
@@ -20,7 +19,7 @@ import { Recorder } from "./recorder.ts";
 import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
-import { amended, reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
+import { JournalFile, reasonOf, StateFile, unwritable } from "./state-file.ts";
 
 export interface StateStore {
   /**
@@ -51,6 +50,14 @@ export interface StateStore {
   reseal(wanted: Resealing, request: LockRequest): Promise<Resealed>;
   /** Frees the lock. A living holder notices before its next write and refuses it (`state.lost_lock`). */
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
+}
+
+/** The same store, with a step behind each opening. */
+export function afterOpening(
+  store: StateStore,
+  step: (open: OpenState, request: Parameters<StateStore["open"]>[0]) => OpenState | Promise<OpenState>,
+): StateStore {
+  return { ...store, open: async (request) => step(await store.open(request), request) };
 }
 
 /** A file as the backend of a state; everything but the path has a default, which is this machine. */
@@ -155,8 +162,8 @@ async function whileLocked<T>(
 
 /** A state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
 export async function createFileBackend(options: FileBackendOptions): Promise<StateBackend> {
-  const { disk = systemDisk, clock = systemClock, uuid = randomUUID, lock = createStateFileLock } = options;
-  const contender = options.contender ?? thisProcess();
+  const { disk = systemDisk, clock = systemClock, uuid = randomUUID, whole = false } = options;
+  const { contender = thisProcess(), lock = createStateFileLock } = options;
   const path = await disk.resolve(options.path).catch((error: unknown) =>
     fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
       detail: `${options.path}: ${reasonOf(error)}`,
@@ -165,30 +172,22 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
   );
   const text = new StateFile(path, disk, uuid);
   const journal = new JournalFile(text, disk);
-  const { whole = false } = options;
   return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
 }
 
 /** This process, as it names itself to those who find the state locked. */
 export function thisProcess(): Contender {
-  return { pid: process.pid, user: userName(), host: hostname() };
-}
-
-/** Containers run under user ids that have no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? "unknown");
-  }
+  // Containers run under user ids that have no name.
+  const user = attempt(
+    () => userInfo().username,
+    () => String(process.getuid?.() ?? "unknown"),
+  );
+  return { pid: process.pid, user, host: hostname() };
 }
 
 /**
- * Replaces the state of a backend. What an unfolded journal holds is never lost by it: such a journal is first folded into
- * the state that is replaced, and stands in its backup; or, when the text given is the very state that the journal
- * continues, it stays and goes on from there.
- * @param given the text of a state file. @param force replaces also an unrelated, newer or damaged state.
- * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
+ * As {@link StateStore.push}. What an unfolded journal holds is never lost by it: such a journal is first folded into the state
+ * that is replaced, and stands in its backup; or, when the text given is the very state that it continues, it stays.
  */
 async function pushText(
   backend: StateBackend,
@@ -200,9 +199,8 @@ async function pushText(
   const next = decodeGiven(given);
   const text = encodeState(next);
   const { name } = backend.text;
-  const write = async () => {
-    await backend.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
-  };
+  const write = () =>
+    backend.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
   const { stored, journaled, journal } = await findState(backend);
   if (journal === undefined) {
     // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
@@ -211,7 +209,11 @@ async function pushText(
     if (journaled) await removeSpent(backend, lock);
     return write();
   }
-  const there = stored === undefined ? undefined : readable(stored, backend.text, force);
+  const unlessForced = (error: unknown) => {
+    if (!force) throw error;
+    return undefined;
+  };
+  const there = stored === undefined ? undefined : attempt(() => decodeStored(stored, backend.text), unlessForced);
   const relation = relationOf(journal, stored === undefined || !there ? undefined : { ...there.state, text: stored });
   if (relation !== "foreign" && (stored === undefined || there !== undefined)) {
     const opened = await openDocuments(backend);
@@ -268,32 +270,26 @@ function decodeGiven(given: string): StateDocument {
   }
 }
 
-function readable(stored: string, text: StateText, force: boolean): StateDocument | undefined {
-  try {
-    return decodeStored(stored, text);
-  } catch (error) {
-    if (force) return undefined;
-    throw error;
-  }
-}
-
 function checkSuccession(stored: State, next: State, name: string): void {
-  const remedies: Remedy[] = [
-    "Pull the current state, redo the change there and push again.",
-    { do: "allow", limits: [{ limit: "older_state" }] },
-  ];
-  if (stored.lineage !== next.lineage) {
-    fail("state.conflict", "The state given belongs to another project", {
-      detail: `Its lineage is ${next.lineage}, that of ${name} is ${stored.lineage}.`,
-      remedies,
+  const conflict = (summary: string, detail: string) =>
+    fail("state.conflict", summary, {
+      detail,
+      remedies: [
+        "Pull the current state, redo the change there and push again.",
+        { do: "allow", limits: [{ limit: "older_state" }] },
+      ],
     });
-  }
-  if (stored.serial >= next.serial) {
-    fail("state.conflict", "The state given is not newer than the one stored", {
-      detail: `Its serial is ${next.serial}, that of ${name} is ${stored.serial}.`,
-      remedies,
-    });
-  }
+  const ofOther = `that of ${name} is`;
+  if (stored.lineage !== next.lineage)
+    conflict(
+      "The state given belongs to another project",
+      `Its lineage is ${next.lineage}, ${ofOther} ${stored.lineage}.`,
+    );
+  if (stored.serial >= next.serial)
+    conflict(
+      "The state given is not newer than the one stored",
+      `Its serial is ${next.serial}, ${ofOther} ${stored.serial}.`,
+    );
 }
 
 function refuse(error: unknown, name: string, consequence: string): never {

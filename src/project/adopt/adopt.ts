@@ -21,11 +21,10 @@ import { type Provider, withProviders } from "../providers.ts";
 import { gitignoreWith, nameFrom } from "../starter.ts";
 import { CHOOSE, type Known } from "./declare.ts";
 import { type KeptLists, openKept } from "./kept.ts";
-import { filesIn, type Language, recordIn, refuseForeign } from "./language.ts";
+import { filesIn, recordIn, refuseForeign, yaml } from "./language.ts";
 import { givenNames, readPairs } from "./names.ts";
 import { type Proof, proved, type Standing, type Texts } from "./proof.ts";
-import { type AccountContents, keepingReader, readCollections, readGrants } from "./read.ts";
-import { selectionOf } from "./select.ts";
+import { type AccountContents, keepingReader, readCollections, readGrants, selectionOf } from "./read.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "./types.ts";
 import { type FileChange, writeFiles } from "./write.ts";
 
@@ -72,25 +71,26 @@ export async function adoptAccount(
       remedies: ["Pass `--project NAME`: letters, digits, `.`, `_` and `-`, at most 64."],
     });
   }
-  const language = await languageOf(format);
+  const language =
+    format === "yaml" ? yaml : format === "hcl" ? (await import("./hcl.ts")).hcl : await programIn(format);
   const configured = await filesIn(language, source.dir);
   const configs = await declaration.providers();
   return recorded.write("adopt", (store, signal) =>
     withProviders(configs, parts, signal, async (providers) => {
-      if (language !== undefined) refuseForeign(configured, store.state);
+      refuseForeign(configured, store.state);
       refusePending(store.state);
       const provider = await providers.use(alias);
-      const account = providers.accountName(alias);
-      const kept = await openKept({
-        file: `${source.state}.adopt`,
-        account,
-        now: host.clock.now(),
-        encryption: recorded.encryption(),
-      });
+      const file = `${source.state}.adopt`;
+      const encryption = recorded.encryption();
+      const kept = await openKept({ file, account: providers.accountName(alias), now: host.clock.now(), encryption });
       let isDone = false;
       try {
-        if (kept.found > 0)
-          log.say(resumedText(kept, host.clock.now(), path.relative(source.cwd, `${source.state}.adopt`)));
+        if (kept.found > 0) {
+          const minutes = Math.max(0, Math.round((host.clock.now() - kept.since) / 60_000));
+          const ago = minutes === 0 ? "less than a minute" : `${minutes} min`;
+          const place = escapeLine(path.relative(source.cwd, file));
+          log.say(`Using what was read ${ago} ago: ${kept.found} lists, kept in ${place}.`);
+        }
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
         const selection = selectionOf(options, given.clients);
         const flat = await readCollections(reading, selection);
@@ -104,21 +104,12 @@ export async function adoptAccount(
           unread: [...flat.unread, ...nested.unread],
         };
         const listed = await reading.list(service);
-        const strays = [...given.clients.keys()].filter((id) => !listed.has(id));
         const before = store.state;
-        const names = {
-          ...given,
-          inUse: language?.addressesIn(configured) ?? [],
-          reserved: language?.reserved ?? [],
-          namesShared: language?.namesShared ?? false,
-          commentsOut: language?.commentsOut ?? true,
-        };
-        const known = knownOf(standing, before, alias, source.env, names);
-        const now = host.clock.now();
+        const known = knownOf(standing, before, alias, source.env, language.addressesIn(configured));
         const made = await proved({
-          hasTemplates: language === undefined,
+          hasTemplates: format === "yaml",
           contents,
-          known,
+          known: { ...known, ...given, language },
           standing,
           project,
           alias,
@@ -126,12 +117,12 @@ export async function adoptAccount(
           state: before,
           source,
           hides: (text) => redaction.redact(text) !== text,
-          now,
+          now: host.clock.now(),
         });
-        const { declared, desired } = made;
+        const { declared } = made;
         const isSame = [declared.blocks, declared.entries].every(({ length }) => length === 0);
-        const written = { desired, blocks: declared.blocks, before: configured, state: before, source };
-        const texts = isSame ? standing.texts : ((await language?.textsOf(written)) ?? made.texts);
+        const written = { ...made, blocks: declared.blocks, before: configured, state: before, source };
+        const texts = isSame ? standing.texts : await language.textsOf(written);
         const changes = fileChanges(standing, configured, texts, source.dir);
         if (options.dryRun !== true) {
           await writeFiles(changes, async () => {
@@ -140,14 +131,14 @@ export async function adoptAccount(
           isDone = true;
         }
         const isFirst = standing.desired === undefined && before.resources.size === 0;
-        const stray = strays.map(
-          (id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`,
-        );
+        const stray = [...given.clients.keys()]
+          .filter((id) => !listed.has(id))
+          .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
         return adoptedOf(parts, { ...made, left: [...made.left, ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
           format,
-          ...(isFirst && language && { next: language.next }),
+          ...(isFirst && { next: language.next }),
         });
       } finally {
         await kept.close();
@@ -159,33 +150,25 @@ export async function adoptAccount(
 
 const NOTHING = { approved: false, objects: {}, files: [], left: [], unknown: [], otherChanges: 0, isFirst: true };
 
-/** @returns undefined for YAML. */
-async function languageOf(format: AdoptFormat): Promise<Language | undefined> {
-  if (format === "yaml") return undefined;
-  return format === "hcl" ? (await import("./hcl.ts")).hcl : (await import("./program.ts")).programFor(format);
-}
+const programIn = async (library: "cdktf" | "cdktn") => (await import("./program.ts")).programFor(library);
 
 /** What a create without known outcome has made is in the account: adopted under another name, it would be made twice. */
 function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
-  fail(
-    "plan.pending",
-    `Nothing was adopted: ${pending.map(escapeLine).join(", ")} may have been made, and the state does not show it`,
-    {
-      remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
-    },
-  );
+  const names = pending.map(escapeLine).join(", ");
+  fail("plan.pending", `Nothing was adopted: ${names} may have been made, and the state does not show it`, {
+    remedies: ["`hostform apply` finishes most such creates; `hostform resolve` shows what is known of the others."],
+  });
 }
 
 async function pairsOf(cwd: string, file: string | undefined) {
   if (file === undefined) return [];
-  const text = await readFile(path.resolve(cwd, file), "utf8").catch((error: unknown) =>
+  const unreadable = (error: unknown) =>
     fail("usage", `${file} cannot be read: ${errnoOf(error) ?? String(error)}`, {
       remedies: ["Check the path and its permissions."],
-    }),
-  );
-  return readPairs(text, file);
+    });
+  return readPairs(await readFile(path.resolve(cwd, file), "utf8").catch(unreadable), file);
 }
 
 /** What is there already. @throws HostformError the mistakes of the declaration. */
@@ -200,11 +183,6 @@ async function standingAt({ source, declaration, log }: Parts): Promise<Standing
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
   const texts = await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const));
   return { desired, texts: new Map(texts), ignored };
-}
-
-function resumedText({ found, since }: KeptLists, now: number, file: string): string {
-  const minutes = Math.max(0, Math.round((now - since) / 60_000));
-  return `Using what was read ${minutes === 0 ? "less than a minute" : `${minutes} min`} ago: ${found} lists, kept in ${escapeLine(file)}.`;
 }
 
 function forecastOf({ objects }: AccountContents, { client }: Provider, kept: KeptLists, now: number): Forecast {
@@ -231,11 +209,8 @@ function knownOf(
   state: State,
   alias: string,
   env: Parts["source"]["env"],
-  {
-    inUse,
-    ...given
-  }: Omit<Known, "recorded" | "declared" | "addresses" | "waiting"> & { readonly inUse: readonly string[] },
-): Known {
+  inUse: readonly string[],
+): Omit<Known, "names" | "clients" | "language"> {
   const scope = scopeOf((address) => state.resources.get(address)?.attributes, env);
   const resources = desired?.resources ?? [];
   const recorded = [...state.resources.values()].flatMap(({ address, provider, attributes }): [string, string][] => {
@@ -250,19 +225,10 @@ function knownOf(
       if (kind === undefined || resource.provider !== alias) return [];
       const { address, type, importId } = resource;
       const { config } = resolveConfig(kind, resource, scope);
-      return [
-        {
-          address,
-          type,
-          config,
-          isRecorded: state.resources.has(address),
-          ...(importId !== undefined && { importId }),
-        },
-      ];
+      return [{ address, type, config, isRecorded: state.resources.has(address), importId }];
     }),
     addresses: new Set([...resources.map(({ address }) => address), ...state.resources.keys(), ...inUse]),
     waiting: new Set([...texts.values()].flatMap((text) => [...text.matchAll(CHOOSE)].map(([, id = ""]) => id))),
-    ...given,
   };
 }
 
@@ -288,15 +254,12 @@ function adoptedOf(
   { format, ...run }: Pick<Adopted, "requests" | "isFirst" | "next"> & { readonly format: AdoptFormat },
 ): Adopted {
   const objects = countOf(adopts.map(({ kind }) => kind.type));
-  const files = changes.map(({ file, before, text }) => ({
-    file: path.relative(source.cwd, file),
-    isNew: before === undefined,
-    text,
-  }));
   return {
     approved: true,
     objects,
-    files,
+    files: changes.map(({ file, before, text }) => {
+      return { file: path.relative(source.cwd, file), isNew: before === undefined, text };
+    }),
     left,
     unknown: [...unread, ...unknownOf(objects)],
     // What somebody has declared in another language is not compared here.
@@ -311,14 +274,17 @@ function unknownOf({
   service = 0,
   "migration request": migration = 0,
 }: Readonly<Record<string, number>>): string[] {
-  return [
-    ...(webhook > 0
-      ? [
-          "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
-        ]
-      : []),
-    ...(service > 0 ? ["The coupons that services were ordered with, and generated passwords of servers."] : []),
-    ...(migration > 0 ? ["The questions of migration requests."] : []),
-    "Registrations of domains: the API has no list of them. Declare them under `domains`, with `import`, if you want them in the files.",
+  const sentences: readonly [count: number, sentence: string][] = [
+    [
+      webhook,
+      "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
+    ],
+    [service, "The coupons that services were ordered with, and generated passwords of servers."],
+    [migration, "The questions of migration requests."],
+    [
+      1,
+      "Registrations of domains: the API has no list of them. Declare them under `domains`, with `import`, if you want them in the files.",
+    ],
   ];
+  return sentences.flatMap(([count, sentence]) => (count > 0 ? [sentence] : []));
 }

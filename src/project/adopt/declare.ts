@@ -24,7 +24,7 @@ export interface Adoptable {
   /** As `import` takes it. */
   readonly importId: string;
   /** Whose it is. */
-  readonly client?: string;
+  readonly client: string | undefined;
 }
 
 /** A block to be written, with what it adopts. */
@@ -66,6 +66,11 @@ export interface Known {
   readonly names: ReadonlyMap<string, string>;
   /** Id of a service -> client, as `--clients` gives it. */
   readonly clients: ReadonlyMap<string, string>;
+  readonly language: Notation;
+}
+
+/** What the language of a declaration allows. */
+export interface Notation {
   /** Whether what somebody has to choose is written as a comment; if not, it is left out. */
   readonly commentsOut: boolean;
   /** Names that no resource can have. */
@@ -117,10 +122,11 @@ class Declaring {
       ({ type }) => type,
     );
     const names = [...known.addresses].map((address) => parseAddress(address) ?? { type: "", name: "" });
-    const all = new Set([...known.reserved, ...names.map(({ name }) => name)]);
+    const { reserved, namesShared } = known.language;
+    const all = new Set([...reserved, ...names.map(({ name }) => name)]);
     for (const { type } of kinds.values()) {
       const own = names.filter((one) => one.type === type).map(({ name }) => name);
-      this.#taken.set(type, known.namesShared ? all : new Set([...known.reserved, ...own]));
+      this.#taken.set(type, namesShared ? all : new Set([...reserved, ...own]));
     }
     // A given name is nobody else's.
     for (const [key, name] of known.names) this.#taken.get(key.slice(0, key.indexOf(" ")))?.add(name);
@@ -174,28 +180,16 @@ class Declaring {
       return;
     }
     if (this.#known.waiting.has(id) && kind.type === "hosting_service") return;
-    const mayBe = this.#unrecorded.get(kind.type)?.find(({ config }) => {
-      return (
-        kind.mayMatch?.(config, attributes, this.#contents.plans) === true && kind.naturalKey(config) === undefined
-      );
-    });
-    if (mayBe !== undefined) {
-      this.#leave(
-        kind,
-        id,
-        `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`,
-      );
-      return;
-    }
-    if (twin !== undefined) {
-      this.#leave(
-        kind,
-        id,
-        `${shown(naturalKey)} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`,
-      );
-      return;
-    }
-    const reason = this.#skip.get(keyOf(kind, id));
+    const { plans } = this.#contents;
+    const mayBe = this.#unrecorded
+      .get(kind.type)
+      ?.find(({ config }) => kind.mayMatch?.(config, attributes, plans) && kind.naturalKey(config) === undefined);
+    const reason =
+      mayBe !== undefined
+        ? `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`
+        : twin !== undefined
+          ? `${shown(naturalKey)} is that of ${kind.noun} ${shown(twin.id)}, too, and can be declared once.`
+          : this.#skip.get(keyOf(kind, id));
     if (reason === undefined) this.#declare(kind, object, grants);
     else this.#leave(kind, id, reason);
   }
@@ -203,19 +197,14 @@ class Declaring {
   #declare(kind: Kind, object: Remote, grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const plan = kind.fromCatalogue === undefined ? undefined : planOf(attributes, this.#contents.plans);
-    const { config, missing } = declaredOf(
-      kind,
-      plan?.id === undefined ? attributes : { ...attributes, plan_id: plan.id },
-    );
+    const live = plan?.id === undefined ? attributes : { ...attributes, plan_id: plan.id };
+    const { config, missing } = declaredOf(kind, live);
     const open = missing.filter((name) => !(plan !== undefined && name === "plan_id"));
-    if (open.length > 0) {
-      this.#leave(kind, id, `the API does not show its ${open.join(" and ")} in a form that can be declared.`);
-      return;
-    }
     const isOpen = missing.length > open.length;
-    if (isOpen && !this.#known.commentsOut) {
-      const [choice] = choiceOf(object, plan?.candidates ?? []);
-      this.#leave(kind, id, `${choice}. Declare it with the one that it has, and import it.`);
+    const choice = choiceOf(object, plan?.candidates ?? []);
+    if (open.length > 0 || (isOpen && !this.#known.language.commentsOut)) {
+      const chosen = `${choice[0]}. Declare it with the one that it has, and import it.`;
+      this.#leave(kind, id, open.length > 0 ? notShown(open) : chosen);
       return;
     }
     const client = this.#clientOf(kind, object);
@@ -238,8 +227,8 @@ class Declaring {
         ...(config.order_id !== undefined && service !== undefined && { order_id: `\${${service.address}.id}` }),
         ...(isNested && { [nestedKind.nested?.section ?? ""]: of.entries }),
       },
-      ...(isOpen && { commented: choiceOf(object, plan?.candidates ?? []) }),
-      adopts: isOpen ? [] : [adoptable(kind, address, id, client), ...of.adopts],
+      ...(isOpen && { commented: choice }),
+      adopts: isOpen ? [] : [{ kind, address, importId: id, client }, ...of.adopts],
     });
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
   }
@@ -247,7 +236,7 @@ class Declaring {
   /** What is declared already is only recorded, unless it differs. @returns whether it is. */
   #record(kind: Kind, address: string, importId: string, client: string | undefined): boolean {
     const reason = this.#skip.get(keyOf(kind, importId));
-    if (reason === undefined) this.#records.push(adoptable(kind, address, importId, client));
+    if (reason === undefined) this.#records.push({ kind, address, importId, client });
     else this.#leave(kind, importId, `${address} is declared. ${reason}`);
     return reason === undefined;
   }
@@ -262,10 +251,11 @@ class Declaring {
       const declared = this.#declaredIn(parent, grant, importId);
       if (declared !== undefined) this.#record(nestedKind, declared.address, importId, client);
       else if (!isDeclared) {
+        const grantee = shown(grant.attributes.email);
         this.#leave(
           nestedKind,
           importId,
-          `${parent} was adopted before. Declare the grant (${shown(grant.attributes.email)}) and import it.`,
+          `${parent} was adopted before. Declare the grant (${grantee}) and import it.`,
         );
       }
       return declared === undefined && isDeclared;
@@ -285,7 +275,7 @@ class Declaring {
       const why =
         this.#skip.get(keyOf(nestedKind, importId)) ??
         (missing.length > 0
-          ? `the API does not show its ${missing.join(" and ")} in a form that can be declared.`
+          ? notShown(missing)
           : key.includes("${")
             ? `${shown(key)} cannot be the key of a grant, as \`\${\` begins an expression.`
             : seen.has(key.toLowerCase())
@@ -301,7 +291,7 @@ class Declaring {
       const whole = withIds ? { import: importId, ...rest } : rest;
       entries[key] = !withIds && Object.keys(more).length === 0 && permission !== undefined ? permission : whole;
       const address = formatAddress({ type: nestedKind.type, name: parent.slice(parent.indexOf(".") + 1), key });
-      adopts.push(adoptable(nestedKind, address, importId, client));
+      adopts.push({ kind: nestedKind, address, importId, client });
     }
     return { entries, adopts };
   }
@@ -317,24 +307,17 @@ class Declaring {
     });
     return this.#unrecorded.get(kind.type)?.find((one) => {
       if (one.importId !== undefined) return one.importId === importId;
-      return isNamed
-        ? matches(kind, one.config, attributes)
-        : one.address === own && kind.naturalKey(one.config) === undefined;
+      if (isNamed) return matches(kind, one.config, attributes);
+      return one.address === own && kind.naturalKey(one.config) === undefined;
     });
   }
 
   /** The same of what is nested in a block: its parent's id may not be known yet. */
   #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
     const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
-    return this.#unrecorded
-      .get(nestedKind.type)
-      ?.find(
-        ({ address, config, importId: given }) =>
-          address.startsWith(instances) &&
-          (given === undefined
-            ? nestedKind.naturalKey(config) === nestedKind.naturalKey(attributes)
-            : given === importId),
-      );
+    const isSame = ({ config, importId: given }: DeclaredResource) =>
+      given === undefined ? nestedKind.naturalKey(config) === nestedKind.naturalKey(attributes) : given === importId;
+    return this.#unrecorded.get(nestedKind.type)?.find((one) => one.address.startsWith(instances) && isSame(one));
   }
 
   #clientOf(kind: Kind, object: Remote): string | undefined {
@@ -356,12 +339,8 @@ class Declaring {
 
 const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
 
-const adoptable = (kind: Kind, address: string, importId: string, client: string | undefined): Adoptable => ({
-  kind,
-  address,
-  importId,
-  ...(client !== undefined && { client }),
-});
+const notShown = (names: readonly string[]) =>
+  `the API does not show its ${names.join(" and ")} in a form that can be declared.`;
 
 /**
  * What a declaration says of a live object: all that can be declared and that the API shows, but for what takes requests to

@@ -1,7 +1,7 @@
 /** What `adopt --format hcl` writes: the declaration that was proved, as a configuration of Terraform with the same state. */
 import path from "node:path";
-import { kinds } from "../../core/kinds/index.ts";
 import { resourceOf } from "../../core/model/index.ts";
+import { terraformOf } from "../export.ts";
 import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
 
@@ -29,11 +29,6 @@ function addressesIn(texts: Texts): string[] {
  * resources with their import blocks, behind what a file has already. Terraform ignores the blocks of what is in the state.
  */
 async function hclTexts({ desired, blocks, before, state, source }: Written): Promise<Texts> {
-  const [{ schemaOf }, { terraformConfiguration }, { renderHcl }] = await Promise.all([
-    import("../../fronts/terraform/schema/of-kind.ts"),
-    import("../../fronts/terraform/export/configuration.ts"),
-    import("../../fronts/terraform/export/document.ts"),
-  ]);
   const adopts = blocks.flatMap((block) => block.adopts);
   const importIds = new Map(adopts.map(({ address, importId }) => [address, importId]));
   const fileOf = new Map(
@@ -44,16 +39,8 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
     return importId === undefined ? [] : [{ ...resource, importId }];
   });
   const { guards: _, ...rest } = desired;
-  const { document } = terraformConfiguration({
-    desired: { ...rest, resources },
-    state,
-    kinds,
-    attributesOf: (kind) => schemaOf(kind).attributes,
-    origin: "`hostform adopt`",
-    places: { folder: source.dir, base: source.cwd, state: source.state },
-    inProject: true,
-    insecureHttp: source.insecureHttp,
-  });
+  const wanted = { ...rest, resources };
+  const { document, renderHcl } = await terraformOf(source, wanted, state, source.dir, "`hostform adopt`");
   const texts = new Map(before);
   let file = "hosting";
   const placed = document.blocks.map((block) => {

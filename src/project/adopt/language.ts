@@ -1,9 +1,10 @@
-/** The languages in which an adopted account can be declared, beside hostform's YAML. */
+/** The languages in which an adopted account can be declared. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { type Desired, errnoOf, fail, type ResourceState, type State } from "../../core/model/index.ts";
+import { type Desired, fail, type ResourceState, type State } from "../../core/model/index.ts";
+import { found } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
-import type { NewBlock } from "./declare.ts";
+import type { NewBlock, Notation } from "./declare.ts";
 import type { Texts } from "./proof.ts";
 
 /** What is written in a language. */
@@ -11,6 +12,8 @@ export interface Written {
   /** The declaration that was proved. */
   readonly desired: Desired;
   readonly blocks: readonly NewBlock[];
+  /** Its files in YAML. */
+  readonly texts: Texts;
   /** What the folder has already in this language. */
   readonly before: Texts;
   /** What was recorded before. */
@@ -18,14 +21,7 @@ export interface Written {
   readonly source: ProjectSource;
 }
 
-/** A language other than YAML. */
-export interface Language {
-  /** Whether what somebody has to choose is written as a comment; if not, it is left out. */
-  readonly commentsOut: boolean;
-  /** Whether names are unique across kinds. */
-  readonly namesShared: boolean;
-  /** Names that no resource can have. */
-  readonly reserved: readonly string[];
+export interface Language extends Notation {
   /** Whether a file of the folder, by its path in it with `/`, is in this language. */
   isOwn(file: string): boolean;
   /** The addresses, without keys, that are declared in these files as far as that shows. */
@@ -36,23 +32,28 @@ export interface Language {
   referenceOf?(address: string): string;
   /** The files with what is adopted, behind what is there already; by absolute path. */
   textsOf(written: Written): Promise<Texts>;
-  /** What to run next. */
-  readonly next: string;
+  /** What to run next, where that is not hostform alone. */
+  readonly next?: string;
 }
 
+/** hostform's own. What a declaration in it has already is read as the declaration that it is. */
+export const yaml: Language = {
+  commentsOut: true,
+  namesShared: false,
+  reserved: [],
+  isOwn: () => false,
+  addressesIn: () => [],
+  addressOf: (address) => address,
+  textsOf: async ({ texts }) => texts,
+};
+
 /** The files of a folder that are in a language. */
-export async function filesIn(language: Language | undefined, dir: string): Promise<Texts> {
-  if (language === undefined) return new Map();
-  const names = await readdir(dir).catch(absent);
-  const nested = await readdir(path.join(dir, "sites")).catch(absent);
+export async function filesIn(language: Language, dir: string): Promise<Texts> {
+  const names = (await found(readdir(dir))) ?? [];
+  const nested = (await found(readdir(path.join(dir, "sites")))) ?? [];
   const own = [...names, ...nested.map((name) => `sites/${name}`)].filter((name) => language.isOwn(name));
   const files = own.map((name) => path.join(dir, name));
   return new Map(await Promise.all(files.map(async (file) => [file, await readFile(file, "utf8")] as const)));
-}
-
-function absent(error: unknown): string[] {
-  if (errnoOf(error) === undefined) throw error;
-  return [];
 }
 
 /** What somebody has written has its state somewhere: with another one, everything in it would be made twice. */
@@ -65,8 +66,7 @@ export function refuseForeign(texts: Texts, state: State): void {
 }
 
 /** A record at the address that it has in a language. */
-export function recordIn(language: Language | undefined, record: ResourceState): ResourceState {
-  if (language === undefined) return record;
+export function recordIn(language: Language, record: ResourceState): ResourceState {
   const { address, attributes } = record;
   const isUnnamed = address.startsWith("hosting_service.") && attributes.domain === null;
   const reference = isUnnamed ? (language.referenceOf?.(address) ?? null) : null;

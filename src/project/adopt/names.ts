@@ -29,14 +29,10 @@ const text = (value: unknown) => (typeof value === "string" ? value : "");
 export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   const { domain, url, name, plan } = attributes;
   // A domain in another script has a name in letters and digits, too.
-  const host = text(domain) === "" ? hostOf(text(url)) : text(domain);
+  const host = text(domain) || (URL.canParse(text(url)) ? new URL(text(url)).hostname : "");
   const own = host === "" ? slug(text(name)) : slug(domainToASCII(host) || host);
   if (own !== "") return own;
   return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : "";
 }
 
 /**

@@ -47,13 +47,14 @@ function programTexts(library: string, { desired, blocks, before, source }: Writ
   const add = (name: string, text: string) => texts.set(path.join(source.dir, name), text);
   if (before.size === 0) {
     add("main.ts", mainOf(library, desired.project, path.relative(source.dir, source.state)));
-    // A package that is there is the user's.
-    const addNew = (name: string, value: JsonObject) => {
-      if (!existsSync(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
+    const own: Readonly<Record<string, JsonObject>> = {
+      "cdktf.json": { language: "typescript", app: "node main.ts", sendCrashReports: "false" },
+      "package.json": { private: true, type: "module" },
     };
-    const settings = { language: "typescript", app: "node main.ts", sendCrashReports: "false" };
-    addNew("cdktf.json", settings);
-    addNew("package.json", { private: true, type: "module" });
+    for (const [name, value] of Object.entries(own)) {
+      // A package that is there is the user's.
+      if (!existsSync(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
+    }
   }
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
     // A file that is there is somebody's by now: what is new comes into another one beside it.

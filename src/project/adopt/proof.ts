@@ -83,13 +83,10 @@ export async function proved(of: ProofParts): Promise<Proof> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const declared = declare(contents, known, skip);
     const hidden = declared.blocks.filter(({ body }) => of.hides(JSON.stringify(body)));
-    for (const { kind, importId } of hidden.flatMap(({ adopts }) => adopts.slice(0, 1))) {
-      skip.set(
-        `${kind.type} ${importId}`,
-        "it holds a secret of this machine, such as the API token, which no file may hold.",
-      );
-    }
-    if (hidden.some(({ adopts }) => adopts.length > 0)) continue;
+    const hiding = hidden.flatMap(({ adopts }) => adopts.slice(0, 1));
+    const secret = "it holds a secret of this machine, such as the API token, which no file may hold.";
+    for (const { kind, importId } of hiding) skip.set(`${kind.type} ${importId}`, secret);
+    if (hiding.length > 0) continue;
     // What is there already keeps its form; other languages have constructs and modules.
     const isNew = standing.desired === undefined && of.hasTemplates;
     const { blocks, templates } = isNew
@@ -128,22 +125,16 @@ function textsWith(
   }
   const left = new Map<string, string>();
   for (const { parent, entries: lines } of entries) {
-    const place = {
-      section: "services",
-      name: parseAddress(parent)?.name ?? "",
-      nested: nestedKind.nested?.section ?? "",
-    };
+    const name = parseAddress(parent)?.name ?? "";
+    const place = { section: "services", name, nested: nestedKind.nested?.section ?? "" };
     const found = [...texts].flatMap(([file, text]) => {
-      const next = text.includes(place.name) ? insertNested(text, place, lines) : undefined;
+      const next = text.includes(name) ? insertNested(text, place, lines) : undefined;
       return next === undefined ? [] : [[file, next] as const];
     });
     const [only] = found;
+    const missing = `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not written in lines of its own; add the grants there, then adopt again.`;
     if (only !== undefined && found.length === 1) texts.set(...only);
-    else
-      left.set(
-        parent,
-        `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not written in lines of its own; add the grants there, then adopt again.`,
-      );
+    else left.set(parent, missing);
   }
   return { texts, left };
 }
@@ -168,8 +159,7 @@ async function planOf(
     if (resource === undefined) throw new Error(`${address} is not in the declaration that was written for it`);
     const { config, diagnostics: wrong } = resolveConfig(kind, resource, scope);
     const [first] = wrong.filter(isError);
-    const observed =
-      first === undefined ? await read(account, { kind, prior: undefined, importId, config }) : undefined;
+    const observed = first ? undefined : await read(account, { kind, prior: undefined, importId, config });
     if (observed?.status !== "present") {
       refused.set(`${kind.type} ${importId}`, first === undefined ? "it no longer exists." : `${first.summary}.`);
       continue;
@@ -187,25 +177,9 @@ async function planOf(
   const own = [...recorded.resources].filter(([, { provider }]) => provider === alias);
   const state = { ...recorded, resources: new Map([...own, ...records]) };
   const wanted = { ...desired, resources, data: [], outputs: [] };
-  const observed = await observe({
-    desired: wanted,
-    state,
-    kinds,
-    accounts: () => account,
-    env: source.env,
-    reorder: new Set(),
-  });
-  const made = plan({
-    desired: wanted,
-    state,
-    observed,
-    kinds,
-    env: source.env,
-    mode: "apply",
-    reorder: new Set(),
-    now,
-    readRequests: 0,
-  });
+  const given = { desired: wanted, state, kinds, env: source.env, reorder: new Set<string>() };
+  const observed = await observe({ ...given, accounts: () => account });
+  const made = plan({ ...given, observed, mode: "apply", now, readRequests: 0 });
   const invalid = validateDesired(desired, kinds, source.env);
   const changing = changesOf({ ...made, diagnostics: [...made.diagnostics, ...invalid] });
   for (const { kind, address, importId } of adopts) {
@@ -227,11 +201,11 @@ function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, s
   for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");
   for (const change of changes) {
     if (isNoOp(change)) continue;
-    const names = change.reasons.flatMap((reason) => ("attribute" in reason ? [String(reason.attribute)] : []));
-    found.set(
-      change.address,
-      `the next plan would change it${names.length === 0 ? "" : ` (${[...new Set(names)].join(", ")})`}.`,
+    const names = new Set(
+      change.reasons.flatMap((reason) => ("attribute" in reason ? [String(reason.attribute)] : [])),
     );
+    const which = names.size === 0 ? "" : ` (${[...names].join(", ")})`;
+    found.set(change.address, `the next plan would change it${which}.`);
   }
   for (const { address, summary } of diagnostics.filter(isError))
     if (address !== undefined) found.set(address, `${summary}.`);

@@ -6,6 +6,8 @@ import { type Account, mayPass } from "../../core/lifecycle/index.ts";
 import { ApiError, fail } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import type { KeptLists } from "./kept.ts";
+import { preferredName, slug } from "./names.ts";
+import type { AdoptOptions } from "./types.ts";
 
 /** What an account holds. */
 export interface AccountContents {
@@ -14,14 +16,6 @@ export interface AccountContents {
   readonly plans: readonly PlanRecord[];
   /** What could not be read, as sentences. */
   readonly unread: readonly string[];
-}
-
-/** Which part of an account is wanted. */
-export interface Selection {
-  /** Whether an object that is in no other is wanted. */
-  wants(kind: Kind, object: Remote): boolean;
-  /** Whether any of a kind may be. */
-  lists(kind: Kind): boolean;
 }
 
 /** Lists that are read at the same time. */
@@ -70,8 +64,55 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
   };
 }
 
+/**
+ * Which part of an account is wanted.
+ * @param clients id of a service -> client. @throws HostformError `usage` for a client without the file that names them.
+ */
+export function selectionOf(
+  { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
+  clients: ReadonlyMap<string, string>,
+) {
+  if (client !== undefined && file === undefined) {
+    fail("usage", "--client needs --clients: the API ties no service to a client", {
+      remedies: ["Write a CSV file `service id,client`, and pass it with `--clients FILE`."],
+    });
+  }
+  const globs = select.map(globOf);
+  const owner = client === undefined ? undefined : slug(client);
+  const ownerOf = (service: unknown) => slug(clients.get(String(service)) ?? "");
+  const isOwned: Record<string, (kind: Kind, object: Remote) => boolean> = {
+    services: (_, { id }) => ownerOf(id) === owner,
+    migration_requests: (_, { attributes }) => ownerOf(attributes.order_id) === owner,
+    client_accounts: (kind, object) => preferredName(kind, object) === owner,
+  };
+  return {
+    /** Whether any of a kind may be wanted. */
+    lists: ({ section, attributes }: Kind) =>
+      (owner === undefined || Object.hasOwn(isOwned, section)) &&
+      (globs.length === 0 || Object.hasOwn(attributes.shape, "domain")),
+    /** Whether an object that is in no other is wanted. */
+    wants(kind: Kind, object: Remote) {
+      const { domain } = object.attributes;
+      const isSelected = globs.length === 0 || (typeof domain === "string" && globs.some((glob) => glob.test(domain)));
+      return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
+    },
+  };
+}
+
+/** `*.acme.example`: `*` stands for any text, `?` for a character. */
+function globOf(glob: string): RegExp {
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*+/g, ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${source}$`, "i");
+}
+
 /** What is there of each kind that is in no other: a request for each page. Objects that are gone are left out. */
-export async function readCollections(account: Account, selection: Selection): Promise<AccountContents> {
+export async function readCollections(
+  account: Account,
+  selection: ReturnType<typeof selectionOf>,
+): Promise<AccountContents> {
   const unread: string[] = [];
   const objects = new Map<string, readonly Remote[]>();
   const plans = account.knownPlans();
@@ -138,7 +179,6 @@ export async function readGrants(
 const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
 
 function compareIds(a: string, b: string): number {
-  const [left, right] = [a, b].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN));
-  const numbers = (left ?? Number.NaN) - (right ?? Number.NaN);
-  return Number.isNaN(numbers) || numbers === 0 ? (a < b ? -1 : Number(a > b)) : numbers;
+  const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : Number.NaN);
+  return numberOf(a) - numberOf(b) || (a < b ? -1 : Number(a > b));
 }

@@ -14,17 +14,12 @@ const GRANTS = nestedKind.nested?.section ?? "";
 /** What a site has of its own. */
 const OWN = ["domain", "client", GRANTS];
 
-/** The blocks of a declaration, and the section `templates` that they use. */
-export interface Templated {
-  readonly blocks: readonly NewBlock[];
-  readonly templates: JsonObject;
-}
-
 /**
  * Folds what at least five services have in common into a template, named after the plan. Blocks that are comments, and services
  * without a domain, stay as they are. The same account gives the same templates, whatever the order of its lists.
+ * @returns the blocks of the declaration, and the section `templates` that they use.
  */
-export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]): Templated {
+export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]) {
   const sites = blocks.filter(
     ({ section, body, commented }) => section === "services" && commented === undefined && body.domain !== undefined,
   );

@@ -1,9 +1,10 @@
 /** Writes the files of a declaration: all of them, or none. */
 import { chmod, link, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail, HostformError } from "../../core/model/index.ts";
+import { fail, ifErrno } from "../../core/model/index.ts";
+import { createSynced, replaceFile, systemDisk } from "../../core/record/index.ts";
 import { makeParent } from "../own-files.ts";
-import { writeBeside } from "../plan-file.ts";
+import { freeBeside } from "../plan-file.ts";
 
 /** A file that is to be there, or to have another text. */
 export interface FileChange {
@@ -35,7 +36,10 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
     }
     await then();
   } catch (error) {
-    for (const change of done.toReversed()) await restore(change);
+    for (const { file, before } of done.toReversed()) {
+      if (before === undefined) await rm(file, { force: true });
+      else await replaceFile(systemDisk, { path: file, temporary: freeBeside(file) }, before);
+    }
     throw error;
   } finally {
     for (const { temporary } of prepared) await rm(temporary, { force: true });
@@ -45,7 +49,9 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
 async function prepare(change: FileChange): Promise<Prepared> {
   return orRefuse(change.file, async () => {
     makeParent(change.file);
-    return { ...change, temporary: await writeBeside(change.file, change.text) };
+    const temporary = freeBeside(change.file);
+    await createSynced(systemDisk, temporary, change.text);
+    return { ...change, temporary };
   });
 }
 
@@ -63,20 +69,8 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
   });
 }
 
-async function restore({ file, before }: Prepared): Promise<void> {
-  if (before === undefined) return rm(file, { force: true });
-  await rename(await writeBeside(file, before), file);
-}
-
-async function orRefuse<T>(file: string, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (error instanceof HostformError || errno === undefined) throw error;
-    return refuse(file, errno === "EEXIST" ? "another file of that name is there" : errno);
-  }
-}
+const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
+  step().catch(ifErrno((errno) => refuse(file, errno === "EEXIST" ? "another file of that name is there" : errno)));
 
 const refuse = (file: string, why: string): never =>
   fail("usage", `Nothing was written: ${path.basename(file)} cannot be: ${why}`, {

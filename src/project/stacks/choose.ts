@@ -1,9 +1,8 @@
 /** The stacks that a command works on. What Terraform would read as another stack is refused. */
-import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail, HostformError, isError } from "../../core/model/index.ts";
-import { found, requireOwnFile } from "../own-files.ts";
+import { fail, HostformError, isError } from "../../core/model/index.ts";
+import { found, realPlace, requireOwnFile } from "../own-files.ts";
 import type { ProjectSource } from "../source.ts";
 import { namedFiles, variableGate } from "../trust.ts";
 import { load, stacksAt, unlessMistaken } from "./files.ts";
@@ -12,7 +11,6 @@ import {
   type LoadedStack,
   type Purpose,
   placeName,
-  type Stack,
   type StackRun,
   type StackSource,
   selected,
@@ -21,15 +19,10 @@ import {
 } from "./stack.ts";
 import { givenVariables } from "./variables.ts";
 
-/** The stacks that a command is to work on, in the order of their dependencies. */
-interface Chosen {
-  readonly stacks: readonly LoadedStack[];
-  readonly run: StackRun;
-}
-
 /**
  * Reads the manifest and the files of the selected stacks. No request is sent.
  * @param at the folder or file that `--stack` names, or the output folder of the app; absolute.
+ * @returns the stacks that a command is to work on, in the order of their dependencies.
  * @throws HostformError with what is wrong with them.
  */
 export async function chooseStacks(
@@ -37,34 +30,34 @@ export async function chooseStacks(
   at: string,
   { only: named, variables: options, language }: Pick<StackSource, "only" | "variables" | "language">,
   purpose: Purpose,
-): Promise<Chosen> {
+) {
   const near = nearTo(source);
   const opened = await stacksAt(at, near, source.untrusted !== true);
   const only = named.length === 0 && opened.meant !== undefined ? [opened.meant.name] : named;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);
-  if (purpose !== "validate" && purpose !== "other") refuseComplaints(opened.stacks);
+  // An error that a construct reports about itself stops every stack, as the app's own CLI has it.
+  const complaints = opened.stacks.flatMap(({ annotations }) => annotations.filter(isError));
+  if (complaints.length > 0 && purpose !== "validate" && purpose !== "other") throw new HostformError(complaints);
   const stacks: LoadedStack[] = [];
   for (const stack of wanted) stacks.push(await load(stack, near));
   const others = ordered.filter((stack) => !wanted.includes(stack));
-  const loaded = await Promise.all(others.map((stack) => unlessMistaken(() => load(stack, near))));
+  const loaded = await Promise.all(others.map((stack) => unlessMistaken(load(stack, near))));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
   // Commands that inspect or repair a state may do so all the same.
-  if (purpose !== "other" && source.stateNamed !== true) refuseSharedStates(all, source.env, near(at));
+  if (purpose !== "other" && source.stateNamed !== true) await refuseSharedStates(all, source.env, near(at));
   refuseUndeclared(stacks, options);
-  return {
-    stacks,
-    run: {
-      purpose,
-      source: at,
-      project: source.dir,
-      all,
-      selected: stacks.length,
-      options,
-      ...(language !== undefined && { language }),
-      planned: new Map(),
-    },
+  const run: StackRun = {
+    purpose,
+    source: at,
+    project: source.dir,
+    all,
+    selected: stacks.length,
+    options,
+    language,
+    planned: new Map(),
   };
+  return { stacks, run };
 }
 
 /** Where one of the stacks is: in its folder, with its state. */
@@ -89,12 +82,6 @@ export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: S
   return { ...active, stack: { ...active.stack, given, diagnostics } };
 }
 
-/** An error that a construct reports about itself stops every stack, as the app's own CLI has it. */
-function refuseComplaints(stacks: readonly Stack[]): void {
-  const complaints = stacks.flatMap(({ annotations }) => annotations.filter(isError));
-  if (complaints.length > 0) throw new HostformError(complaints);
-}
-
 /** With several stacks, `--var` is for those that declare the variable; one that none of them declares is a mistake. */
 function optionsFor({ outline }: LoadedStack, { options, selected }: StackRun): readonly VariableOption[] {
   if (selected === 1) return options;
@@ -111,9 +98,10 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   }
 }
 
-function nearTo(source: ProjectSource): (file: string) => string {
-  return (file) => path.relative(source.cwd, file) || ".";
-}
+const nearTo =
+  (source: ProjectSource) =>
+  (file: string): string =>
+    path.relative(source.cwd, file) || ".";
 
 /** The backends that hostform knows; others are refused when the stack is read. */
 const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
@@ -123,17 +111,20 @@ const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"
  * declared, and would be suspended or removed.
  * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
  */
-function refuseSharedStates(
+async function refuseSharedStates(
   stacks: readonly LoadedStack[],
   env: Readonly<Record<string, string | undefined>>,
   shown: string,
-): void {
+): Promise<void> {
   const holders = new Map<string, string>();
   for (const { name, folder, outline } of stacks) {
     const { backend } = outline;
     if (!KNOWN.includes(backend?.type)) continue;
     const onDisk = backend === undefined || backend.type === "local";
-    const place = onDisk ? `local ${real(stateFile(folder, backend?.settings))}` : placeName(folder, backend, env);
+    // By its real path: two names may lead to one file.
+    const place = onDisk
+      ? `local ${await realPlace(stateFile(folder, backend?.settings))}`
+      : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
@@ -142,17 +133,6 @@ function refuseSharedStates(
       });
     }
     holders.set(place, name);
-  }
-}
-
-/** A file by its real path: two names may lead to one. It need not be there yet. */
-function real(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    const above = path.dirname(file);
-    return above === file ? file : path.join(real(above), path.basename(file));
   }
 }
 
@@ -211,5 +191,5 @@ async function chosen(folder: string, data: string | undefined, shown: string): 
   // Where TF_DATA_DIR leads, the user has said.
   const roots = data === undefined ? [folder] : [path.dirname(file)];
   await requireOwnFile(file, path.join(shown, ".terraform", "environment"), { roots });
-  return (await found(() => readFile(file, "utf8")))?.trim() || undefined;
+  return (await found(readFile(file, "utf8")))?.trim() || undefined;
 }

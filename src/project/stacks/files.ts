@@ -6,9 +6,9 @@ import { z } from "zod";
 import { compareText } from "../../core/expression/value.ts";
 import {
   didYouMean,
-  errnoOf,
   fail,
-  HostformError,
+  ifErrno,
+  ifExplained,
   isObject,
   type Json,
   parsedJson,
@@ -54,16 +54,7 @@ export async function stacksAt(at: string, near: (file: string) => string, links
     if (meant !== undefined) return { stacks, meant };
   }
   const name = path.basename(folder);
-  const alone: Stack = {
-    name,
-    constructPath: name,
-    folder,
-    links,
-    ...(file && { file }),
-    dependencies: [],
-    annotations: [],
-  };
-  return { stacks: [alone] };
+  return { stacks: [{ name, constructPath: name, folder, links, file, dependencies: [], annotations: [] }] };
 }
 
 async function manifestAt(file: string, near: (file: string) => string, links: boolean): Promise<readonly Stack[]> {
@@ -96,13 +87,8 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
 }
 
 /** Reads what another run reports the mistakes of: undefined where it has any. */
-export async function unlessMistaken<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof HostformError) return undefined;
-    throw error;
-  }
+export function unlessMistaken<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch(ifExplained(() => undefined));
 }
 
 /** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */
@@ -120,7 +106,7 @@ const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
  * @returns absolute paths; empty when there is none.
  */
 export async function stackFiles(folder: string, shown: string): Promise<string[]> {
-  const names = await namesIn(folder, shown);
+  const names = (await allNamesIn(folder, shown)).filter((name) => !PASSED_OVER.test(name));
   const foreign = names.find((name) => OTHER_LANGUAGE.test(name));
   if (foreign !== undefined) {
     fail("stack.files", `${path.join(shown, foreign)} is a part of the stack that hostform cannot read`, {
@@ -130,31 +116,17 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   }
   const overriding = names.find((name) => OVERRIDING.test(name));
   if (overriding !== undefined) {
-    fail(
-      "stack.files",
-      `${path.join(shown, overriding)} would override parts of the stack, which hostform does not support`,
-      {
-        remedies: ["Merge it into the other files."],
-      },
-    );
+    const summary = `${path.join(shown, overriding)} would override parts of the stack, which hostform does not support`;
+    fail("stack.files", summary, { remedies: ["Merge it into the other files."] });
   }
   return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
 }
 
-/** The names of the files of a folder that Terraform would look at for its configuration. @throws HostformError `stack.files`. */
-async function namesIn(folder: string, shown: string): Promise<string[]> {
-  return (await allNamesIn(folder, shown)).filter((name) => !PASSED_OVER.test(name));
-}
-
 /** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`. */
 export async function allNamesIn(folder: string, shown: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const files = entries.filter((entry) => !entry.isDirectory());
-    return files.map(({ name }) => name).sort(compareText);
-  } catch (error) {
-    return unreadable(shown, error);
-  }
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(shown));
+  const files = entries.filter((entry) => !entry.isDirectory());
+  return files.map(({ name }) => name).sort(compareText);
 }
 
 /**
@@ -163,7 +135,7 @@ export async function allNamesIn(folder: string, shown: string): Promise<string[
  */
 export async function readText(file: string, shown: string, own?: Ownership): Promise<SourceFile> {
   if (own !== undefined) await requireOwnFile(file, shown, own);
-  const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch((error: unknown) => unreadable(shown, error));
+  const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch(unreadable(shown));
   if (bytes.length > MOST_BYTES) {
     fail("stack.files", `${shown} is larger than 64 MiB`, { remedies: ["Split the stack into several."] });
   }
@@ -174,21 +146,21 @@ export async function readText(file: string, shown: string, own?: Ownership): Pr
   }
 }
 
-function unreadable(shown: string, error: unknown): never {
-  const errno = errnoOf(error);
-  if (errno === undefined) throw error;
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: "it does not exist",
-    ENOTDIR: "it is not a folder",
-    EISDIR: "it is a folder",
-    EACCES: "permission denied",
-  };
-  return fail("stack.files", `${shown} cannot be read: ${reasons[errno] ?? errno}`, {
-    remedies: [
-      "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
-    ],
-  });
-}
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  ENOTDIR: "it is not a folder",
+  EISDIR: "it is a folder",
+  EACCES: "permission denied",
+};
+
+const unreadable = (shown: string) =>
+  ifErrno((errno) =>
+    fail("stack.files", `${shown} cannot be read: ${REASONS[errno] ?? errno}`, {
+      remedies: [
+        "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
+      ],
+    }),
+  );
 
 const MOST_STACKS = 1000;
 const LEVELS = { "@cdktf/error": "error", "@cdktf/warn": "warning", "@cdktf/info": "warning" } as const;
@@ -217,8 +189,14 @@ const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
  * @throws HostformError `stack.manifest` for another form, for paths that leave the folder and for unknown dependencies.
  */
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
-  const { stacks } = checked(text, shown);
-  const found = Object.values(stacks);
+  const json = parsedJson(text);
+  // The words of the parser would show what stands there, and that may be no manifest at all.
+  if (json === undefined) return refuse(`${shown} is not JSON`);
+  const { data, error } = shape.safeParse(json);
+  const [issue] = error?.issues ?? [];
+  if (data === undefined)
+    return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
+  const found = Object.values(data.stacks);
   if (found.length === 0)
     refuse(`${shown} names no stack`, "The app created none.", "Add a TerraformStack to the app.");
   if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
@@ -241,29 +219,12 @@ export function readManifest(text: string, folder: string, shown: string): reado
       file,
       dependencies: dependencies.map((of) => {
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
-        return (
-          known ??
-          refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${didYouMean(of, names.keys())}`)
-        );
+        const meant = didYouMean(of, names.keys());
+        return known ?? refuse(`${shown}: stack ${name} depends on ${of}, which does not exist.${meant}`);
       }),
       annotations: annotations.map(said),
     };
   });
-}
-
-function checked(text: string, shown: string): z.infer<typeof shape> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    // The words of the error show what stands there, and that may be no manifest at all.
-    return refuse(`${shown} is not JSON`);
-  }
-  const result = shape.safeParse(json);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
 }
 
 /** What a manifest names must be the stacks of its own folder: it may have come from elsewhere. */
@@ -290,18 +251,14 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   const attribute = CLEAR_TEXT.exec(message)?.[1];
   const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
+  // Indented: a line of it that begins as one of the report does is not taken for one.
+  const detail = rest.map((line) => `  ${line}`).join("\n");
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
     severity,
     code: "stack.annotation",
     summary: `${construct}: ${first}`,
-    // Indented: a line of it that begins as one of the report does is not taken for one.
-    ...(rest.length > 0 && {
-      detail: rest
-        .map((line) => `  ${line}`)
-        .join("\n")
-        .trimEnd(),
-    }),
+    ...(rest.length > 0 && { detail: detail.trimEnd() }),
     ...(severity === "error" && { remedies: ["Fix what the construct reports, and synthesize again."] }),
     ...(range && { range }),
     ...(attribute !== undefined && { clearText: { construct, attribute } }),

@@ -7,7 +7,6 @@ import {
   fail,
   HostformError,
   isError,
-  type Json,
   located,
   UNKNOWN,
   type Value,
@@ -62,14 +61,10 @@ export async function readStack(
     ...declaration,
     desired: found.some(isError) ? undefined : desired,
     partial,
-    backend: onDisk(backend),
+    // The path of a local state comes from the project's source: `--state` may name another file.
+    backend: typeof backend === "object" && backend.type === "local" ? undefined : backend,
     diagnostics: [...found, ...diagnostics.filter((one) => !isReportedByConstruct(one, stack.annotations))],
   };
-}
-
-/** The path of a local state comes from the project's source: `--state` may name another file. */
-function onDisk(backend: Declaration["backend"]): Backend | undefined | "unclear" {
-  return typeof backend === "object" && backend.type === "local" ? undefined : backend;
 }
 
 /** Terraform's schemas of resources, data sources and the provider. Loaded lazily: a YAML project does not need them. */
@@ -153,6 +148,8 @@ async function outputsOf(
   outputsAt: OutputsAt,
 ): Promise<Found> {
   const { purpose, planned, all } = stack.run;
+  // Of outputs that are not recorded.
+  const { defaults = {} } = state;
   const backend = backendOf(state);
   await requireOwnBackend(source, { ...backend, range: state.range }, stateFile(stack.folder, backend.settings));
   const { env } = source;
@@ -160,18 +157,16 @@ async function outputsOf(
   const sibling = all.find((one) => placeName(one.folder, one.outline.backend, env) === place);
   if (purpose === "validate") return unknownOutputs(sibling);
   const made = sibling && planned.get(sibling.name);
-  if (made !== undefined) return over(defaultsOf(state), made);
+  if (made !== undefined) return over(defaults, made);
   const recorded = await outputsAt(backend);
-  if (recorded !== undefined) return over(defaultsOf(state), recorded);
+  if (recorded !== undefined) return over(defaults, recorded);
   // A removal does not depend on values.
   if (purpose === "destroy") return unknownOutputs(sibling);
-  if (purpose === "other" && state.defaults !== undefined) return { values: defaultsOf(state), types: {} };
+  if (purpose === "other" && state.defaults !== undefined) return { values: defaults, types: {} };
   // As in Terraform, `defaults` replace missing outputs, not a missing state, which may have been moved.
   if (sibling === undefined) {
     return refuse(`The state of data.terraform_remote_state.${state.name} does not exist`, {
-      ...(state.defaults !== undefined && {
-        detail: "Its `defaults` replace missing outputs of a state, not the state itself.",
-      }),
+      ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
       remedies: ["Apply the stack that creates it first, or correct `config`."],
     });
   }
@@ -188,15 +183,9 @@ function unknownOutputs(sibling: LoadedStack | undefined): Found {
   return { values: names === undefined ? UNKNOWN : Object.fromEntries(names), types: {} };
 }
 
-const over = (defaults: ValueObject, { values, types }: SiblingOutputs): Found => ({
-  values: { ...defaults, ...values },
-  types,
-});
-
-/** The defaults of outputs that are not recorded. */
-function defaultsOf({ defaults = {} }: RemoteState): ValueObject {
-  return defaults;
-}
+const over = (defaults: ValueObject, { values, types }: SiblingOutputs): Found => {
+  return { values: { ...defaults, ...values }, types };
+};
 
 const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform.workspace}"];
 /** Settings without effect in the default workspace. */
@@ -230,13 +219,9 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
-  const wrong = Object.entries(settings).find(([, value]) => !plain(value));
+  const wrong = Object.entries(settings).find(([, value]) => !["string", "boolean"].includes(typeof value));
   if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };
-}
-
-function plain(value: Json): boolean {
-  return typeof value === "string" || typeof value === "boolean";
 }
 
 function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {

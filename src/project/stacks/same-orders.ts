@@ -42,17 +42,14 @@ export async function refuseSharedOrders(
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    const read = async () => {
-      const source = await sourceOn(project.source, stack, { ...run, purpose: "validate" });
-      return (await project.on(source).declaration.read()).desired;
-    };
     // As far as it can be read without the stacks before it.
-    const desired = await unlessMistaken(read);
+    const source = await unlessMistaken(sourceOn(project.source, stack, { ...run, purpose: "validate" }));
+    const { desired } = (source && (await unlessMistaken(project.on(source).declaration.read()))) ?? {};
     if (desired === undefined) continue;
     for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(project.source))) {
       const taken = orders.find(({ key }) => (holders.get(key)?.stack ?? stack.name) !== stack.name);
-      const holder = taken && holders.get(taken.key);
-      if (taken !== undefined && holder !== undefined) twice.push(shared(stack.name, resource, holder, taken.same));
+      const holder = holders.get(taken?.key ?? "");
+      if (taken && holder) twice.push(shared(stack.name, resource, holder, taken.same));
       for (const { key } of orders)
         if (!holders.has(key)) holders.set(key, { stack: stack.name, address: resource.address });
     }
@@ -73,19 +70,11 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
     const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
     // What has no name of its own was ordered before, or is adopted: nothing of it is ordered again.
     const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
-    const orders: Order[] = [
-      ...(natural === undefined
-        ? []
-        : [{ key: JSON.stringify([...account, kind.type, "is", natural]), same: `domain ${natural}` }]),
-      ...(reference === undefined
-        ? []
-        : [
-            {
-              key: JSON.stringify([...account, kind.type, "as", desired.project, reference]),
-              same: `order reference ${JSON.stringify(reference)}`,
-            },
-          ]),
-    ];
+    const orders: Order[] = [];
+    const add = (same: string, ...names: readonly string[]) =>
+      orders.push({ key: JSON.stringify([...account, kind.type, ...names]), same });
+    if (natural !== undefined) add(`domain ${natural}`, "is", natural);
+    if (reference !== undefined) add(`order reference ${JSON.stringify(reference)}`, "as", desired.project, reference);
     yield { resource, orders };
   }
 }

@@ -112,14 +112,11 @@ export type OutputsAt = (backend: Backend) => Promise<SiblingOutputs | undefined
 /** @param openOnly of a sensitive output neither the value nor its type is given: an untrusted stack must not see it. */
 export function siblingOutputs(outputs: ReadonlyMap<string, OutputState>, openOnly: boolean): SiblingOutputs {
   const isWithheld = (sensitive: boolean) => openOnly && sensitive;
-  const entries = [...outputs];
+  const values = [...outputs].map(([name, { value, sensitive }]) => [name, isWithheld(sensitive) ? UNKNOWN : value]);
+  const open = [...outputs].filter(([, { sensitive }]) => !isWithheld(sensitive));
   return {
-    values: Object.fromEntries(
-      entries.map(([name, { value, sensitive }]) => [name, isWithheld(sensitive) ? UNKNOWN : value]),
-    ),
-    types: Object.fromEntries(
-      entries.flatMap(([name, { type, sensitive }]) => (isWithheld(sensitive) ? [] : [[name, type]])),
-    ),
+    values: Object.fromEntries(values),
+    types: Object.fromEntries(open.map(([name, { type }]) => [name, type])),
   };
 }
 
@@ -153,30 +150,24 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
  * @throws HostformError `usage` for a name that no stack has.
  */
 export function selected<T extends Stack>(stacks: readonly T[], only: readonly string[]): T[] {
-  const named = new Set(only.map((text) => stackNamed(stacks, text)));
-  return named.size === 0 ? [...stacks] : stacks.filter((stack) => named.has(stack));
-}
-
-function stackNamed<T extends Stack>(stacks: readonly T[], text: string): T {
-  const found = stacks.find(({ name }) => name === text) ?? stacks.find(({ constructPath }) => constructPath === text);
-  if (found !== undefined) return found;
   const names = stacks.map(({ name }) => name);
-  return fail("usage", `There is no stack ${JSON.stringify(text)}.${didYouMean(text, names)}`, {
-    detail: `The stacks are ${names.join(", ")}.`,
-    remedies: ["Give `--only` the name of a stack, or its construct path."],
-  });
+  const named = only.map(
+    (text) =>
+      stacks.find(({ name }) => name === text) ??
+      stacks.find(({ constructPath }) => constructPath === text) ??
+      fail("usage", `There is no stack ${JSON.stringify(text)}.${didYouMean(text, names)}`, {
+        detail: `The stacks are ${names.join(", ")}.`,
+        remedies: ["Give `--only` the name of a stack, or its construct path."],
+      }),
+  );
+  return named.length === 0 ? [...stacks] : stacks.filter((stack) => named.includes(stack));
 }
 
 /** As Terraform calls the state of a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";
 
-interface Where {
-  readonly type: string;
-  readonly settings: Readonly<Record<string, Json>>;
-}
-
 /** The state file of a stack whose state is on this disk. @param folder of the stack, absolute. @returns absolute. */
-export function stateFile(folder: string, settings: Where["settings"] = {}): string {
+export function stateFile(folder: string, settings: Backend["settings"] = {}): string {
   const named = settings.path;
   return path.resolve(folder, typeof named === "string" && named !== "" ? named : DEFAULT_STATE);
 }
@@ -187,20 +178,16 @@ export function stateFile(folder: string, settings: Where["settings"] = {}): str
  */
 export function placeName(
   folder: string,
-  backend: Where | undefined,
+  backend: Outline["backend"],
   env: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const { type, settings } = backend ?? { type: "local", settings: {} };
   if (type === "local") return `local ${stateFile(folder, settings)}`;
   const { address, schema_name: schema, workspace } = settings;
   const url = textOr(address, env.TF_HTTP_ADDRESS);
-  return type === "http"
-    ? JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url])
-    : JSON.stringify([
-        type,
-        textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state"),
-        textOr(workspace, "default"),
-      ]);
+  if (type === "http") return JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url]);
+  const schemaName = textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state");
+  return JSON.stringify([type, schemaName, textOr(workspace, "default")]);
 }
 
 function textOr(value: Json | undefined, otherwise: string | undefined): string {

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../core/model/index.ts";
+import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson } from "../../core/model/index.ts";
 import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
 import { found, makeParent } from "../own-files.ts";
@@ -90,23 +90,20 @@ function plain(text: string): string {
 }
 
 /** When a file was last written, exactly; undefined: it is not there. */
-const writtenAt = (file: string) => found(async () => (await stat(file, { bigint: true })).ctimeNs);
+const writtenAt = async (file: string) => (await found(stat(file, { bigint: true })))?.ctimeNs;
 
 /** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
   const file = path.join(folder, "cdktf.json");
   const fix = "Fix it, or remove it: hostform reads only `output` and `context` from it.";
-  let json: unknown;
-  try {
-    const text = await systemDisk.read(file);
-    if (text === undefined) return {};
-    json = JSON.parse(text);
-  } catch (error) {
-    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { remedies: [fix] });
-  }
+  const refuse = (why: string): never => fail("stack.app", `cdktf.json${why}`, { remedies: [fix] });
+  const text = await systemDisk.read(file).catch(ifErrno((errno) => refuse(` cannot be read: ${errno}`)));
+  if (text === undefined) return {};
+  const json = parsedJson(text);
+  if (json === undefined) return refuse(" cannot be read: it is not JSON");
   const { output, context } = isObject(json) ? json : {};
   if ((output !== undefined && typeof output !== "string") || (context !== undefined && !isObject(context))) {
-    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { remedies: [fix] });
+    return refuse(": `output` must be a folder, and `context` a map");
   }
   return { ...(output && { output }), ...(context && { context: context as JsonObject }) };
 }

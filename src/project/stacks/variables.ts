@@ -1,17 +1,10 @@
 import path from "node:path";
-import { type Diagnostic, fail, HostformError, UNKNOWN } from "../../core/model/index.ts";
+import { type Diagnostic, fail, HostformError, ifExplained, UNKNOWN } from "../../core/model/index.ts";
 import { type GivenVariable, readValuesFile } from "../../fronts/stacks/index.ts";
 import { textsIn } from "../known-secrets.ts";
 import type { Ownership } from "../own-files.ts";
 import { allNamesIn, readText } from "./files.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
-
-/** What was given to the variables of a stack, the later ones first in rank: what stands last for a name holds. */
-interface GivenVariables {
-  readonly given: readonly Given[];
-  /** Errors: files that cannot be read or are in a language that hostform does not read. */
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,12 +21,14 @@ const PREFIX = "TF_VAR_";
 /**
  * Collects what is given to the variables, in Terraform's order of precedence: the environment (`TF_VAR_…`, of declared
  * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
+ * @returns what was given, of which what stands last for a name holds; and as errors the files that cannot be read or are in a
+ * language that hostform does not read.
  */
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
   options: readonly VariableOption[],
   { env, near, refuses, named }: VariableSources,
-): Promise<GivenVariables> {
+) {
   const given: Given[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const name of outline.variables.keys()) {
@@ -41,13 +36,13 @@ export async function givenVariables(
     if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
     else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text }, outside: true });
   }
+  const mistaken = ifExplained((error) => {
+    diagnostics.push(...error.diagnostics);
+    return [];
+  });
   const take = async (file: string, own: Ownership | undefined, place: Pick<Given, "outside"> = {}) => {
-    try {
-      given.push(...(await variablesFile(file, near(file), own)).map((one) => ({ ...one, ...place })));
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      diagnostics.push(...error.diagnostics);
-    }
+    const found = await variablesFile(file, near(file), own).catch(mistaken);
+    given.push(...found.map((one) => ({ ...one, ...place })));
   };
   // Hidden ones too: Terraform passes over those of its configuration alone.
   const names = await allNamesIn(folder, near(folder));
@@ -108,14 +103,9 @@ export function secretsIn({ variables }: LoadedStack["outline"], given: readonly
   const values = given
     .filter(({ name }) => secret(name))
     .map(({ value }) => ("json" in value ? value.json : value.text));
-  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) =>
-    sensitive && value !== undefined ? [value] : [],
-  );
+  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) => (sensitive ? (value ?? []) : []));
   // What is given as a text may be a list or a map: its parts are secret, too.
-  const parts = values.flatMap((value) => (typeof value === "string" ? quoted(value) : []));
+  const texts = values.filter((value) => typeof value === "string");
+  const parts = texts.flatMap((text) => [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner));
   return [...[...values, ...defaults].flatMap(textsIn), ...parts];
-}
-
-function quoted(text: string): string[] {
-  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].flatMap(([, inner]) => inner ?? []);
 }

@@ -16,10 +16,8 @@ export class Memory {
   /** Of changes that would be made and of objects that have moved on, by address. */
   readonly #notes = new Map<string, WatchNote>();
   readonly #problems = new Map<string, Diagnostic>();
-  /** Of the look before, when it failed. */
-  #failure = "";
-  /** What the last apply did not do, and why. */
-  #undone = "";
+  /** Of the look before, when it failed; of what the last apply did not do. */
+  readonly #last = { failure: "", outcome: "" };
 
   /**
    * @param targets of a look at some addresses: of the others nothing new is known.
@@ -40,7 +38,7 @@ export class Memory {
     for (const [key, { address }] of [...this.#problems]) if (isCovered(address)) this.#problems.delete(key);
     for (const [address, note] of notes) this.#notes.set(address, note);
     for (const [key, problem] of problems) this.#problems.set(key, problem);
-    this.#failure = "";
+    this.#last.failure = "";
     return {
       notes: fresh.map(([, { text }]) => text),
       settled: settled.map(([address]) => address),
@@ -53,18 +51,14 @@ export class Memory {
     for (const address of addresses) this.#notes.delete(address);
   }
 
-  /** Whether a look fails otherwise than the one before. */
-  isNewFailure(diagnostics: readonly Diagnostic[]): boolean {
-    const before = this.#failure;
-    this.#failure = JSON.stringify(diagnostics.map(keyOf));
-    return this.#failure !== before;
-  }
-
-  /** Whether an apply left something else undone than the one before. @param diagnostics its errors; none: it was complete. */
-  isNewOutcome(diagnostics: readonly Diagnostic[]): boolean {
-    const before = this.#undone;
-    this.#undone = JSON.stringify(diagnostics.map(keyOf));
-    return this.#undone !== before;
+  /**
+   * Whether a look fails otherwise than the one before, or an apply left something else undone.
+   * @param diagnostics its errors; none: it was complete.
+   */
+  isNew(what: "failure" | "outcome", diagnostics: readonly Diagnostic[]): boolean {
+    const before = this.#last[what];
+    this.#last[what] = JSON.stringify(diagnostics.map(keyOf));
+    return this.#last[what] !== before;
   }
 }
 

@@ -1,5 +1,5 @@
 /** The loop of `watch`: when it is time, or an event names something, reconcile; report what is new; wait. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type ApplyResult,
   type Clock,
@@ -10,7 +10,6 @@ import {
   isFulfilled,
   isNoOp,
   type Plan,
-  type State,
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
@@ -77,7 +76,7 @@ export class Watch {
   readonly #reporter: WatchReporter;
   readonly #stop: AbortSignal;
   readonly #schedule: Schedule;
-  readonly #declaration: SettledDeclaration;
+  readonly #settled: ReturnType<typeof settledDeclaration>;
   readonly #hints = new Hints();
   readonly #memory = new Memory();
   readonly #contention = new Contention();
@@ -103,7 +102,7 @@ export class Watch {
     this.#reporter = reporter;
     this.#stop = stop;
     this.#schedule = new Schedule(options.intervalMs, this.#now);
-    this.#declaration = new SettledDeclaration(() => this.#readAgain(), project.host.clock);
+    this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
 
   /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
@@ -155,7 +154,9 @@ export class Watch {
     const report = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
     try {
       if (kind === "whole" || overflown) return await this.#look(report);
-      const { targets, everything, strangers } = namedBy(hints, await this.#state(), this.#open);
+      // As it is now: another process may have recorded what an event names.
+      const recorded = await (await this.#readAgain()).state.read(false);
+      const { targets, everything, strangers } = namedBy(hints, recorded, this.#open);
       this.#reporter.strangers(strangers);
       if (everything || targets.length > 0) await this.#look({ ...report, targets });
       else this.#schedule.idle(this.#now);
@@ -167,7 +168,7 @@ export class Watch {
   async #look(report: WatchReport): Promise<void> {
     const { autoApprove, guards } = this.#options;
     const own = autoApprove
-      ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
+      ? await this.#settled(this.#stop, () => this.#reporter.settling())
       : await this.#readAgain();
     this.#reporter.began(report);
     let news = false;
@@ -191,7 +192,7 @@ export class Watch {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
     this.#memory.made(done);
-    const isNew = this.#memory.isNewOutcome(errorsOf(result)) || done.length > 0;
+    const isNew = this.#memory.isNew("outcome", errorsOf(result)) || done.length > 0;
     if (isNew) this.#reporter.applied(plan, result, moneyScale);
     return isNew;
   }
@@ -238,13 +239,7 @@ export class Watch {
     // What a person has to mend is not mended any later for being looked at; only the API is spared.
     const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
-    this.#reporter.failed(report, diagnostics, this.#memory.isNewFailure(diagnostics), this.#untilNext());
-  }
-
-  /** The state as it is now: another process may have recorded what an event names. */
-  async #state(): Promise<State> {
-    const own = await this.#readAgain();
-    return own.state.read(false);
+    this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
   /** The declaration as it is now: a project of its own, as each reads its declaration once. */
@@ -255,12 +250,8 @@ export class Watch {
     const { purpose, options, source: at, language } = stack.run;
     // The stack is in the project's folder, not the other way round: its secrets may be written anywhere in that.
     const source = { ...project.source, dir: stack.run.project };
-    const { stacks, run } = await chooseStacks(
-      source,
-      at,
-      { only: [stack.name], variables: options, ...(language !== undefined && { language }) },
-      purpose,
-    );
+    const wanted = { only: [stack.name], variables: options, language };
+    const { stacks, run } = await chooseStacks(source, at, wanted, purpose);
     const [only] = stacks;
     return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }
@@ -282,25 +273,23 @@ const SETTLE_MS = 3_000;
 /** A declaration that changes this often in succession is written by something that does not stop. */
 const MOST_READINGS = 12;
 
-/** Reads the declaration, look after look, and holds back what is being written just now. */
-class SettledDeclaration {
-  readonly #readAgain: () => Promise<Project>;
-  readonly #clock: Clock;
-  #known = "";
-
-  constructor(again: () => Promise<Project>, clock: Clock) {
-    this.#readAgain = again;
-    this.#clock = clock;
-  }
-
-  /**
-   * The declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time: half of
-   * a file that an editor or a checkout is writing can be valid, and would mean that the other half is to be removed.
-   * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
-   */
-  async read(signal: AbortSignal, onWait: () => void): Promise<Project> {
-    let { own, digest } = await this.#read();
-    for (let readings = 0; digest !== this.#known; readings++) {
+/**
+ * Reads the declaration, look after look, and holds back what is being written just now: half of a file that an editor or a
+ * checkout is writing can be valid, and would mean that the other half is to be removed.
+ * @returns the declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time.
+ * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
+ */
+function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
+  let known = "";
+  const read = async () => {
+    const own = await again();
+    const { desired } = await own.declaration.load();
+    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
+    return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
+  };
+  return async (signal: AbortSignal, onWait: () => void): Promise<Project> => {
+    let { own, digest } = await read();
+    for (let readings = 0; digest !== known; readings++) {
       if (readings === 0) onWait();
       if (readings === MOST_READINGS) {
         fail("config.unreadable", "The declaration keeps changing, and was not applied", {
@@ -308,24 +297,17 @@ class SettledDeclaration {
           remedies: ["Find out what keeps writing it; if a template makes it, write it once."],
         });
       }
-      await this.#clock.sleep(SETTLE_MS, signal);
-      const again = await this.#read();
-      if (again.digest === digest) this.#known = digest;
-      ({ own, digest } = again);
+      await clock.sleep(SETTLE_MS, signal);
+      const next = await read();
+      if (next.digest === digest) known = digest;
+      ({ own, digest } = next);
     }
     return own;
-  }
-
-  async #read() {
-    const own = await this.#readAgain();
-    const { desired } = await own.declaration.load();
-    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
-    return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
-  }
+  };
 }
 
 /** The same for two declarations that were written alike. */
 function digestOf(parts: readonly unknown[]): string {
   const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Map ? [...value] : value));
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }

@@ -26,9 +26,7 @@ const NOTHING: Known = {
   waiting: new Set(),
   names: new Map(),
   clients: new Map(),
-  commentsOut: true,
-  reserved: [],
-  namesShared: false,
+  language: { commentsOut: true, reserved: [], namesShared: false },
 };
 
 /** What an adoption declares of these services, with a grant for each. */

@@ -52,10 +52,10 @@ describe("what is new at a look", () => {
   it("is a failure that is another one than before, or comes after a look that succeeded", () => {
     const memory = new Memory();
     const failure = [diagnostic()];
-    expect([memory.isNewFailure(failure), memory.isNewFailure(failure)]).toEqual([true, false]);
-    expect(memory.isNewFailure([diagnostic({ summary: "Another" })])).toBe(true);
+    expect([memory.isNew("failure", failure), memory.isNew("failure", failure)]).toEqual([true, false]);
+    expect(memory.isNew("failure", [diagnostic({ summary: "Another" })])).toBe(true);
     memory.compare(plan(), []);
-    expect(memory.isNewFailure([diagnostic({ summary: "Another" })])).toBe(true);
+    expect(memory.isNew("failure", [diagnostic({ summary: "Another" })])).toBe(true);
   });
 
   it("is no failure that has only lasted longer", () => {
@@ -63,19 +63,19 @@ describe("what is new at a look", () => {
     const locked = (seconds: string) => [
       diagnostic({ detail: `Held by process 4711 (apply), ann@ci-7, since 2026-11-22T08:00:00Z (${seconds} ago).` }),
     ];
-    expect(memory.isNewFailure(locked("12 s"))).toBe(true);
-    expect(memory.isNewFailure(locked("312 s"))).toBe(false);
-    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 40 seconds" })])).toBe(true);
-    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 7 seconds" })])).toBe(false);
-    expect(memory.isNewFailure([diagnostic({ detail: "Held by process 4712 (apply)." })])).toBe(true);
+    expect(memory.isNew("failure", locked("12 s"))).toBe(true);
+    expect(memory.isNew("failure", locked("312 s"))).toBe(false);
+    expect(memory.isNew("failure", [diagnostic({ summary: "The API asks for a pause of 40 seconds" })])).toBe(true);
+    expect(memory.isNew("failure", [diagnostic({ summary: "The API asks for a pause of 7 seconds" })])).toBe(false);
+    expect(memory.isNew("failure", [diagnostic({ detail: "Held by process 4712 (apply)." })])).toBe(true);
   });
 
   it("is an apply that leaves something else undone", () => {
     const memory = new Memory();
-    expect(memory.isNewOutcome([diagnostic()])).toBe(true);
+    expect(memory.isNew("outcome", [diagnostic()])).toBe(true);
     memory.compare(plan([suspended]), []);
-    expect(memory.isNewOutcome([diagnostic()])).toBe(false);
-    memory.isNewOutcome([]);
-    expect(memory.isNewOutcome([diagnostic()])).toBe(true);
+    expect(memory.isNew("outcome", [diagnostic()])).toBe(false);
+    memory.isNew("outcome", []);
+    expect(memory.isNew("outcome", [diagnostic()])).toBe(true);
   });
 });

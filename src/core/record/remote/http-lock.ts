@@ -1,9 +1,9 @@
 // The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FileLock, makeFolder, takeFileLock } from "../../local/index.ts";
-import { type Clock, type Diagnostic, fail } from "../../model/index.ts";
+import { type Diagnostic, fail, messageOf } from "../../model/index.ts";
 import {
   decodeHolder,
   describeHolder,
@@ -15,8 +15,13 @@ import {
   type LockRequest,
   newHolder,
   poll,
+  refuseHeld,
+  refuseOther,
+  type ServerOptions,
   type StateLock,
+  TAKEN_OVER,
 } from "../lock.ts";
+import { refuseLost } from "../state-file.ts";
 import {
   describeExchange,
   type HttpRequest,
@@ -37,7 +42,7 @@ export interface HttpLock {
   readonly unlockMethod: string;
 }
 
-export interface HttpBackendOptions extends WireOptions, LockContext {
+export interface HttpBackendOptions extends WireOptions, ServerOptions, LockContext {
   readonly address: URL;
   /** `POST`, or what the server wants. */
   readonly updateMethod: string;
@@ -46,11 +51,8 @@ export interface HttpBackendOptions extends WireOptions, LockContext {
   readonly withoutLock: boolean;
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Receives what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
-  /** Keeps a state that the server does not take where the user finds it. */
-  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 const PAUSES = { firstMs: 500, longestMs: 10_000 };
@@ -65,7 +67,6 @@ export class HttpStateLock implements StateLock {
   readonly #options: HttpBackendOptions;
   readonly #lock: HttpLock;
   readonly #wire: HttpWire;
-  readonly #life: LifeSigns | undefined;
   /** The id of the lock that is held, which each write has to name. */
   id: string | undefined;
   /** Why it is known that the lock is another's now. */
@@ -75,25 +76,27 @@ export class HttpStateLock implements StateLock {
     this.#options = options;
     this.#lock = lock;
     this.#wire = wire;
-    const { lifeSigns, contender } = options;
-    this.#life = lifeSigns === undefined ? undefined : new LifeSigns(lifeSigns, contender.host);
   }
 
   async acquire(request: LockRequest): Promise<HeldLock> {
     const { signal } = request;
-    const { clock } = this.#options;
     const holder = newHolder(this.#options, request.command);
     const notice = encodeHolder(holder, "");
     // Before the lock is asked for: killed at any moment after it, this process is known to be gone.
-    const end = this.#life?.begin(holder.id) ?? (() => undefined);
+    const end = beginSign(this.#options, holder.id);
     try {
       let answer: HttpResponse | undefined;
-      const taken = await poll(clock, request, PAUSES, async () => {
+      const taken = await poll(this.#options.clock, request, PAUSES, async () => {
         answer = await this.#ask(notice, signal);
         if (!isTaken(answer, holder) && (await this.#freeEnded(answer))) answer = await this.#ask(notice, signal);
         return isTaken(answer, holder) || undefined;
       });
-      if (taken === undefined) return refuseHeld(answer as HttpResponse, this.#requestOf(notice), clock);
+      if (taken === undefined) {
+        const last = answer as HttpResponse;
+        const other = decodeHolder(last.text);
+        const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
+        refuseHeld(other ? `Held by ${this.#describe(other)}.` : unnamed, "If it was killed or hangs, end it.");
+      }
       const held = this.#held(holder.id, notice, end);
       if (signal?.aborted) await held.release();
       signal?.throwIfAborted();
@@ -109,8 +112,8 @@ export class HttpStateLock implements StateLock {
   /** Frees the lock of a process of this machine that was killed. @returns whether it did. */
   async #freeEnded({ text }: HttpResponse): Promise<boolean> {
     const holder = decodeHolder(text);
-    if (holder === undefined || this.#life === undefined) return false;
-    const freed = await this.#life.ifEnded(holder.id, () =>
+    if (holder === undefined) return false;
+    const freed = await ifEnded(this.#options, holder.id, () =>
       // Another process may have freed it meanwhile; then the next attempt shows who has it.
       this.#unlock(text).then(
         () => true,
@@ -122,7 +125,7 @@ export class HttpStateLock implements StateLock {
         severity: "warning",
         code: "state.locked",
         summary: "Freed the lock of an earlier run on this machine that was killed",
-        detail: `It was held by ${describe(holder, this.#options.clock)}.`,
+        detail: `It was held by ${this.#describe(holder)}.`,
         remedies: ["No action is needed: what that run had begun is recorded, and this one continues from there."],
       });
     }
@@ -139,9 +142,15 @@ export class HttpStateLock implements StateLock {
       return { holder: undefined, alive: undefined };
     }
     const holder = decodeHolder(answer.text);
-    if (holder === undefined && id === undefined) return refuseUnnamed(this.#requestOf(notice), answer);
-    if (holder !== undefined && id !== undefined && holder.id !== id)
-      return refuseOther(holder, id, this.#options.clock);
+    if (holder === undefined && id === undefined) {
+      fail("state.locked", "The server does not say who holds the state", {
+        detail: describeExchange(this.#requestOf(notice), answer),
+        remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder received the ID, and the server's log may have it."],
+      });
+    }
+    if (holder !== undefined && id !== undefined && holder.id !== id) {
+      refuseOther("The state is held under another lock ID", id, `Held by ${this.#describe(holder)}.`);
+    }
     const found = holder ?? { id: id ?? "", command: "unknown", who: "unknown", pid: null, since: "unknown" };
     // The server's own words about the lock, where it has some: it may compare more of them than the id.
     await this.#unlock(holder === undefined ? encodeHolder(found, "") : answer.text);
@@ -175,11 +184,7 @@ export class HttpStateLock implements StateLock {
     return {
       // The server says so with each write, as that names the lock. There is no other way to ask.
       verify: () => {
-        if (!released && this.lost === undefined) return;
-        fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
-          ...(this.lost !== undefined && { detail: this.lost }),
-          remedies: ["Run plan to see where things stand."],
-        });
+        if (released || this.lost !== undefined) refuseLost(TAKEN_OVER, this.lost);
       },
       release: async () => {
         if (released) return;
@@ -197,9 +202,15 @@ export class HttpStateLock implements StateLock {
       severity: "warning",
       code: "state.backend",
       summary: "The lock on the state could not be freed",
-      detail: `Lock ID ${id}: ${error instanceof Error ? error.message : String(error)}`,
+      detail: `Lock ID ${id}: ${messageOf(error)}`,
       remedies: [{ do: "unlock" }, "Until then, the next run finds the state locked."],
     });
+  }
+
+  /** GitLab repeats the asker's own fields in place of the holder's, all but these three and what only hostform sends. */
+  #describe(holder: LockHolder): string {
+    const { id, who, since, pid } = holder;
+    return `${pid === null ? `${who}, since ${since}` : describeHolder(holder, this.#options.clock)}, lock ID ${id}`;
   }
 }
 
@@ -222,36 +233,11 @@ function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
   return isSuccess(answer) || (isHeld(answer) && decodeHolder(answer.text)?.id === id);
 }
 
-function refuseHeld(answer: HttpResponse, message: HttpRequest, clock: Clock): never {
-  const holder = decodeHolder(answer.text);
-  const detail = holder
-    ? `Held by ${describe(holder, clock)}.`
-    : `${describeExchange(message, answer)} It does not say who.`;
-  return fail("state.locked", "Another process holds the state", {
-    detail,
-    remedies: [{ do: "wait_for_lock" }, "If it was killed or hangs, end it.", { do: "unlock" }],
-  });
-}
+// Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each, locked
+// by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its holder
+// was a process of this machine that has ended.
 
-/** GitLab repeats the asker's own fields in place of the holder's, all but these three and what only hostform sends. */
-function describe(holder: LockHolder, clock: Clock): string {
-  const { id, who, since, pid } = holder;
-  return `${pid === null ? `${who}, since ${since}` : describeHolder(holder, clock)}, lock ID ${id}`;
-}
-
-function refuseUnnamed(message: HttpRequest, answer: HttpResponse): never {
-  return fail("state.locked", "The server does not say who holds the state", {
-    detail: describeExchange(message, answer),
-    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder received the ID, and the server's log may have it."],
-  });
-}
-
-function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
-  return fail("state.locked", "The state is held under another lock ID", {
-    detail: `Given: ${id}. Held by ${describe(holder, clock)}.`,
-    remedies: ["Check again who holds it: it is not the holder that you meant."],
-  });
-}
+type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
 
 /** A sign this old belongs to a lock that was freed otherwise. */
 const KEPT_MS = 30 * 24 * 3_600_000;
@@ -259,69 +245,56 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 /** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
 type EndSign = (locked?: true) => void;
 
+/** The name has the host's: a folder may be shared by several machines whose locks on files do not see each other. */
+function signOf(folder: string, { contender: { host } }: Signs, id: string): string {
+  return join(folder, `${hash("sha256", `${host}\n${id}`).slice(0, 32)}.lock`);
+}
+
 /**
- * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
- * locked by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its
- * holder was a process of this machine that has ended.
+ * Gives a sign for a lock that is about to be asked for.
+ * @returns ends it. Where no sign can be given there is none: the lock then stays when this process is killed.
  */
-class LifeSigns {
-  readonly #folder: string;
-  readonly #host: string;
-
-  /** @param host its name: a folder may be shared by several machines whose locks on files do not see each other. */
-  constructor(folder: string, host: string) {
-    this.#folder = folder;
-    this.#host = host;
+function beginSign(options: Signs, id: string): EndSign {
+  const { lifeSigns: folder } = options;
+  if (folder === undefined) return () => undefined;
+  const file = signOf(folder, options, id);
+  let fileLock: FileLock | undefined;
+  try {
+    makeFolder(folder);
+    sweepSigns(folder);
+    fileLock = takeFileLock(file);
+  } catch {
+    // A state folder that cannot be used is said by the ledger.
   }
+  return (locked) => {
+    if (fileLock === undefined) return;
+    fileLock.free();
+    fileLock = undefined;
+    if (locked) writeFileSync(file, "", { mode: 0o600 });
+  };
+}
 
-  /**
-   * Gives a sign for a lock that is about to be asked for.
-   * @returns ends it. Where no sign can be given there is none: the lock then stays when this process is killed.
-   */
-  begin(id: string): EndSign {
-    const file = this.#fileOf(id);
-    let fileLock: FileLock | undefined;
-    try {
-      makeFolder(this.#folder);
-      this.#sweep();
-      fileLock = takeFileLock(file);
-    } catch {
-      // A state folder that cannot be used is said by the ledger.
-    }
-    return (locked) => {
-      if (fileLock === undefined) return;
-      fileLock.free();
-      fileLock = undefined;
-      if (locked) writeFileSync(file, "", { mode: 0o600 });
-    };
+/** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
+async function ifEnded<T>(options: Signs, id: string, work: () => Promise<T>): Promise<T | undefined> {
+  const file = options.lifeSigns && signOf(options.lifeSigns, options, id);
+  let fileLock: FileLock | undefined;
+  try {
+    fileLock = file && existsSync(file) ? takeFileLock(file) : undefined;
+  } catch {
+    // What cannot be looked at says nothing.
   }
-
-  /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
-  async ifEnded<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
-    const file = this.#fileOf(id);
-    let fileLock: FileLock | undefined;
-    try {
-      fileLock = existsSync(file) ? takeFileLock(file) : undefined;
-    } catch {
-      // What cannot be looked at says nothing.
-    }
-    if (fileLock === undefined) return undefined;
-    try {
-      return await work();
-    } finally {
-      fileLock.free();
-    }
+  if (fileLock === undefined) return undefined;
+  try {
+    return await work();
+  } finally {
+    fileLock.free();
   }
+}
 
-  #fileOf(id: string): string {
-    return join(this.#folder, `${createHash("sha256").update(`${this.#host}\n${id}`).digest("hex").slice(0, 32)}.lock`);
-  }
-
-  #sweep(): void {
-    for (const name of readdirSync(this.#folder)) {
-      const file = join(this.#folder, name);
-      const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
-      if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
-    }
+function sweepSigns(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+    if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
   }
 }

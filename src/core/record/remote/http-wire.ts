@@ -1,16 +1,11 @@
 // Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
-import { type Clock, type Diagnostic, fail, isObject, parsedJson } from "../../model/index.ts";
+import { type Clock, fail, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
-interface HttpCredentials {
-  readonly username: string;
-  readonly password: string;
-}
-
 export interface WireOptions {
-  readonly credentials: HttpCredentials | undefined;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
   /** For one request with all its attempts and pauses, in milliseconds. Default: two minutes. */
@@ -36,6 +31,7 @@ export interface HttpResponse {
   readonly doubtful: boolean;
 }
 
+const JSON_BODY = { "content-type": "application/json" };
 /** For one attempt, from connecting to the last byte. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
@@ -47,62 +43,21 @@ const MOST_BYTES = 128 * 1024 * 1024;
 /** The request was sent, or may have been, and no whole answer came. */
 export class Unanswered extends Error {}
 
+export type HttpWire = ReturnType<typeof createWire>;
+
 /**
  * Requests to a server that keeps a state. Each is repeated, a bounded number of times, while the server fails (5xx, 429)
  * or cannot be reached: all of them can be, as each says what shall be, and not what shall be added. Redirects are not
  * followed, since credentials and secrets would go along. Answers are bounded in size.
  */
-export class HttpWire {
-  readonly #options: WireOptions;
+export function createWire(options: WireOptions) {
+  const { credentials, clock, dispatcher, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
+  const pair = credentials && Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
+  const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
 
-  constructor(options: WireOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * @param signal ends the request at once.
-   * @returns the last answer, whatever its status.
-   * @throws Unanswered when none came in time; HostformError `state.backend` for one that is too large; the signal's reason.
-   */
-  async send(message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
-    const { clock, timeoutMs = REQUEST_MS } = this.#options;
-    const until = clock.now() + timeoutMs;
-    const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.now() + wait >= until;
-    let doubtful = false;
-    for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
-      let wait = pause;
-      try {
-        const { retryAfterMs, ...answer } = await this.#attempt(message, until - clock.now(), signal);
-        const failing = answer.status >= 500 || answer.status === 429;
-        wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
-        if (!failing || isLast(attempt, wait)) return { ...answer, doubtful };
-        doubtful ||= answer.status >= 500;
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (!(error instanceof Unanswered) || isLast(attempt, wait)) throw error;
-        doubtful = true;
-      }
-      await clock.sleep(wait, signal);
-    }
-  }
-
-  /** As {@link send}. @throws HostformError `state.backend` also when no answer came. */
-  async ask(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
-    try {
-      return await this.send(request, signal);
-    } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
-      return fail("state.backend", "The server of the state cannot be reached", {
-        detail: `${nameOfUrl(request.url)}: ${error.message}`,
-        remedies: [
-          "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
-        ],
-      });
-    }
-  }
-
-  async #attempt({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) {
-    const { clock, dispatcher, mostBytes = MOST_BYTES } = this.#options;
+  const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
+    // As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody.
+    const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
     const over = new AbortController();
     const stop = new AbortController();
     const ms = Math.min(ATTEMPT_MS, left);
@@ -111,24 +66,20 @@ export class HttpWire {
       () => undefined,
     );
     try {
-      const {
-        statusCode,
-        headers,
-        body: stream,
-      } = await httpRequest(url, {
+      const answer = await httpRequest(url, {
         method,
         dispatcher,
         signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
-        headers: { ...this.#authorization(), ...(body !== undefined && describing(body)) },
+        headers: { ...authorization, ...described },
         body: body ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      const text = await readBounded(stream, url, mostBytes);
-      const one = (name: string) => [headers[name]].flat()[0];
+      const text = await readBounded(answer.body, url, mostBytes);
+      const one = (name: string) => [answer.headers[name]].flat()[0];
       const seconds = Number(one("retry-after"));
       return {
-        status: statusCode,
+        status: answer.statusCode,
         type: (one("content-type") ?? "").toLowerCase(),
         text,
         location: one("location"),
@@ -142,19 +93,47 @@ export class HttpWire {
       over.abort();
       await timer;
     }
-  }
+  };
 
-  #authorization(): Record<string, string> {
-    const { credentials } = this.#options;
-    if (credentials === undefined) return {};
-    const pair = Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
-    return { authorization: `Basic ${pair}` };
-  }
-}
+  /**
+   * @param signal ends the request at once.
+   * @returns the last answer, whatever its status.
+   * @throws Unanswered when none came in time; HostformError `state.backend` for one that is too large; the signal's reason.
+   */
+  const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
+    const until = clock.now() + timeoutMs;
+    const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.now() + wait >= until;
+    let doubtful = false;
+    for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
+      let wait = pause;
+      try {
+        const { retryAfterMs, ...answer } = await attemptOnce(message, until - clock.now(), signal);
+        const failing = answer.status >= 500 || answer.status === 429;
+        wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
+        if (!failing || isLast(attempt, wait)) return { ...answer, doubtful };
+        doubtful ||= answer.status >= 500;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof Unanswered) || isLast(attempt, wait)) throw error;
+        doubtful = true;
+      }
+      await clock.sleep(wait, signal);
+    }
+  };
 
-/** As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody. */
-function describing(body: string): Record<string, string> {
-  return { "content-type": "application/json", "content-md5": createHash("md5").update(body).digest("base64") };
+  /** As `send`. @throws HostformError `state.backend` also when no answer came. */
+  const ask = (message: HttpRequest, signal?: AbortSignal) =>
+    send(message, signal).catch((error: unknown) => {
+      if (!(error instanceof Unanswered)) throw error;
+      return fail("state.backend", "The server of the state cannot be reached", {
+        detail: `${nameOfUrl(message.url)}: ${error.message}`,
+        remedies: [
+          "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+        ],
+      });
+    });
+
+  return { send, ask };
 }
 
 async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number): Promise<string> {
@@ -200,10 +179,10 @@ export function isHeld({ status }: HttpResponse): boolean {
  * @param doing what failed: "locked", "read", "freed": `The state could not be …`.
  */
 export function refuseAnswer(doing: string, message: HttpRequest, answer: HttpResponse): never {
-  const { summary, remedies } = explain(answer);
+  const [summary, remedy] = explain(answer);
   fail("state.backend", `The state could not be ${doing}: ${summary}`, {
     detail: describeExchange(message, answer),
-    remedies,
+    remedies: [remedy],
   });
 }
 
@@ -213,50 +192,29 @@ export function describeExchange({ method, url }: HttpRequest, answer: HttpRespo
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-function explain(answer: HttpResponse): Required<Pick<Diagnostic, "summary" | "remedies">> {
-  const { status } = answer;
-  if (status >= 200 && status < 300) {
-    return {
-      summary: "the server answers with an HTML page",
-      remedies: ["Check the address: a proxy or a login page answers instead."],
-    };
-  }
-  if (status === 401 || status === 403) {
-    const words = status === 401 ? "the server rejects the credentials" : "the credentials lack the permission";
-    return {
-      summary: `${words} (${status})`,
-      remedies: [
-        "Set TF_HTTP_USERNAME and TF_HTTP_PASSWORD. At GitLab the password is a token with the scope `api`, and writing needs the role Maintainer.",
-      ],
-    };
-  }
+/** What an answer means, and what to do about it. */
+function explain({ status, location }: HttpResponse): readonly [summary: string, remedy: string] {
+  if (status >= 200 && status < 300)
+    return ["the server answers with an HTML page", "Check the address: a proxy or a login page answers instead."];
+  if (status === 401 || status === 403)
+    return [
+      `${status === 401 ? "the server rejects the credentials" : "the credentials lack the permission"} (${status})`,
+      "Set TF_HTTP_USERNAME and TF_HTTP_PASSWORD. At GitLab the password is a token with the scope `api`, and writing needs the role Maintainer.",
+    ];
   if (status >= 300 && status < 400) {
-    const target = whereTo(answer.location);
-    return {
-      summary: `the server redirects${target === undefined ? "" : ` to ${target}`}, which is not followed (${status})`,
-      remedies: ["Set the address to the final one."],
-    };
+    const target = location !== undefined && URL.canParse(location) ? ` to ${nameOfUrl(new URL(location))}` : "";
+    return [`the server redirects${target}, which is not followed (${status})`, "Set the address to the final one."];
   }
-  if (status === 404) return { summary: "there is nothing at that address (404)", remedies: ["Check the address."] };
-  if (status === 405 || status === 501) {
-    return {
-      summary: `the server does not know that method (${status})`,
-      remedies: [
-        "Set `lock_method`, `unlock_method` or `update_method` to those of the server; at GitLab POST, DELETE and POST.",
-      ],
-    };
-  }
-  if (status === 413)
-    return { summary: "the state is larger than the server accepts (413)", remedies: ["Raise its limit."] };
-  if (status === 429)
-    return { summary: "the server asks for fewer requests (429)", remedies: ["Try again in a minute."] };
-  if (status >= 500)
-    return { summary: `the server fails (${status})`, remedies: ["Try again later, and check the server's log."] };
-  return { summary: `the protocol has no such answer (${status})`, remedies: ["Check the address."] };
-}
-
-function whereTo(location: string | undefined): string | undefined {
-  return location !== undefined && URL.canParse(location) ? nameOfUrl(new URL(location)) : undefined;
+  if (status === 404) return ["there is nothing at that address (404)", "Check the address."];
+  if (status === 405 || status === 501)
+    return [
+      `the server does not know that method (${status})`,
+      "Set `lock_method`, `unlock_method` or `update_method` to those of the server; at GitLab POST, DELETE and POST.",
+    ];
+  if (status === 413) return ["the state is larger than the server accepts (413)", "Raise its limit."];
+  if (status === 429) return ["the server asks for fewer requests (429)", "Try again in a minute."];
+  if (status >= 500) return [`the server fails (${status})`, "Try again later, and check the server's log."];
+  return [`the protocol has no such answer (${status})`, "Check the address."];
 }
 
 /** What a JSON answer says in `message` or `error`. Other bodies are not shown: they may be a state. */

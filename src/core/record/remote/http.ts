@@ -1,13 +1,13 @@
-import { equal, fail, HostformError, parsedJson } from "../../model/index.ts";
+import { equal, fail, type HostformError, ifExplained, messageOf, parsedJson } from "../../model/index.ts";
 import { decodeHolder } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
-import type { StateText, Verify } from "../state-file.ts";
+import { refuseLost, type Verify } from "../state-file.ts";
 import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
+  createWire,
   describeExchange,
   type HttpRequest,
   type HttpResponse,
-  HttpWire,
   isHeld,
   isSuccess,
   nameOfUrl,
@@ -15,36 +15,22 @@ import {
   Unanswered,
 } from "./http-wire.ts";
 
-/** A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. */
+/**
+ * A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. It is read by GET and
+ * replaced by POST (`update_method`).
+ */
 export function createHttpBackend(options: HttpBackendOptions): StateBackend {
-  const wire = new HttpWire(options);
-  if (options.lock === undefined) return { text: new HttpStateText(options, wire, undefined), lock: noLock(options) };
-  const lock = new HttpStateLock(options, options.lock, wire);
-  return { text: new HttpStateText(options, wire, lock), lock };
-}
-
-/** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
-class HttpStateText implements StateText {
-  readonly name: string;
-  readonly earlier = "The server may keep earlier versions, as GitLab does.";
-  readonly #options: HttpBackendOptions;
-  readonly #wire: HttpWire;
-  readonly #lock: HttpStateLock | undefined;
+  const wire = createWire(options);
+  const lock = options.lock && new HttpStateLock(options, options.lock, wire);
+  const name = nameOfUrl(options.address);
   /** What was there when it was last read or written here. */
-  #seen: { readonly text: string | undefined } | undefined;
+  let seen: { readonly text: string | undefined } | undefined;
   /** What the last write replaced; undefined: nothing was written. */
-  #replaced: { readonly text: string | undefined } | undefined;
+  let replaced: { readonly text: string | undefined } | undefined;
 
-  constructor(options: HttpBackendOptions, wire: HttpWire, lock: HttpStateLock | undefined) {
-    this.name = nameOfUrl(options.address);
-    this.#options = options;
-    this.#wire = wire;
-    this.#lock = lock;
-  }
-
-  async read(): Promise<string | undefined> {
-    const text = await this.#get(this.#options.signal);
-    this.#seen = { text };
+  async function read(): Promise<string | undefined> {
+    const text = await get(options.signal);
+    seen = { text };
     return text;
   }
 
@@ -52,111 +38,90 @@ class HttpStateText implements StateText {
    * The state is read again before each write: one that is not what was seen last is not overwritten. A server refuses a
    * write under another lock's id; many accept one whose lock was freed, and some answer that they stored what they did not.
    */
-  async write(text: string, verify: Verify): Promise<void> {
+  async function write(text: string, verify: Verify): Promise<void> {
     await verify();
-    const there = await this.#get().catch((error: unknown) =>
-      this.#refuse(
-        { method: "GET", url: this.#options.address },
-        undefined,
-        error instanceof Error ? error.message : String(error),
-      ),
-    );
-    this.#refuseOther(there);
-    const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
-    let answer: HttpResponse | undefined;
-    let reason: string | undefined;
-    try {
-      answer = await this.#wire.send(message);
-    } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
-      reason = error.message;
+    const there = await get().catch((error: unknown) => refuseUnwritten("GET", messageOf(error)));
+    refuseOther(there);
+    const url = new URL(options.address);
+    if (lock?.id !== undefined) url.searchParams.set("ID", lock.id);
+    const message: HttpRequest = { method: options.updateMethod, url, body: text };
+    const answer = await wire.send(message).catch((error: unknown) => {
+      if (error instanceof Unanswered) return error;
+      throw error;
+    });
+    const isLost = answer instanceof Unanswered;
+    if ((isLost || !isSuccess(answer)) && !(await arrived(text, answer))) {
+      if (isLost) refuseUnwritten(message.method, answer.message);
+      refuse(message, answer);
     }
-    const accepted = answer !== undefined && isSuccess(answer);
-    if (!accepted && !(await this.#arrived(text, answer))) this.#refuse(message, answer, reason ?? "");
-    this.#replaced = this.#seen ?? { text: undefined };
-    this.#seen = { text };
+    replaced = seen ?? { text: undefined };
+    seen = { text };
   }
 
   /** Whether the server has what it said it stored. One that does not answer is warned of: the write itself was accepted. */
-  async confirm(): Promise<void> {
-    if (this.#replaced === undefined) return;
-    let there: string | undefined;
-    try {
-      there = await this.#get();
-    } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
-      this.#options.warn({
+  async function confirm(): Promise<void> {
+    if (replaced === undefined) return;
+    const warn = ({ message: detail }: HostformError) =>
+      options.warn({
         severity: "warning",
         code: "state.backend",
         summary: "The server of the state could not confirm that it stored the state",
-        detail: error.message,
+        detail,
         remedies: ["Run plan to see where things stand."],
       });
-      return;
-    }
-    this.#refuseOther(there);
-  }
-
-  async keep(text: string): Promise<void> {
-    await this.#options.keep?.(text);
+    await get().then((there) => refuseOther(there), ifExplained(warn));
   }
 
   /** After an answer that was lost: is what was sent there? A server may refuse the second of two equal writes. */
-  async #arrived(text: string, answer: HttpResponse | undefined): Promise<boolean> {
-    if (answer !== undefined && !answer.doubtful && answer.status < 500) return false;
-    try {
-      return sameState(await this.#get(), text);
-    } catch {
-      return false;
-    }
+  async function arrived(text: string, answer: HttpResponse | Unanswered): Promise<boolean> {
+    if (!(answer instanceof Unanswered) && !answer.doubtful && answer.status < 500) return false;
+    return get().then(
+      (there) => sameState(there, text),
+      () => false,
+    );
   }
 
-  async #get(signal?: AbortSignal): Promise<string | undefined> {
-    const message: HttpRequest = { method: "GET", url: this.#options.address };
-    const answer = await this.#wire.ask(message, signal);
+  async function get(signal?: AbortSignal): Promise<string | undefined> {
+    const message: HttpRequest = { method: "GET", url: options.address };
+    const answer = await wire.ask(message, signal);
     if (answer.status === 204 || answer.status === 404) return undefined;
     if (answer.status !== 200 || !isSuccess(answer)) return refuseAnswer("read", message, answer);
     return answer.text === "" ? undefined : answer.text;
   }
 
-  #writeUrl(): URL {
-    const url = new URL(this.#options.address);
-    if (this.#lock?.id !== undefined) url.searchParams.set("ID", this.#lock.id);
-    return url;
-  }
-
   /** @throws HostformError when the server has something else than was read or written last. */
-  #refuseOther(there: string | undefined): void {
-    if (this.#seen === undefined || sameState(there, this.#seen.text)) return;
-    if (this.#replaced !== undefined && sameState(there, this.#replaced.text)) {
+  function refuseOther(there: string | undefined): void {
+    if (seen === undefined || sameState(there, seen.text)) return;
+    if (replaced !== undefined && sameState(there, replaced.text)) {
       fail("state.unwritable", "The server reported that it stored the state, but did not", {
-        detail: `${this.name} still holds what was there before the last write.`,
+        detail: `${name} still holds what was there before the last write.`,
         remedies: ["Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan."],
       });
     }
-    fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    const detail = `What ${name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`;
+    refuseLost("The state was changed by another program while this process ran", detail);
   }
 
   /** The caller, who knows what was to be recorded, adds the consequence. */
-  #refuse(message: HttpRequest, answer: HttpResponse | undefined, reason: string): never {
-    if (answer === undefined) {
-      return fail("state.unwritable", "The state could not be written", {
-        detail: `${message.method} ${this.name}: ${reason}`,
-        remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
-      });
-    }
+  function refuseUnwritten(method: string, reason: string): never {
+    fail("state.unwritable", "The state could not be written", {
+      detail: `${method} ${name}: ${reason}`,
+      remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
+    });
+  }
+
+  function refuse(message: HttpRequest, answer: HttpResponse): never {
     if (!isHeld(answer)) return refuseAnswer("written", message, answer);
     const holder = decodeHolder(answer.text);
     const exchange = describeExchange(message, answer);
-    if (this.#lock !== undefined) this.#lock.lost = exchange;
-    return fail("state.lost_lock", "The server refuses the write: another process holds the state lock", {
-      detail: holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
-      remedies: ["Run plan to see where things stand."],
-    });
+    if (lock !== undefined) lock.lost = exchange;
+    const detail = holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`;
+    refuseLost("The server refuses the write: another process holds the state lock", detail);
   }
+
+  const earlier = "The server may keep earlier versions, as GitLab does.";
+  const text = { name, earlier, read, write, confirm, keep: async (kept: string) => options.keep?.(kept) };
+  return { text, lock: lock ?? noLock(options) };
 }
 
 /** Servers may print the JSON that they were given in their own way. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ClientConfig } from "pg";
 import { errnoOf, fail, HostformError } from "../../model/index.ts";
-import { reasonOf } from "../state-file.ts";
+import { reasonOf, refuseLost } from "../state-file.ts";
 import { nameOfServer, type PgServer, type PgTls } from "./pg-address.ts";
 
 /** One row; every column that is asked for is a text, a number or a truth value. */
@@ -49,8 +49,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   search_path: "pg_catalog",
 };
 
-const load = (): Promise<PgModule> => import("pg");
-
 /**
  * Opens a session.
  * @param applicationName what other sessions see of this one.
@@ -59,7 +57,7 @@ const load = (): Promise<PgModule> => import("pg");
 export async function connectTo(
   server: PgServer,
   applicationName: string,
-  { timeoutMs = ANSWER_MS, signal, from = load }: ConnectOptions = {},
+  { timeoutMs = ANSWER_MS, signal, from = () => import("pg") }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
   const client = new Client(await configOf(server, applicationName, timeoutMs));
@@ -82,21 +80,7 @@ export async function connectTo(
   const abort = () => {
     (client as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy();
   };
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    signal?.throwIfAborted();
-    await client.connect();
-    const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
-    const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
-    await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
-  } catch (error) {
-    await end();
-    signal?.throwIfAborted();
-    return refuseConnection(server, error);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
-  return {
+  const database: Database = {
     query: async (sql, values = []) => {
       try {
         return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
@@ -111,6 +95,19 @@ export async function connectTo(
     end,
     abort,
   };
+  try {
+    await interruptibly(database, signal, async () => {
+      await client.connect();
+      const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
+      const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+      await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
+    });
+    return database;
+  } catch (error) {
+    await end();
+    signal?.throwIfAborted();
+    return refuseConnection(server, error);
+  }
 }
 
 /**
@@ -146,14 +143,10 @@ function endsSession(error: unknown): boolean {
 }
 
 async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
-  const { host, port, user, password, database, tls } = server;
+  const { tls, ...login } = server;
   return {
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl: host.startsWith("/") ? false : await tlsOptions(tls),
+    ...login,
+    ssl: login.host.startsWith("/") ? false : await tlsOptions(tls),
     // The server cuts it off at 63 bytes and knows only ASCII in it.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
     connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
@@ -168,7 +161,12 @@ async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientC
   if (mode === "disable") return false;
   const read = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
-    return { [name]: await readFile(path, "utf8").catch((error: unknown) => refuseFile(path, error)) };
+    const refuse = (error: unknown) =>
+      fail("state.backend", "A certificate or key for the database cannot be read", {
+        detail: `${path}: ${reasonOf(error)}`,
+        remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
+      });
+    return { [name]: await readFile(path, "utf8").catch(refuse) };
   };
   const files = { ...(await read("ca", rootCert)), ...(await read("cert", cert)), ...(await read("key", key)) };
   if (mode === "verify-full") return { ...files, rejectUnauthorized: true };
@@ -181,13 +179,6 @@ function refusePackage(error: unknown): never {
   return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
     detail: missing ? "It is not installed, and only this backend needs it." : reasonOf(error),
     remedies: ["Install it where hostform is: `npm install pg`."],
-  });
-}
-
-function refuseFile(path: string, error: unknown): never {
-  return fail("state.backend", "A certificate or key for the database cannot be read", {
-    detail: `${path}: ${reasonOf(error)}`,
-    remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
   });
 }
 
@@ -217,17 +208,14 @@ function refuseConnection(server: PgServer, error: unknown): never {
 }
 
 /** A connection that broke took the lock with it. @throws HostformError `state.lost_lock`. */
-export function refuseLost(name: string, reason: string): never {
-  fail("state.lost_lock", "The connection to the database was lost, and the lock on the state with it", {
-    detail: `${name}: ${reason}`,
-    remedies: ["Run plan to see where things stand."],
-  });
+export function refuseBroken(name: string, reason: string): never {
+  refuseLost("The connection to the database was lost, and the lock on the state with it", `${name}: ${reason}`);
 }
 
 /** Explains the failure of a query. @param doing "locked", "read", "written": `The state could not be …`. */
 export function refuseQuery(name: string, doing: string, database: Database, error: unknown): never {
   if (error instanceof HostformError) throw error;
-  if (database.lost !== undefined) refuseLost(name, database.lost);
+  if (database.lost !== undefined) refuseBroken(name, database.lost);
   const denied = errnoOf(error) === "42501";
   fail("state.backend", `The state could not be ${doing}: the database refuses`, {
     detail: `${name}: ${reasonOf(error)}`,

@@ -8,23 +8,21 @@ import {
   type LockHolder,
   type LockRequest,
   poll,
+  refuseHeld,
+  refuseOther,
+  type ServerOptions,
   type StateLock,
 } from "../lock.ts";
-import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
+import { type Database, interruptibly, type Row, refuseBroken, refuseQuery } from "./pg-connection.ts";
 
-export interface PgBackendOptions {
+export interface PgBackendOptions extends ServerOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
-  readonly signal?: AbortSignal | undefined;
   readonly server: string;
   /** The schema that Terraform's table is in. */
   readonly schema: string;
   /** The name of the state's row: `default`, or that of a Terraform workspace. */
   readonly workspace: string;
-  readonly clock: Clock;
-  readonly contender: Contender;
-  /** Keeps a state that the database does not take where the user finds it. */
-  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 /** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
@@ -59,7 +57,12 @@ export class PgStateLock implements StateLock {
     try {
       this.key = await interruptibly(database, request.signal, async () => {
         await makeLayout(database, schema);
-        return this.#wait(database, request);
+        const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
+        if (key !== undefined) return key;
+        const holder = await this.#holder(database);
+        const held = holder && `Held by ${describeSession(holder, this.#options.clock)}.`;
+        const detail = held ?? "It was free again before its holder could be looked up.";
+        return refuseHeld(detail, "If it hangs, end it, or its database session.");
       });
       this.database = database;
       return this.#held(database);
@@ -81,10 +84,8 @@ export class PgStateLock implements StateLock {
       const holder = await this.#holder(database);
       if (holder === undefined) return { holder, alive: undefined, fenced: true };
       if (id !== undefined && id !== holder.id) {
-        fail("state.locked", "The state is held by another database session", {
-          detail: `Given: ${id}. Held by ${describeSession(holder, clock)}.`,
-          remedies: ["Check again who holds it: it is not the holder that you meant."],
-        });
+        const held = `Held by ${describeSession(holder, clock)}.`;
+        refuseOther("The state is held by another database session", id, held);
       }
       await this.#terminate(database, holder);
       return { holder, alive: undefined, fenced: true };
@@ -93,12 +94,6 @@ export class PgStateLock implements StateLock {
     } finally {
       await database.end();
     }
-  }
-
-  /** The key of the lock, once it is held. */
-  async #wait(database: Database, request: LockRequest): Promise<string> {
-    const key = await poll(this.#options.clock, request, PAUSES, () => this.#attempt(database));
-    return key ?? this.#refuse(await this.#holder(database));
   }
 
   /**
@@ -134,8 +129,8 @@ export class PgStateLock implements StateLock {
     return {
       // Each write asks the server in the same statement whether this session still holds the lock.
       verify: () => {
-        if (released) refuseLost(this.#name, "it was freed");
-        if (database.lost !== undefined) refuseLost(this.#name, database.lost);
+        if (released) refuseBroken(this.#name, "it was freed");
+        if (database.lost !== undefined) refuseBroken(this.#name, database.lost);
       },
       release: async () => {
         if (released) return;
@@ -176,15 +171,6 @@ export class PgStateLock implements StateLock {
     fail("state.backend", "The database session that holds the state does not end", {
       detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
       remedies: ["Look for it in pg_stat_activity."],
-    });
-  }
-
-  #refuse(holder: LockHolder | undefined): never {
-    fail("state.locked", "Another process holds the state", {
-      detail: holder
-        ? `Held by ${describeSession(holder, this.#options.clock)}.`
-        : "It was free again before its holder could be looked up.",
-      remedies: [{ do: "wait_for_lock" }, "If it hangs, end it, or its database session.", { do: "unlock" }],
     });
   }
 }

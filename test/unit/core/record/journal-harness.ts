@@ -5,7 +5,7 @@ import {
   type StateBackend,
   StateFile,
 } from "../../../../src/core/record/index.ts";
-import { JournalFile } from "../../../../src/core/record/journal-file.ts";
+import { JournalFile } from "../../../../src/core/record/state-file.ts";
 import { countingUuids } from "./builders.ts";
 import { type FakeDisk, freeLock } from "./fake-disk.ts";
 
