@@ -170,7 +170,7 @@ async function makePlan(
     }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  const named = selected(targets, selectable(declared, recorded, mode));
+  const named = targets.length === 0 ? [] : selected(targets, selectable(declared, recorded, mode));
   const changed = since && changedSince(since.desired, declared, recorded);
   const { desired, state }: { desired: Desired; state: State } =
     changed?.length === 0

@@ -80,7 +80,10 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
     let sentAt = after;
     for (let count = change.requests; count > 0; count--) sentAt = requests.send(isNext ? requests.answered : after);
     const kind = kinds.get(change.type);
-    if (kind !== undefined && queuesJob(change)) jobs.set(kind, [...(jobs.get(kind) ?? []), sentAt + JOB_MS]);
+    if (kind === undefined || !queuesJob(change)) continue;
+    const ends = jobs.get(kind) ?? [];
+    jobs.set(kind, ends);
+    ends.push(sentAt + JOB_MS);
   }
   if (waits) for (const [kind, ends] of jobs) poll(requests, kind, ends, costs.lists.get(listName(kind, undefined)));
   return requests;
