@@ -31,7 +31,8 @@ const combinations = (LONG ? pairwise(SWITCHES) : eachOnce(SWITCHES)).map((profi
   text: profileText(completeProfile({ ...profile, weather: "calm", list_lag: "none" })),
 }));
 
-describe("however the server fills the gaps of the specification", () => {
+// The first of them lives twice, once with the usual server: what fails there fails all.
+describe("however the server fills the gaps of the specification", { timeout: 60_000 }, () => {
   let first: ReturnType<typeof live> | undefined;
   const usual = () => {
     first ??= live({});

@@ -13,7 +13,7 @@ import { consumerProgram } from "./consumer-program.ts";
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
-describe("the package", () => {
+describe("the package", { timeout: 60_000 }, () => {
   let folder = "";
   let tarball = "";
   const installed = () => path.join(folder, "node_modules/hostform");
