@@ -5,10 +5,14 @@ import path from "node:path";
 import process from "node:process";
 
 const root = path.resolve(import.meta.dirname, "..");
+// Go's programs (the compiler) collect garbage less often: two fifths of the compiler's time is saved, for memory that is there.
+process.env.GOGC ??= "400";
+/** What the compiler found in which sources: those that are as they were are not checked again. */
+const FOUND = path.join(root, "node_modules/.cache/hostform-check/types.tsbuildinfo");
 const bin = (name: string) => path.join(root, "node_modules/.bin", name);
 
 const steps: readonly (readonly [what: string, script: string, ...args: string[]])[] = [
-  ["types", bin("tsc"), "-p", root],
+  ["types", bin("tsc"), "-p", root, "--incremental", "--tsBuildInfoFile", FOUND],
   ["lint", bin("biome"), "check", "--error-on-warnings"],
   ["import table", bin("vitest"), "run", "test/house", "--reporter=dot"],
   ["house", path.join(root, "scripts/check-house.ts")],

@@ -24,13 +24,20 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
 ];
 
 /**
- * What `npm test` takes of the effects: right after the kill each of a create, and every third one of other commands; of what
- * comes later a tenth each, and the last.
+ * What `npm test` takes of the effects: right after the kill each of a create, and of other commands every sixth one and the last;
+ * of what comes later one, the next of them for each command.
  */
-const sampled = (effects: readonly string[], aftermath: number, creates: boolean) => {
-  const isTaken = (at: number) => (aftermath === 0 ? creates || at % 3 === 0 : at % 10 === aftermath);
-  return [...effects.entries()].filter(([at]) => LONG || isTaken(at) || at === effects.length - 1);
+const sampled = (effects: readonly string[], aftermath: number, creates: boolean, turn: number) => {
+  const last = effects.length - 1;
+  const isTaken = (at: number) => {
+    if (aftermath > 0) return at === (aftermath + turn) % effects.length;
+    return creates || at === last || at % 6 === turn % 6;
+  };
+  return [...effects.entries()].filter(([at]) => LONG || isTaken(at));
 };
+
+/** Counts the commands: which effect of one is taken depends on its place among them. */
+let commands = 0;
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {
   await subject.core.run(course.declared(subject), { ...course.options, life });
@@ -39,6 +46,7 @@ async function effectsOf(subject: Subject, course: Course, life = new Life()): P
 
 describe.each([...kinds.values()])("$type", (kind) => {
   describe.each(coursesOf(kind))("$name", (course) => {
+    const turn = commands++;
     let counted: Promise<readonly string[]> | undefined;
     const ofCourse = () => {
       counted ??= begin(kind, course).then((subject) => effectsOf(subject, course));
@@ -57,7 +65,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
       const effects = await ofCourse();
       const failures: string[] = [];
-      for (const [at, effect] of sampled(effects, aftermaths.indexOf(aftermath), creates)) {
+      for (const [at, effect] of sampled(effects, aftermaths.indexOf(aftermath), creates, turn)) {
         const subject = await begin(kind, course);
         const before = subject.core.state;
         const life = new Life(at + 1);

@@ -3,7 +3,7 @@
  * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
  * Nothing is made twice, nothing is tainted, no secret is lost.
  *
- * Of the losses of a request `npm test` takes every fourth one on each machine, of the next request others;
+ * Of the losses of a request `npm test` takes every sixth one on each machine, of the next request others;
  * `npm run test:long losses` takes all on both.
  */
 import { describe, expect, it } from "vitest";
@@ -14,11 +14,11 @@ import { begin, type Course, coursesOf, expectSettled } from "./terraform-course
 import type { Subject } from "./terraform-life.ts";
 import { untilSettled } from "./terraform-recovery.ts";
 
-/** What `npm test` takes of the losses of a request: a fourth of them, of the next request the next fourth. */
+/** What `npm test` takes of the losses of a request: a sixth of them, of the next request the next sixth. */
 let turn = 0;
 function sampled(): typeof losses {
   turn += 1;
-  return LONG ? losses : losses.filter((_, at) => (at + turn) % 4 === 0);
+  return LONG ? losses : losses.filter((_, at) => (at + turn) % 6 === 0);
 }
 
 const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);

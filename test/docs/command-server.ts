@@ -3,6 +3,7 @@
  * command has from outside: arguments, environment, folder and streams.
  */
 
+import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -10,7 +11,7 @@ import { runCli } from "../../src/cli/cli.ts";
 import type { Io } from "../../src/cli/terminal.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
 import { captureCommand } from "../../src/core/record/index.ts";
-import { runShell } from "../../src/project/programs.ts";
+import { ended, runShell } from "../../src/project/programs.ts";
 import { fakeIo } from "../support/io.ts";
 
 export const canServeCommands = process.platform === "linux";
@@ -48,14 +49,23 @@ async function runFor(pid: string): Promise<number> {
     parts("environ").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
   );
   const [out, err] = ["fd/4", "fd/2"].map((name) => openSync(of(name), "a")) as [number, number];
+  const cwd = readlinkSync(of("cwd"));
   const io: Io = {
-    ...fakeIo({ cwd: readlinkSync(of("cwd")), env }),
+    ...fakeIo({ cwd, env }),
     out: (text) => write(out, text),
     err: (text) => write(err, text),
     readInput: async () => readFileSync(of("fd/0"), "utf8"),
     readInputBytes: async (limit) => readFileSync(of("fd/0")).subarray(0, limit),
     capture: captureCommand,
     shell: runShell,
+    run: async (program, rest, given) => {
+      const input = openSync(of("fd/0"), "r");
+      try {
+        return await ended(spawn(program, rest, { cwd, env: given, stdio: [input, out, err] }));
+      } finally {
+        closeSync(input);
+      }
+    },
   };
   try {
     return await runCli(args, io);

@@ -94,14 +94,21 @@ const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validat
 /** What a reader tries first runs as a process throughout, whatever it says. */
 const STARTED = "README.md";
 
-/** Commands that run until something ends them, or start programs with the streams of the page. */
-const PROCESSES = ["sandbox", "terraform", "watch", "webhooks"];
+/**
+ * Commands that a process of their own runs, as patterns of the shell, the first that fits: they run until something ends them, or
+ * start what belongs to the installed package.
+ */
+const STAYING = ["sandbox *", "terraform *", "watch *", "webhooks listen *"];
+/** Of those the ones that the test's process runs after all. */
+const ENDING = ["sandbox *-- *", "terraform schema *", "watch *--max-runs *"];
 
 /** @param served how the other commands are handed over to this process, if they are: a start is most of what a command costs. */
 async function writeWrapper(bin: string, served: string | undefined): Promise<void> {
   const file = path.join(bin, "hostform");
   const start = `exec "${process.execPath}" "${await builtProgram()}" "$@"`;
-  const lines = served === undefined ? [start] : [`case "$1" in ${PROCESSES.join("|")}) ${start} ;; esac`, served];
+  const pattern = (one: string) => one.replace(/[^*]+/g, (words) => `"${words}"`);
+  const choice = `case "$* " in ${ENDING.map(pattern).join("|")}) ;; ${STAYING.map(pattern).join("|")}) ${start} ;; esac`;
+  const lines = served === undefined ? [start] : [choice, served];
   await writeFile(file, `#!/bin/bash\n${lines.join("\n")}\n`);
   await chmod(file, 0o755);
 }

@@ -10,7 +10,7 @@ import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, TYPESCRIPT_5_9, TYPESCRIPT_6 } from "./constructs-consumer.ts";
-import { compile, pack, project, type Resolution, root, run } from "./consumer.ts";
+import { compile, packed, project, type Resolution, root, run } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
 
 const NODE_22 = process.env.HOSTFORM_NODE22;
@@ -44,11 +44,11 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
     mkdirSync(place);
     return project(place, tarball, peers);
   };
-  beforeAll(() => {
+  beforeAll(async () => {
     const missing = [TYPESCRIPT_5_9, TYPESCRIPT_6].some((compiler) => !existsSync(compiler));
     if (missing) execFileSync("npm", ["ci"], { cwd: path.join(root, "tools"), stdio: "ignore" });
     folder = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
-    tarball = pack(folder);
+    tarball = await packed();
   }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,12 +1,29 @@
 /** The published package in projects of others: packed once, installed beside what a project has of its own. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { pack } from "../../scripts/pack.ts";
+import { builtOnce, ROOT as root } from "../support/built-once.ts";
 
-export { pack } from "../../scripts/pack.ts";
+export { root };
 
-export const root = path.resolve(import.meta.dirname, "../..");
+/** Everything that the package is made of: with any other byte it is built and packed again. */
+const SOURCES = [
+  "{src,bindings,scripts}/**/*.*",
+  "{schemas,docs}/**/*.{json,md,proto,svg,webp,yaml}",
+  "*.{json,md}",
+  "LICENSE",
+];
+
+/** The tarball of the package made from the sources as they are. */
+export async function packed(): Promise<string> {
+  const folder = await builtOnce(path.join(root, "node_modules/.cache/hostform-package"), SOURCES, async (draft) => {
+    pack(draft);
+  });
+  const [tarball = ""] = globSync("*.tgz", { cwd: folder });
+  return path.join(folder, tarball);
+}
 
 /** Runs a program to its end and gives what it prints; throws with all of it when it fails. */
 export function run(command: string, args: readonly string[], cwd: string, env?: NodeJS.ProcessEnv): string {

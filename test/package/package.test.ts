@@ -8,19 +8,19 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, unusedClasses } from "./constructs-consumer.ts";
-import { compile, PUSHES, pack, project, root, run, SIGNED_PUSH } from "./consumer.ts";
+import { compile, PUSHES, packed, project, root, run, SIGNED_PUSH } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
-describe("the package", () => {
+describe("the package", { timeout: 60_000 }, () => {
   let folder = "";
   let tarball = "";
   const installed = () => path.join(folder, "node_modules/hostform");
 
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "hostform-package-"));
-    tarball = pack(folder);
+    tarball = await packed();
     project(folder, tarball, []);
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,8 +70,8 @@ describe("the package", () => {
 
   it("is clean to publint: each entry point is there, in the format that package.json says", async () => {
     const bytes = readFileSync(tarball);
-    const packed = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-    const { messages, pkg } = await publint({ pack: { tarball: packed }, strict: true });
+    const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    const { messages, pkg } = await publint({ pack: { tarball: content }, strict: true });
     expect(pkg?.name).toBe("hostform");
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });

@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 interface Inode {
   readonly number: number;
   content: Buffer;
+  /** What `content` is the beginning of: with room for what is appended next, so that a long journal is not copied at each line. */
+  room: Buffer;
   /** How much of the content a power failure certainly leaves, in bytes. */
   synced: number;
   /** A sync failed: the system has dropped what it could not write, and says nothing of it at the next sync. */
@@ -61,6 +63,7 @@ export class SimulatedDisk {
     });
     for (const inode of new Set(this.#durable.values())) {
       inode.content = this.#torn(inode);
+      inode.room = inode.content;
       inode.synced = inode.content.length;
     }
     this.#names = new Map(this.#durable);
@@ -95,7 +98,13 @@ export class SimulatedDisk {
       write: (text) => {
         const bytes = Buffer.from(text, "utf8");
         const append = (length: number) => {
-          inode.content = Buffer.concat([inode.content, bytes.subarray(0, length)]);
+          const { length: start } = inode.content;
+          if (start + length > inode.room.length) {
+            inode.room = Buffer.alloc(2 * (start + length));
+            inode.content.copy(inode.room);
+          }
+          bytes.copy(inode.room, start, 0, length);
+          inode.content = inode.room.subarray(0, start + length);
         };
         const part = () => append(chance.whole(0, bytes.length));
         return operation(`write ${path} ${bytes.length}`, () => append(bytes.length), part, part);
@@ -117,7 +126,8 @@ export class SimulatedDisk {
       create: (path) => {
         const create = () => {
           if (this.#names.has(path)) throw failure("EEXIST", path);
-          const inode: Inode = { number: ++this.#inodes, content: Buffer.alloc(0), synced: 0, dropped: false };
+          const empty = Buffer.alloc(0);
+          const inode: Inode = { number: ++this.#inodes, content: empty, room: empty, synced: 0, dropped: false };
           this.#rename({ to: path, inode });
           return open(path, inode);
         };

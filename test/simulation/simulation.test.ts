@@ -8,8 +8,8 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "./history.ts";
 import { NOTICED_AT, SABOTAGE } from "./sabotage.ts";
 
-const HISTORIES = 150;
-const BLOCK = 50;
+const HISTORIES = 50;
+const BLOCK = 25;
 const TIMEOUT_MS = 120_000;
 
 /** A sabotage that needs more histories than this to be noticed is not noticed. */

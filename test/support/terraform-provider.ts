@@ -4,7 +4,6 @@
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildProvider } from "../../scripts/build-provider.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
@@ -35,7 +34,7 @@ export function builtProvider(): Promise<BuiltProvider> {
 
 async function build(): Promise<BuiltProvider> {
   const mirror = await builtOnce(
-    path.join(tmpdir(), `hostform-provider-${process.getuid?.() ?? "user"}`),
+    path.join(ROOT, "node_modules/.cache/hostform-provider"),
     ["src/**/*.ts", "schemas/*", "scripts/build-provider.ts"],
     (folder) => fill(path.join(folder, LEAF)),
   );

@@ -1,7 +1,6 @@
 /** The parts of an adoption: names, blocks of YAML, plans, reading in bounded memory, files all or none. */
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { PlanRecord, Reader } from "../../../src/core/api/index.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
@@ -13,6 +12,7 @@ import { declare, type Known } from "../../../src/project/adopt/declare.ts";
 import { preferredName, readPairs, slug } from "../../../src/project/adopt/names.ts";
 import { readCollections, readGrants } from "../../../src/project/adopt/read.ts";
 import { writeFiles } from "../../../src/project/adopt/write.ts";
+import fc, { character } from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
 
@@ -56,7 +56,7 @@ describe("names", () => {
 
   it("are names, whatever the text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+      fc.property(fc.string({ unit: character, maxLength: 300 }), (text) => {
         expect(slug(text) === "" || isName(slug(text))).toBe(true);
         expect(isName(preferredName(service, remote({ ...liveService, domain: text, plan: text })))).toBe(true);
       }),
@@ -89,7 +89,7 @@ describe("a declaration of what is there", () => {
       "__proto__",
       "%{if}",
     ];
-    const hostile = fc.oneof(fc.constantFrom(...words), fc.string({ unit: "binary", maxLength: 40 }));
+    const hostile = fc.oneof(fc.constantFrom(...words), fc.string({ unit: character, maxLength: 40 }));
     const account = kindOf("hosting_client_account");
     fc.assert(
       fc.property(fc.array(fc.record({ domain: hostile, plan: hostile, name: hostile }), { maxLength: 6 }), (given) => {

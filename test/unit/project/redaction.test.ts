@@ -4,7 +4,7 @@ import { shorten } from "../../../src/core/model/index.ts";
 import { Redaction, SECRET_MARK } from "../../../src/project/redaction.ts";
 import { breakMarkdown } from "../../../src/report/escape.ts";
 import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
-import fc from "../../support/fc.ts";
+import fc, { character } from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
 import { fixOf } from "../../support/remedies.ts";
 import { diagnostic } from "../report/builders.ts";
@@ -21,7 +21,7 @@ const secrets = fc
     fc.stringMatching(/^[a-z0-9]{6,40}$/),
     fc.base64String({ minLength: 8, maxLength: 60 }),
     fc.string({ unit: fc.constantFrom(...Array.from("aZ9 \"'\\/<>&%+=?:;@#[`${}é💶")), minLength: 6, maxLength: 24 }),
-    fc.string({ unit: "binary", minLength: 6, maxLength: 24 }),
+    fc.string({ unit: character, minLength: 6, maxLength: 24 }),
   )
   .filter((secret) => secret.length >= 6 && secret.trim() !== "" && !secret.includes("\n"));
 

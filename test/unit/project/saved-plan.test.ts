@@ -16,7 +16,7 @@ import {
   provedPlan,
   type SavedPlan,
 } from "../../../src/project/saved-plan.ts";
-import fc from "../../support/fc.ts";
+import fc, { character } from "../../support/fc.ts";
 import { keyOf, passphraseKey, quick, rawKey } from "../core/record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
@@ -45,7 +45,7 @@ describe("the file of a saved plan", () => {
 
   it("says what the plan says, whatever stands in it", () => {
     fc.assert(
-      fc.property(values, values, fc.string({ unit: "binary" }), (before, after, text) => {
+      fc.property(values, values, fc.string({ unit: character }), (before, after, text) => {
         const of = saved(plan([change({ address: text, actions: ["update"], before, after })], { project: text }));
         expect(decodeSavedPlan(encodeSavedPlan(of, none), "f").plan).toEqual(json(of.plan));
       }),

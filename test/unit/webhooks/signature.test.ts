@@ -1,7 +1,7 @@
 import * as crypto from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { signatureOf, verifySignature, verifySignatureAsync } from "../../../src/webhooks/index.ts";
-import { fc } from "../../support/fc.ts";
+import { character, fc } from "../../support/fc.ts";
 
 vi.mock("node:crypto", async (original) => {
   const actual = await original<typeof import("node:crypto")>();
@@ -116,7 +116,7 @@ describe("what does not fit", () => {
       }),
       // Cut, doubled, or anything at all.
       fc.nat(63).map((length) => ({ header: GOOD.slice(0, length), body: BODY })),
-      fc.string({ unit: "binary", maxLength: 80 }).map((header) => ({ header, body: BODY })),
+      fc.string({ unit: character, maxLength: 80 }).map((header) => ({ header, body: BODY })),
     );
     let refused = 0;
     const genuine = (header: string, body: string) => body === BODY && header.toLowerCase() === GOOD;

@@ -3,6 +3,7 @@
  * statuses, all shapes, all classes of create; and the clock of the host, which is read from answers.
  */
 import nock from "nock";
+import { MockAgent } from "undici";
 import { describe, expect, it } from "vitest";
 import type { HostingClient } from "../../../../src/core/api/index.ts";
 import { api, failureOf, setUp, useNock } from "./support.ts";
@@ -21,7 +22,7 @@ const creates = {
   },
 } as const;
 
-/** Three thousand answers: without TLS, whose handshakes would cost more than all the rest. */
+/** Three thousand answers: by undici itself, since sockets and TLS that nock imitates would cost more than all the rest. */
 const PLAIN = "http://127.0.0.1:9";
 
 const HTML = "<!DOCTYPE html><html><head><title>Oh no</title></head></html>";
@@ -57,12 +58,13 @@ describe.each(Object.entries(creates))("a refused create (%s)", (name, { path, s
   for (const shape of Object.keys(shapes) as Shape[]) {
     it(`with ${shape}: says by the status whether nothing was made`, async () => {
       for (const status of STATUSES) {
-        nock(`${PLAIN}/api/v1`).post(path).reply(status, shapes[shape]).persist();
-        const { client } = setUp({ maxAttempts: 1, baseUrl: PLAIN });
+        const dispatcher = new MockAgent();
+        const answer = dispatcher.get(PLAIN).intercept({ method: "POST", path: `/api/v1${path}` });
+        answer.reply(status, shapes[shape]).persist();
+        const { client } = setUp({ maxAttempts: 1, baseUrl: PLAIN, dispatcher });
         const error = await failureOf(send(client));
         expect(error.reached === "maybe", `${status} ${shape}`).toBe(!isKnown(status, shape));
         if (name !== "keyed" && error.reached === "maybe") expect(client.requests, `${status} ${shape}`).toBe(1);
-        nock.cleanAll();
       }
     });
   }

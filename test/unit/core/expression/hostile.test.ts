@@ -9,7 +9,7 @@ import {
   toValue,
 } from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { character } from "../../../support/fc.ts";
 import { mistake, NAMES, typed } from "./context.ts";
 
 describe("hostile expressions", () => {
@@ -64,7 +64,7 @@ describe("hostile expressions", () => {
   it("give a value or an ExpressionError, whatever the text", () => {
     const text = fc.oneof(
       fc.array(word, { maxLength: 14 }).map((words) => words.join("")),
-      fc.string({ unit: "binary", maxLength: 20 }),
+      fc.string({ unit: character, maxLength: 20 }),
     );
     fc.assert(
       fc.property(text, (content) => {

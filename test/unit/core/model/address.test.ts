@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type Address, formatAddress, isName, parseAddress, resourceOf } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { character } from "../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,20}$/);
 const address: fc.Arbitrary<Address> = fc.record(
   {
     type: fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/),
     name,
-    key: fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.nat()),
+    key: fc.oneof(fc.string(), fc.string({ unit: character }), fc.nat()),
   },
   { requiredKeys: ["type", "name"], noNullPrototype: true },
 );

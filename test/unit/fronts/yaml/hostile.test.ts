@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import fc from "../../../support/fc.ts";
+import fc, { character } from "../../../support/fc.ts";
 import { declare, declareFiles } from "./fakes.ts";
 
 /** Texts made of what means something to YAML or to a declaration, so that many of them go deep before they fail. */
@@ -9,7 +9,7 @@ const pieces = fc.constantFrom(
   ),
 );
 const texts = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 200 }),
+  fc.string({ unit: character, maxLength: 200 }),
   fc.array(pieces, { maxLength: 60 }).map((list) => list.join("")),
 );
 

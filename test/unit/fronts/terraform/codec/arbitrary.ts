@@ -1,11 +1,11 @@
 import { UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { type Attribute, type Attributes, isNested, type SchemaType } from "../../../../../src/core/model/schema.ts";
-import { fc } from "../../../../support/fc.ts";
+import { character, fc } from "../../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,6}$/);
 
 /** Any character there is; the one key that cannot be sent is left out. */
-export const text = fc.string({ unit: "binary" });
+export const text = fc.string({ unit: character });
 const key = text.filter((word) => word !== "__proto__");
 
 export const number = fc

@@ -12,7 +12,7 @@ import {
   type TfValue,
 } from "../../../../../src/fronts/terraform/export/document.ts";
 import { noTerraform } from "../../../../support/backends.ts";
-import { fc } from "../../../../support/fc.ts";
+import { character, fc } from "../../../../support/fc.ts";
 
 const CASES = 400;
 const title = `Terraform reads what is written${noTerraform === undefined ? "" : ` (SKIPPED: ${noTerraform})`}`;
@@ -24,7 +24,7 @@ const text = fc.oneof(
       maxLength: 9,
     })
     .map((parts) => parts.join("")),
-  fc.string({ unit: "binary" }).map((any) => any.replaceAll("\0", "").toWellFormed().normalize("NFC")),
+  fc.string({ unit: character }).map((any) => any.replaceAll("\0", "").toWellFormed().normalize("NFC")),
 );
 
 const { value } = fc.letrec<{ value: TfValue }>((tie) => ({
