@@ -31,6 +31,7 @@ webhooks:
         config: { plan_id: 101, domain: "www.acme.example" },
         dependsOn: [],
         importId: "7",
+        isConstant: true,
       },
       {
         address: 'hosting_grant.acme["boss@acme.example"]',
