@@ -28,18 +28,37 @@ const SIDE_BY_SIDE = 4;
 
 const root = path.resolve(import.meta.dirname, "../..");
 const page = path.join(root, "docs/performance.md");
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-    fail: { type: "boolean", default: false },
-  },
-});
+const USAGE = `npm run bench [-- ROW… | --quick] [--write] [--fail]
+  ROW…     these rows only: ${ROWS.map(({ name }) => name).join(", ")}
+  --quick  the rows that take about a minute in all
+  --write  writes the table of a whole run to docs/performance.md
+  --fail   exits with 1 where a figure is a fifth worse than in that table`;
+
+interface Arguments {
+  readonly options: { readonly quick?: boolean; readonly write?: boolean; readonly fail?: boolean };
+  readonly names: readonly string[];
+}
+
+/** Ends the process where help is asked for, or an option is not known. */
+function argumentsOf(line: readonly string[]): Arguments {
+  const flag = { type: "boolean" } as const;
+  const known = { quick: flag, write: flag, fail: flag, help: flag };
+  try {
+    const { values, positionals } = parseArgs({ args: [...line], allowPositionals: true, options: known });
+    if (!values.help) return { options: values, names: positionals };
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(1);
+  }
+}
+
+const { options, names } = argumentsOf(process.argv.slice(2));
 
 let rows: readonly Row[] = [];
 try {
-  rows = selectRows(ROWS, positionals, options.quick);
+  rows = selectRows(ROWS, names, options.quick === true);
   if (options.write && rows.length < ROWS.length)
     throw new Error("--write writes the table of one whole run: leave out --quick and the names of rows.");
 } catch (error) {
