@@ -8,7 +8,6 @@ import {
   type Json,
   type OutputState,
   type Plan,
-  parseAddress,
   type ResourceState,
   SHORTEST_SECRET_PART,
   split,
@@ -91,13 +90,17 @@ export function announcing(store: StateStore, redaction: Redaction): StateStore 
 
 function learnResource(redaction: Redaction, resource: ResourceState): void {
   const { attributes, private: mark } = resource;
-  for (const name of secretNames(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
+  for (const name of secretsIn(resource)) learnPart(redaction, attributes[name], mark.deposed?.[name]);
 }
 
 /** The attributes of a resource that hold secrets: those of its kind, and those that a secret flowed into. */
-export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
+export const secretNames = (resource: ResourceState): ReadonlySet<string> => new Set(secretsIn(resource));
+
+function secretsIn({ address, sensitive }: ResourceState): readonly string[] {
+  const kind = kinds.get(address.slice(0, address.indexOf(".")));
+  const own = kind === undefined ? [] : sensitiveNames(kind);
+  const more = sensitive.filter((name) => !own.includes(name));
+  return more.length === 0 ? own : [...own, ...more];
 }
 
 function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {

@@ -72,34 +72,46 @@ export function parseStateFile(text: string, source: string): StateFileJson {
 function isStateFile(json: unknown): boolean {
   if (!isObject(json) || !isCount(json.serial) || typeof json.lineage !== "string" || json.lineage === "") return false;
   if (json.version !== FORMAT_VERSION || !isText(json.terraform_version)) return false;
-  return json.resources == null || isListOf(json.resources, isResource);
+  return json.resources == null || (Array.isArray(json.resources) && json.resources.every(isResource));
 }
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => value === undefined || typeof value === "string";
 
 function isResource(value: unknown): boolean {
-  if (!isObject(value) || !isText(value.module)) return false;
-  const isNamed = isListOf([value.mode, value.type, value.name, value.provider], (one) => typeof one === "string");
-  return isNamed && isListOf(value.instances, isInstance);
+  if (!isObject(value) || !isText(value.module) || !Array.isArray(value.instances)) return false;
+  for (const name of RESOURCE_TEXTS) if (typeof value[name] !== "string") return false;
+  for (const instance of value.instances) if (!isInstance(instance)) return false;
+  return true;
 }
+
+const RESOURCE_TEXTS = ["mode", "type", "name", "provider"] as const satisfies (keyof ResourceJson)[];
 
 function isInstance(value: unknown): boolean {
   if (!isObject(value) || !isCount(value.schema_version) || !isText(value.status) || !isText(value.deposed))
     return false;
-  const { index_key: key, attributes, private: mark, dependencies } = value;
-  return (
-    (isText(key) || isCount(key)) &&
-    (attributes == null || isObject(attributes)) &&
-    (mark == null || typeof mark === "string") &&
-    (value.sensitive_attributes == null || isListOf(value.sensitive_attributes, isPath)) &&
-    (dependencies == null || isListOf(dependencies, (one) => typeof one === "string"))
-  );
+  const { index_key: key, attributes, private: mark, dependencies, sensitive_attributes: paths } = value;
+  if (!isText(key) && !isCount(key)) return false;
+  if (attributes != null && !isObject(attributes)) return false;
+  if (mark != null && typeof mark !== "string") return false;
+  return (paths == null || arePaths(paths)) && (dependencies == null || areTexts(dependencies));
 }
 
-const isListOf = (value: unknown, fits: (item: unknown) => boolean) => Array.isArray(value) && value.every(fits);
-const isPath = (value: unknown) => isListOf(value, isStep);
-const isStep = (value: unknown) => isObject(value) && typeof value.type === "string" && typeof value.value === "string";
+function arePaths(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  for (const path of value) {
+    if (!Array.isArray(path)) return false;
+    for (const step of path)
+      if (!isObject(step) || typeof step.type !== "string" || typeof step.value !== "string") return false;
+  }
+  return true;
+}
+
+function areTexts(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  for (const text of value) if (typeof text !== "string") return false;
+  return true;
+}
 
 function parseText(text: string, source: string): unknown {
   if (text.trim() === "") {
