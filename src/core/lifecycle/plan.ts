@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { attributesOf, hasAll, refreshed, sameValue } from "./attributes.ts";
 import {
@@ -60,9 +61,7 @@ export function planResource(input: PlanInput): Planned {
   if (expired !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
     const summary = `${input.address} is not created: ${expired}`;
-    return unchanged(input, null, [
-      { severity: "warning", code: "plan.expired", summary, remedies: [fix], address: input.address },
-    ]);
+    return unchanged(input, null, [warningOf("plan.expired", summary, { remedies: [fix], address: input.address })]);
   }
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);

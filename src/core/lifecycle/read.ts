@@ -12,6 +12,7 @@ import {
   type ResourceState,
   some,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
@@ -308,14 +309,12 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
 /** @param own the one of them that is managed as `address`. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
   const ids = same.map(({ id }) => id);
-  return {
-    severity: "warning",
-    code: "account.double",
-    summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`,
+  const summary = `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`;
+  return warningOf("account.double", summary, {
     detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
     remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`],
     address,
-  };
+  });
 }
 
 /** An address that is no longer declared, whose object may be the declared one under its old name. */
