@@ -22,6 +22,7 @@ import {
   type EnvVars,
   type EvalScope,
   equal,
+  errorOf,
   HostformError,
   isNoOp,
   type JsonObject,
@@ -31,6 +32,7 @@ import {
   type State,
   unfulfilledIn,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
@@ -338,13 +340,10 @@ const unknown = (address: string): ChangeOutcome => ({ address, result: "failed"
 
 /** A change of several requests, of which the last ones never left. */
 function halfway(address: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "interrupted",
-    summary: `${address} was stopped halfway: what was done is recorded, the rest was not sent`,
+  return warningOf("interrupted", `${address} was stopped halfway: what was done is recorded, the rest was not sent`, {
     remedies: ["Run the same command again: it does the rest."],
     address,
-  };
+  });
 }
 
 /** Resolves when the signal is aborted; never without one. */
@@ -387,23 +386,14 @@ class SentWriter {
 
 /** A change that was not made because one before it failed. */
 function skipped(address: string, failed: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "apply.skipped",
-    summary: `Skipped ${address}: ${failed}, which comes first, was not applied`,
+  return errorOf("apply.skipped", `Skipped ${address}: ${failed}, which comes first, was not applied`, {
     remedies: [`Fix ${failed} and apply again.`],
     address,
-  };
+  });
 }
 
 /** A change that waits for one that waits. */
 function waitsFor(address: string, other: string): Diagnostic {
   const summary = `${address} waits for ${other}`;
-  return {
-    severity: "warning",
-    code: "apply.waiting",
-    summary,
-    remedies: ["Run it again when that is done."],
-    address,
-  };
+  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
 }

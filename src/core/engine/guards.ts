@@ -6,8 +6,8 @@ import {
   type Code,
   CURRENCIES,
   type Diagnostic,
+  errorOf,
   type Guards,
-  located,
   type Plan,
   type ProviderConfig,
   type Remedy,
@@ -144,7 +144,7 @@ function broken(
   remedies: readonly Remedy[],
   range: Diagnostic["range"],
 ): Diagnostic {
-  return located({ severity: "error", code, summary, detail, remedies }, range);
+  return errorOf(code, summary, { detail, remedies, range });
 }
 
 /** The limits that hold for one run: the declared ones, with what the command line says instead. */
