@@ -219,7 +219,10 @@ class Run {
     const id = change.before?.id;
     const started = clock.now();
     onEvent?.({ type: "start", address, action, ...(typeof id === "string" && { id }) });
-    const seconds = () => (clock.now() - started) / 1000;
+    const end = (type: "complete" | "errored", outcome: ChangeOutcome, made?: { readonly id: string }) => {
+      this.#outcomes.set(address, outcome);
+      onEvent?.({ type, address, action, seconds: (clock.now() - started) / 1000, outcome, ...made });
+    };
     try {
       const applied = await this.#apply(change, sent);
       const { attributes, invoice, awaiting, unclear } = applied;
@@ -230,16 +233,8 @@ class Run {
         ...(invoice && { invoice }),
         ...(awaiting && { awaiting }),
       };
-      this.#outcomes.set(address, outcome);
       const newId = attributes?.id;
-      onEvent?.({
-        type: "complete",
-        address,
-        action,
-        seconds: seconds(),
-        outcome,
-        ...(typeof newId === "string" && { id: newId }),
-      });
+      end("complete", outcome, typeof newId === "string" ? { id: newId } : undefined);
     } catch (error) {
       if (!(error instanceof HostformError)) {
         this.#defect ??= { error };
@@ -247,14 +242,9 @@ class Run {
       }
       if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
         const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
-        const outcome: ChangeOutcome = { address, result: "waiting", diagnostics };
-        this.#outcomes.set(address, outcome);
-        onEvent?.({ type: "complete", address, action, seconds: seconds(), outcome });
-        return;
+        return end("complete", { address, result: "waiting", diagnostics });
       }
-      const outcome = this.#unfinished(error, change, sent);
-      this.#outcomes.set(address, outcome);
-      onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });
+      end("errored", this.#unfinished(error, change, sent));
     }
   }
 

@@ -6,8 +6,8 @@ import {
   ExpressionError,
   equal,
   errorOf,
-  HostformError,
   hasUnknown,
+  ifExplained,
   isObject,
   type Json,
   type OutputChange,
@@ -128,13 +128,8 @@ async function finalValue(
   data: DataSources,
   scope: EvalScope,
 ): Promise<OutputValue | Diagnostic | undefined> {
-  try {
-    await data.ensure([output], scope);
-    return evaluate(output, scope);
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    return error.diagnostics[0];
-  }
+  const reading = data.ensure([output], scope).then(() => evaluate(output, scope));
+  return reading.catch(ifExplained(({ diagnostics }) => diagnostics[0]));
 }
 
 function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagnostic {
