@@ -1,11 +1,20 @@
 import type { Circle } from "../../core/model/graph.ts";
-import { type Code, type Diagnostic, isName, nearest, shorten } from "../../core/model/index.ts";
+import {
+  type Code,
+  type Diagnostic,
+  type DiagnosticParts,
+  errorOf,
+  isName,
+  nearest,
+  shorten,
+  warningOf,
+} from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
 /** What a diagnostic can have beside its summary. */
-export interface Remark extends Pick<Diagnostic, "detail" | "address" | "attribute"> {
+export interface Remark extends Pick<DiagnosticParts, "detail" | "address" | "attribute"> {
   /** What to do, as a sentence in the language of the declaration. */
   readonly fix?: string | undefined;
 }
@@ -52,13 +61,8 @@ export class DiagnosticCollector {
       this.#beyond[severity] += 1;
       return;
     }
-    const diagnostic: Diagnostic = {
-      severity,
-      code,
-      summary,
-      ...more,
-      ...(fix !== undefined && { remedies: [fix] }),
-    };
+    const parts = { ...more, remedies: fix === undefined ? undefined : [fix] };
+    const diagnostic = severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
     found.set(identity, { diagnostic, span, file, offset });
   }
 
@@ -209,7 +213,7 @@ export function reportCircles(circles: readonly Circle[], needs: Needs, diags: D
     const names = [...nodes.slice(0, -1), ...between, ...(nodes.length > 1 ? [last] : []), first];
     const way = nodes.length === 1 ? `${first} refers to itself` : `References form a circle: ${names.join(" -> ")}`;
     diags.add(needs.get(last)?.get(first), "config.circle", way, {
-      ...(!last.startsWith("local.") && { address: last }),
+      address: last.startsWith("local.") ? undefined : last,
       fix: "Remove one of the references, or write a literal value in its place.",
     });
   }

@@ -104,7 +104,7 @@ class Search {
     const near = relative(dir, join(dirname(from), pattern));
     const steps = near.split(sep);
     const refuse = (summary: string, fix: string, detail?: string) => {
-      this.#diags.add(span, "config.include", summary, { fix, ...(detail !== undefined && { detail }) });
+      this.#diags.add(span, "config.include", summary, { fix, detail });
       return [];
     };
     if (isAbsolute(pattern) || isAbsolute(near) || steps[0] === "..") {

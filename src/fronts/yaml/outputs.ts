@@ -62,10 +62,9 @@ function readOutput(entry: Entry, { diags }: OutputContext): OutputDraft | undef
   const { value } = settings;
   if (value !== undefined && !isNull(value)) return { name, keySpan, ...settings, value };
   const span = value === undefined ? keySpan : valueSpan(entry);
-  diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, {
+  return diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, {
     fix: `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`,
   });
-  return undefined;
 }
 
 function readSettings(name: string, { entries }: MapTree, diags: DiagnosticCollector) {
