@@ -217,12 +217,10 @@ const PRECISION_MS = 2_000;
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
   const detail = differenceOf(kind, recorded, attributes);
   if (detail === undefined) return;
-  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
-    detail,
-    remedies: [
-      "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
-    ],
-  });
+  const remedies = [
+    "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
+  ];
+  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
 }
 
 /**
@@ -310,11 +308,9 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
   const ids = same.map(({ id }) => id);
   const summary = `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`;
-  return warningOf("account.double", summary, {
-    detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
-    remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`],
-    address,
-  });
+  const detail = `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`;
+  const remedies = [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`];
+  return warningOf("account.double", summary, { detail, remedies, address });
 }
 
 /** An address that is no longer declared, whose object may be the declared one under its old name. */

@@ -130,12 +130,9 @@ function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boole
 /** The warning for a secret that is to be written out and is not known here. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
   const summary = `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`;
-  return warningOf("secret.output", summary, {
-    detail: `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`,
-    remedies: [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`],
-    address,
-    attribute: ["secret_output"],
-  });
+  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`;
+  const remedies = [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`];
+  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 function unmovable(
@@ -146,12 +143,9 @@ function unmovable(
 ): Diagnostic {
   const where = from === undefined ? "It left the state earlier" : `It was written to ${outputPlace(from)}`;
   const summary = `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`;
-  return warningOf("secret.output", summary, {
-    detail: `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
-    remedies: ["Move it by hand."],
-    address,
-    attribute: ["secret_output"],
-  });
+  const detail = `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`;
+  const remedies = ["Move it by hand."];
+  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 /**

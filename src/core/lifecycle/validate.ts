@@ -70,11 +70,8 @@ export function validate(
 /** @param value undefined for secrets, which no message repeats. */
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
-  return errorOf("config.invalid_value", `${path.join(".")}: ${sentence(issue)}`, {
-    detail: value === undefined ? undefined : `The value is ${shown(value, issue.path)}.`,
-    address,
-    attribute: path,
-  });
+  const detail = value === undefined ? undefined : `The value is ${shown(value, issue.path)}.`;
+  return errorOf("config.invalid_value", `${path.join(".")}: ${sentence(issue)}`, { detail, address, attribute: path });
 }
 
 /** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */

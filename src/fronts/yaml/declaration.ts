@@ -166,9 +166,8 @@ function mergeDrafts(
   const excess = drafts[most];
   if (excess !== undefined) {
     const summary = `The declaration has ${drafts.length} resources; at most ${most} are accepted`;
-    return diags.add(excess.keySpan, "config.too_large", summary, {
-      fix: "Split it into several projects, each in its own folder.",
-    });
+    const fix = "Split it into several projects, each in its own folder.";
+    return diags.add(excess.keySpan, "config.too_large", summary, { fix });
   }
   return new Map(unique(drafts, ({ address }) => address, diags).map((draft) => [draft.address, draft]));
 }

@@ -151,7 +151,6 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
   };
   const errno = errnoOf(error);
   const reason = (errno !== undefined && reasons[errno]) || errno || "unknown error of the file system";
-  return errorOf("config.unreadable", `${path} cannot be read: ${reason}`, {
-    remedies: ["Check the path and its permissions."],
-  });
+  const remedies = ["Check the path and its permissions."];
+  return errorOf("config.unreadable", `${path} cannot be read: ${reason}`, { remedies });
 }

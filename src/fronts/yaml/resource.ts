@@ -140,9 +140,8 @@ export function readProviderName(entry: Entry | undefined, diags: DiagnosticColl
   const span = valueSpan(entry);
   const name = stringOf(entry.value);
   if (name !== undefined) return { name, span };
-  return diags.add(span, "config.structure", "`provider` must be the name of a provider", {
-    fix: "Write `provider: NAME`, a name under `providers`.",
-  });
+  const fix = "Write `provider: NAME`, a name under `providers`.";
+  return diags.add(span, "config.structure", "`provider` must be the name of a provider", { fix });
 }
 
 function readDependsOn(entry: Entry | undefined, address: string, diags: DiagnosticCollector): SpannedName[] {
@@ -204,10 +203,8 @@ function readNested(
     return [...tree.entries.values()].flatMap((entry) => readInstance(entry, kind, nested, parent, diags) ?? []);
   }
   const summary = `\`${key}\` must be a map, keyed by ${nested.keyAttribute}`;
-  diags.add(valueSpan(section), "config.structure", summary, {
-    address: parent.address,
-    fix: `Write \`KEY: {…}\` indented below \`${key}:\`.`,
-  });
+  const fix = `Write \`KEY: {…}\` indented below \`${key}:\`.`;
+  diags.add(valueSpan(section), "config.structure", summary, { address: parent.address, fix });
   return [];
 }
 
