@@ -1,5 +1,5 @@
 /** Addresses: the base URL of the API, where credentials may go, and those that come from the server. */
-import { type Diagnostic, fail } from "../model/index.ts";
+import { type Diagnostic, fail, warningOf } from "../model/index.ts";
 import { FailedAttempt } from "./errors.ts";
 
 const FIX = "Set the address that the host gives, such as https://api.example.com; /api/v1 may be left out.";
@@ -97,16 +97,13 @@ export function overrideWarnings(
   const [there, here] = [originOf(address), originOf(usual)];
   if (there === undefined || there === here || allowedOrigins(env)?.includes(there)) return [];
   return [
-    {
-      severity: "warning",
-      code: "trust.override",
-      summary: `${of} sends its token to ${there}, not to HOSTING_BASE_URL`,
+    warningOf("trust.override", `${of} sends its token to ${there}, not to HOSTING_BASE_URL`, {
       detail: "The provider's settings name that address.",
       remedies: [
         `Remove \`base_url\` if you do not want that. If you do, set ${VARIABLE} to the origins that you trust.`,
       ],
       ...place,
-    },
+    }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, type FileLock, takeFileLock } from "../local/index.ts";
-import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
+import { type Clock, type Diagnostic, messageOf, systemClock, warningOf } from "../model/index.ts";
 import { accountFile, type LedgerOptions, removeUnused } from "./shared-ledger.ts";
 
 /** A create that another process of this machine began. */
@@ -368,11 +368,8 @@ const WAITING: Diagnostic = {
 };
 
 function alone(folder: string, reason: unknown): Diagnostic {
-  return {
-    severity: "warning",
-    code: "provider.ledger",
-    summary: "This process does not create in turns with others",
-    detail: `${folder}: ${reason instanceof Error ? reason.message : String(reason)}. Another run on this machine with this token and another state may create the same object at the same time.`,
+  return warningOf("provider.ledger", "This process does not create in turns with others", {
+    detail: `${folder}: ${messageOf(reason)}. Another run on this machine with this token and another state may create the same object at the same time.`,
     remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
-  };
+  });
 }

@@ -4,7 +4,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
-import { type Diagnostic, isObject, type RequestOutlook } from "../model/index.ts";
+import { type Diagnostic, isObject, messageOf, type RequestOutlook, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { type Ledger, MemoryLedger } from "./limiter.ts";
 import {
@@ -251,18 +251,15 @@ export function accountFile({ baseUrl, token, env }: LedgerOptions, extension: s
 }
 
 function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
-  const words = reason instanceof Error ? reason.message : String(reason);
+  const words = messageOf(reason);
   const busy = databaseTrouble(reason) === "busy";
   const what = busy ? "another process holds the file and does not release it" : words;
-  return {
-    severity: "warning",
-    code: "provider.ledger",
-    summary: "Requests are counted in this process alone",
+  return warningOf("provider.ledger", "Requests are counted in this process alone", {
     detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token, this process may send more requests than the host allows, and then has to wait. A run with another state may create the same object at the same time.`,
     remedies: [
       "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
     ],
-  };
+  });
 }
 
 /** A process that still has such a file open notices, and makes it again. Ages are by the clock that files are dated by. */

@@ -198,9 +198,8 @@ export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: n
     });
   } catch {
     // The value may hold a password, and so may the message of the error.
-    fail("provider.proxy", "The address of the proxy is not usable", {
-      remedies: ["Set HTTPS_PROXY or HTTP_PROXY to an address such as http://proxy.example:3128, or unset it."],
-    });
+    const remedies = ["Set HTTPS_PROXY or HTTP_PROXY to an address such as http://proxy.example:3128, or unset it."];
+    fail("provider.proxy", "The address of the proxy is not usable", { remedies });
   }
 }
 

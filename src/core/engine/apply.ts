@@ -22,6 +22,7 @@ import {
   type EnvVars,
   type EvalScope,
   equal,
+  errorOf,
   HostformError,
   isNoOp,
   type JsonObject,
@@ -31,6 +32,7 @@ import {
   type State,
   unfulfilledIn,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { ReadyQueue } from "./dependencies.ts";
@@ -217,7 +219,10 @@ class Run {
     const id = change.before?.id;
     const started = clock.now();
     onEvent?.({ type: "start", address, action, ...(typeof id === "string" && { id }) });
-    const seconds = () => (clock.now() - started) / 1000;
+    const end = (type: "complete" | "errored", outcome: ChangeOutcome, made?: { readonly id: string }) => {
+      this.#outcomes.set(address, outcome);
+      onEvent?.({ type, address, action, seconds: (clock.now() - started) / 1000, outcome, ...made });
+    };
     try {
       const applied = await this.#apply(change, sent);
       const { attributes, invoice, awaiting, unclear } = applied;
@@ -228,16 +233,8 @@ class Run {
         ...(invoice && { invoice }),
         ...(awaiting && { awaiting }),
       };
-      this.#outcomes.set(address, outcome);
       const newId = attributes?.id;
-      onEvent?.({
-        type: "complete",
-        address,
-        action,
-        seconds: seconds(),
-        outcome,
-        ...(typeof newId === "string" && { id: newId }),
-      });
+      end("complete", outcome, typeof newId === "string" ? { id: newId } : undefined);
     } catch (error) {
       if (!(error instanceof HostformError)) {
         this.#defect ??= { error };
@@ -245,14 +242,9 @@ class Run {
       }
       if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
         const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
-        const outcome: ChangeOutcome = { address, result: "waiting", diagnostics };
-        this.#outcomes.set(address, outcome);
-        onEvent?.({ type: "complete", address, action, seconds: seconds(), outcome });
-        return;
+        return end("complete", { address, result: "waiting", diagnostics });
       }
-      const outcome = this.#unfinished(error, change, sent);
-      this.#outcomes.set(address, outcome);
-      onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });
+      end("errored", this.#unfinished(error, change, sent));
     }
   }
 
@@ -338,13 +330,10 @@ const unknown = (address: string): ChangeOutcome => ({ address, result: "failed"
 
 /** A change of several requests, of which the last ones never left. */
 function halfway(address: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "interrupted",
-    summary: `${address} was stopped halfway: what was done is recorded, the rest was not sent`,
+  return warningOf("interrupted", `${address} was stopped halfway: what was done is recorded, the rest was not sent`, {
     remedies: ["Run the same command again: it does the rest."],
     address,
-  };
+  });
 }
 
 /** Resolves when the signal is aborted; never without one. */
@@ -387,23 +376,14 @@ class SentWriter {
 
 /** A change that was not made because one before it failed. */
 function skipped(address: string, failed: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "apply.skipped",
-    summary: `Skipped ${address}: ${failed}, which comes first, was not applied`,
+  return errorOf("apply.skipped", `Skipped ${address}: ${failed}, which comes first, was not applied`, {
     remedies: [`Fix ${failed} and apply again.`],
     address,
-  };
+  });
 }
 
 /** A change that waits for one that waits. */
 function waitsFor(address: string, other: string): Diagnostic {
   const summary = `${address} waits for ${other}`;
-  return {
-    severity: "warning",
-    code: "apply.waiting",
-    summary,
-    remedies: ["Run it again when that is done."],
-    address,
-  };
+  return warningOf("apply.waiting", summary, { remedies: ["Run it again when that is done."], address });
 }

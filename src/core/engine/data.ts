@@ -151,11 +151,10 @@ function configOf(source: DesiredData, scope: EvalScope): ValueObject {
         return [name, source.evaluate(name, scope)];
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
-        const range = source.locate([name]);
         return fail("config.expression", `${name}: ${error.message}`, {
           address: source.address,
           attribute: [name],
-          ...(range && { range }),
+          range: source.locate([name]),
         });
       }
     }),

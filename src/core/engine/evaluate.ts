@@ -8,6 +8,7 @@ import {
   type EnvVars,
   type EvalScope,
   ExpressionError,
+  errorOf,
   fail,
   type JsonObject,
   located,
@@ -62,13 +63,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
       if (!(error instanceof ExpressionError)) throw error;
       evaluated[name] = UNKNOWN;
       const { address } = resource;
-      diagnostics.push({
-        severity: "error",
-        code: "config.expression",
-        summary: `${name}: ${error.message}`,
-        address,
-        attribute: [name],
-      });
+      diagnostics.push(errorOf("config.expression", `${name}: ${error.message}`, { address, attribute: [name] }));
     }
   }
   // Declared, but read only when a request needs it.

@@ -3,11 +3,10 @@ import type { Kinds } from "../kinds/kind.ts";
 import {
   type Allowance,
   type Change,
-  type Code,
   CURRENCIES,
   type Diagnostic,
+  errorOf,
   type Guards,
-  located,
   type Plan,
   type ProviderConfig,
   type Remedy,
@@ -57,7 +56,8 @@ function orderGuard(orders: readonly Order[], { maxOrders, ranges }: Limits): Di
     { do: "allow", limits: [{ limit: "orders", amount: orders.length }] },
   ];
   const summary = `The plan makes ${count(orders.length, "order")}; max_orders allows ${maxOrders}`;
-  return [broken("guard.orders", summary, some(orders.map(({ address }) => address)), remedies, ranges?.maxOrders)];
+  const detail = some(orders.map(({ address }) => address));
+  return [errorOf("guard.orders", summary, { detail, remedies, range: ranges?.maxOrders })];
 }
 
 function spendGuards(
@@ -89,7 +89,7 @@ function spendGuards(
       ...(hidden ? [{ limit: "unknown_prices" } as const] : []),
     ];
     const remedies: Remedy[] = ["Check the orders.", { do: "allow", limits: allowed }];
-    return [broken("guard.spend", summary, detail, remedies, limits.ranges?.maxSpend)];
+    return [errorOf("guard.spend", summary, { detail, remedies, range: limits.ranges?.maxSpend })];
   });
 }
 
@@ -103,16 +103,20 @@ function removalGuards(
   const number = removed.length;
   if (number === 0) return [];
   const share = `${number} of ${count(recorded, "recorded resource")} (${percentOf(number, recorded)}%)`;
-  const refuse = (summary: string, range?: keyof NonNullable<Guards["ranges"]>) =>
-    broken("guard.removals", summary, `${some(removed)}\n${LEFT_OUT}`, ALLOW_REMOVALS, range && ranges?.[range]);
+  const detail = `${some(removed)}\n${LEFT_OUT}`;
+  const refuse = (summary: string, range?: Diagnostic["range"]) =>
+    errorOf("guard.removals", summary, { detail, remedies: ALLOW_REMOVALS, range });
   const found: Diagnostic[] = [];
   if (maxRemovals !== undefined && number > maxRemovals)
     found.push(
-      refuse(`The plan removes ${count(number, "resource")}; max_removals allows ${maxRemovals}`, "maxRemovals"),
+      refuse(`The plan removes ${count(number, "resource")}; max_removals allows ${maxRemovals}`, ranges?.maxRemovals),
     );
   if (maxRemovalsPercent !== undefined && exceeds(number, recorded, maxRemovalsPercent))
     found.push(
-      refuse(`The plan removes ${share}; max_removals_percent allows ${maxRemovalsPercent}%`, "maxRemovalsPercent"),
+      refuse(
+        `The plan removes ${share}; max_removals_percent allows ${maxRemovalsPercent}%`,
+        ranges?.maxRemovalsPercent,
+      ),
     );
   // `destroy` says itself that everything is to go; only what is declared stands against it.
   if (found.length > 0 || mode === "destroy") return found;
@@ -136,16 +140,6 @@ const percentOf = (number: number, recorded: number) =>
   recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10;
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-function broken(
-  code: Code,
-  summary: string,
-  detail: string,
-  remedies: readonly Remedy[],
-  range: Diagnostic["range"],
-): Diagnostic {
-  return located({ severity: "error", code, summary, detail, remedies }, range);
-}
 
 /** The limits that hold for one run: the declared ones, with what the command line says instead. */
 export interface Limits extends Guards {

@@ -12,6 +12,7 @@ import {
 import {
   type Change,
   type Diagnostic,
+  errorOf,
   join,
   type ResourceState,
   type State,
@@ -83,14 +84,11 @@ const isAdoption = ({ importing }: Change) => importing !== undefined;
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
 function shared({ address, before }: Change, other: string, noun: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${address} and ${other} are the same ${noun} ${String(before?.id)}`,
+  return errorOf("config.duplicate", `${address} and ${other} are the same ${noun} ${String(before?.id)}`, {
     detail: "An object can be managed under one address only.",
     remedies: ["Keep one of the two.", { do: "move", from: other, when: "it was renamed, leave the import out" }],
     address,
-  };
+  });
 }
 
 /**
@@ -132,15 +130,12 @@ export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: r
 }
 
 function renamed(address: string, owner: string, { noun }: Kind): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary: `${address} is the same ${noun} as ${owner}, which is in the state`,
+  return errorOf("plan.exists", `${address} is the same ${noun} as ${owner}, which is in the state`, {
     detail: `The API cannot show a ${noun}, so only the state has a record of it. A second order would cost money.`,
     remedies: [
       { do: "move", from: owner, when: "it was renamed" },
       { do: "forget", address: owner, why: "order", when: "it is to be ordered again" },
     ],
     address,
-  };
+  });
 }

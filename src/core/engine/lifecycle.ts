@@ -4,13 +4,14 @@ import {
   type Desired,
   type DesiredResource,
   type Diagnostic,
+  errorOf,
   isReplacement,
   type JsonObject,
-  located,
   type Plan,
   type RemovedBlock,
   resourceOf,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 
 /**
@@ -50,14 +51,10 @@ export function preventDestroyErrors(
     // What is gone already is not destroyed by leaving the state.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || !protecting || isGone) return [];
-    const diagnostic: Diagnostic = {
-      severity: "error",
-      code: "plan.prevented",
-      summary: `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`,
-      remedies: ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."],
-      address: change.address,
-    };
-    return [located(diagnostic, resource?.locate([]) ?? names.get(resourceOf(change.address)))];
+    const summary = `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`;
+    const remedies = ["To allow it, remove prevent_destroy first. Otherwise undo the change that requires it."];
+    const range = resource?.locate([]) ?? names.get(resourceOf(change.address));
+    return [errorOf("plan.prevented", summary, { remedies, address: change.address, range })];
   });
 }
 
@@ -65,14 +62,10 @@ export function preventDestroyErrors(
 export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
   const asked = resource.lifecycle?.createBeforeDestroy === true;
   if (!asked || actions.length === 1 || actions[0] === "create") return [];
-  const diagnostic: Diagnostic = {
-    severity: "warning",
-    code: "config.unsupported",
-    summary: `${resource.address} is removed before it is recreated, despite create_before_destroy`,
-    detail: `After a lost answer, two such ${kind.noun}s could not be distinguished.`,
-    address: resource.address,
-  };
-  return [located(diagnostic, resource.locate([]))];
+  const summary = `${resource.address} is removed before it is recreated, despite create_before_destroy`;
+  const detail = `After a lost answer, two such ${kind.noun}s could not be distinguished.`;
+  const { address } = resource;
+  return [warningOf("config.unsupported", summary, { detail, address, range: resource.locate([]) })];
 }
 
 /** Which recorded resources `removed` blocks only forget. A block that names an instance outranks one that names all. */
@@ -87,12 +80,9 @@ export function removedErrors({ resources, removed = [] }: Pick<Desired, "resour
   const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));
   return removed
     .filter(({ from }) => names.has(from))
-    .map(({ from, range }) => ({
-      severity: "error",
-      code: "config.reference",
-      summary: `${from} is still declared, but a removed block names it`,
-      remedies: ["Remove one of the two blocks."],
-      address: from,
-      ...(range && { range }),
-    }));
+    .map(({ from, range }) => {
+      const remedies = ["Remove one of the two blocks."];
+      const summary = `${from} is still declared, but a removed block names it`;
+      return errorOf("config.reference", summary, { remedies, address: from, range });
+    });
 }

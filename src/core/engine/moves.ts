@@ -2,6 +2,7 @@ import { walk } from "../model/graph.ts";
 import {
   type Desired,
   type Diagnostic,
+  errorOf,
   formatAddress,
   HostformError,
   type MovedBlock,
@@ -125,7 +126,7 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
   const [byFrom, byTo] = [Map.groupBy(blocks, ({ from }) => from), Map.groupBy(blocks, ({ to }) => to)];
   const wrong = blocks.flatMap(({ from, to, range }): Diagnostic[] => {
     const refuse = (summary: string, remedy: string): Diagnostic[] => [
-      { severity: "error", code: "config.reference", summary, remedies: [remedy], ...(range && { range }) },
+      errorOf("config.reference", summary, { remedies: [remedy], range }),
     ];
     if (parseAddress(from)?.type !== parseAddress(to)?.type)
       return refuse(`${from} cannot move to ${to}: the types differ`, "Correct one of the two.");
@@ -141,26 +142,20 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
 }
 
 function occupied({ range }: MovedBlock, from: string, to: string): Diagnostic {
-  return {
-    // Terraform warns and plans to destroy it; here that could suspend a site.
-    severity: "error",
-    code: "config.reference",
-    summary: `${from} cannot move to ${to}: something is recorded there already`,
+  // Terraform warns and plans to destroy it; here that could suspend a site.
+  return errorOf("config.reference", `${from} cannot move to ${to}: something is recorded there already`, {
     detail: `${from} is no longer declared: without the block that moves it, it is removed as its deletion_policy says.`,
     remedies: [{ do: "see", what: "recorded" }],
     address: from,
-    ...(range && { range }),
-  };
+    range,
+  });
 }
 
 function circle({ from, to, range }: MovedBlock): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.circle",
-    summary: `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`,
+  return errorOf("config.circle", `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`, {
     remedies: ["Remove one of them.", { do: "see", what: "swap" }],
-    ...(range && { range }),
-  };
+    range,
+  });
 }
 
 /** Where what is planned under an address was recorded until now. */

@@ -7,10 +7,10 @@ import {
   ApiError,
   type Change,
   type Diagnostic,
+  errorOf,
   fail,
   isObject,
   join,
-  located,
   type Plan,
   type ProviderConfig,
   type Quote,
@@ -260,7 +260,7 @@ export class Spending {
       const detail = `${some(shares.map((share) => shareText(share, currency)))}.\n${this.#amounts.unit}`;
       const fix =
         "Check the invoices. They can exceed the listed prices, for example by tax: leave room for that in max_spend.";
-      return located({ severity: "error", code: "guard.spend", summary, detail, remedies: [fix] }, ranges?.maxSpend);
+      return errorOf("guard.spend", summary, { detail, remedies: [fix], range: ranges?.maxSpend });
     });
   }
 

@@ -5,8 +5,9 @@ import {
   type EvalScope,
   ExpressionError,
   equal,
-  HostformError,
+  errorOf,
   hasUnknown,
+  ifExplained,
   isObject,
   type Json,
   type OutputChange,
@@ -127,36 +128,23 @@ async function finalValue(
   data: DataSources,
   scope: EvalScope,
 ): Promise<OutputValue | Diagnostic | undefined> {
-  try {
-    await data.ensure([output], scope);
-    return evaluate(output, scope);
-  } catch (error) {
-    if (!(error instanceof HostformError)) throw error;
-    return error.diagnostics[0];
-  }
+  const reading = data.ensure([output], scope).then(() => evaluate(output, scope));
+  return reading.catch(ifExplained(({ diagnostics }) => diagnostics[0]));
 }
 
 function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagnostic {
-  const place = output.range === undefined ? {} : { range: output.range };
+  const { range } = output;
   try {
     const evaluated = output.evaluate(scope);
     if (!evaluated.secret || output.sensitive) return evaluated;
-    return {
-      severity: "error",
-      code: "config.secret",
-      summary: `The output ${output.name} would show a secret`,
+    return errorOf("config.secret", `The output ${output.name} would show a secret`, {
       detail: "A secret goes into its value, and outputs are shown after each apply.",
       remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or take the secret out."],
-      ...place,
-    };
+      range,
+    });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return {
-      severity: "error",
-      code: "config.expression",
-      summary: `The output ${output.name}: ${error.message}`,
-      ...place,
-    };
+    return errorOf("config.expression", `The output ${output.name}: ${error.message}`, { range });
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type Diagnostic,
   type EnvVars,
   type EvalScope,
+  errorOf,
   isNoOp,
   type JsonObject,
   located,
@@ -24,6 +25,7 @@ import {
   type State,
   UNKNOWN,
   type Value,
+  warningOf,
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./dependencies.ts";
@@ -180,15 +182,9 @@ function secretsIn(resource: DesiredResource, kinds: Kinds, scope: EvalScope): s
 
 function planOne(input: PlanInput, missing: string | undefined): Planned {
   if (missing !== undefined && input.observed.status !== "present") {
-    return unchanged(input, null, [
-      {
-        severity: "warning",
-        code: "apply.skipped",
-        summary: `Skipped ${input.address}: its dependency ${missing} does not exist`,
-        remedies: [`Resolve ${missing} first.`],
-        address: input.address,
-      },
-    ]);
+    const summary = `Skipped ${input.address}: its dependency ${missing} does not exist`;
+    const remedies = [`Resolve ${missing} first.`];
+    return unchanged(input, null, [warningOf("apply.skipped", summary, { remedies, address: input.address })]);
   }
   const recorded = input.prior?.provider;
   if (recorded !== undefined && recorded !== input.provider)
@@ -200,10 +196,7 @@ const present = (observation: Observation): JsonObject | null =>
   observation.status === "present" ? observation.attributes : null;
 
 function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.immutable",
-    summary: `${address} cannot move from provider ${recorded} to ${provider}`,
+  return errorOf("plan.immutable", `${address} cannot move from provider ${recorded} to ${provider}`, {
     detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
     remedies: [
       { do: "use_provider", provider: recorded },
@@ -211,7 +204,7 @@ function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
     ],
     address,
     attribute: ["provider"],
-  };
+  });
 }
 
 const placeOf = (resource: DesiredResource, diagnostic: Diagnostic) => resource.locate(diagnostic.attribute ?? []);

@@ -12,6 +12,7 @@ import {
   type Plan,
   type State,
   some,
+  warningOf,
 } from "../model/index.ts";
 import { estimateRequests } from "./estimate.ts";
 import { kindOf, kindsOf } from "./evaluate.ts";
@@ -131,15 +132,12 @@ function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
     if (kind === undefined) return [];
     const addresses = same.map(({ address }) => address).sort();
     return [
-      {
-        severity: "warning",
-        code: "plan.unread",
-        summary: `Not compared: ${some(addresses)}`,
+      warningOf("plan.unread", `Not compared: ${some(addresses)}`, {
         detail: `The token may not list ${kind.noun}s (403): it lacks the ability "${kind.listAbility}". No change is planned for ${addresses.length === 1 ? "it" : "them"}, needed or not, so this plan cannot be applied.`,
         remedies: [
           "Plan again with a token that has that ability, in a place where only reviewed declarations are used.",
         ],
-      },
+      }),
     ];
   });
 }

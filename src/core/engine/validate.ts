@@ -5,9 +5,9 @@ import {
   type DesiredResource,
   type Diagnostic,
   type EnvVars,
+  errorOf,
   hasUnknown,
   isObject,
-  located,
   UNKNOWN,
   type ValueObject,
 } from "../model/index.ts";
@@ -70,16 +70,14 @@ function twinOf(
 }
 
 function sameReference(resource: DesiredResource, first: DesiredResource, reference: string): Diagnostic {
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${resource.address} and ${first.address} have the same order reference ${JSON.stringify(reference)}`,
+  const summary = `${resource.address} and ${first.address} have the same order reference ${JSON.stringify(reference)}`;
+  return errorOf("config.duplicate", summary, {
     detail: "The reference makes the Idempotency-Key: two orders with the same one are one order.",
     remedies: ["Give each its own `reference`, or none."],
     address: resource.address,
     attribute: ["reference"],
-  };
-  return located(diagnostic, resource.locate(["reference"]));
+    range: resource.locate(["reference"]),
+  });
 }
 
 function sameThing(
@@ -90,15 +88,13 @@ function sameThing(
 ): Diagnostic {
   const other = first.locate([]);
   const same = typeof domain === "string" ? ` for the domain ${domain}` : "";
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${resource.address} declares the same ${noun}${same} as ${first.address}`,
+  const summary = `${resource.address} declares the same ${noun}${same} as ${first.address}`;
+  return errorOf("config.duplicate", summary, {
     detail: `Both would be created, or one would be mistaken for the other.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
     remedies: ["Remove one of the two."],
     address: resource.address,
-  };
-  return located(diagnostic, resource.locate([]));
+    range: resource.locate([]),
+  });
 }
 
 /** A place that a secret is written to: a file, or (with a name) one line of a file. */
@@ -133,14 +129,12 @@ function placeOf({ secret_output: output }: ValueObject): Place | undefined {
 const overlap = (a: Place, b: Place) => a.name === undefined || b.name === undefined || a.name === b.name;
 
 function samePlace(resource: DesiredResource, first: DesiredResource): Diagnostic {
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${resource.address} and ${first.address} write their secrets to the same place`,
+  const summary = `${resource.address} and ${first.address} write their secrets to the same place`;
+  return errorOf("config.duplicate", summary, {
     detail: "One would overwrite the other, and the API shows each secret only once.",
     remedies: ["Name another file, or another variable of the same `env_file`."],
     address: resource.address,
     attribute: ["secret_output"],
-  };
-  return located(diagnostic, resource.locate(["secret_output"]));
+    range: resource.locate(["secret_output"]),
+  });
 }

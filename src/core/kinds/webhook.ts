@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { WebhookRecord } from "../api/index.ts";
-import { EVENTS, hasUnknown } from "../model/index.ts";
+import { EVENTS, errorOf, hasUnknown } from "../model/index.ts";
 import { attribute, createdAtAttribute, idAttribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
@@ -92,15 +92,12 @@ between.`,
     const lost =
       answer !== null && answer.secret !== null
         ? undefined
-        : {
-            severity: "error" as const,
-            code: "secret.lost" as const,
-            summary: "The API's answer holds no signing secret",
+        : errorOf("secret.lost", "The API's answer holds no signing secret", {
             detail: `The webhook exists and is recorded, but the answer, which alone shows its secret, did not hold one: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
             remedies: [
               "Remove it in the dashboard and apply again: that makes another one, with a secret. If the dashboard shows or rotates the secret, give that to the receiver instead.",
             ],
-          };
+          });
     return {
       id: answer?.id ?? null,
       attributes: {

@@ -1,6 +1,6 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { ApiError, type Change, type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import { ApiError, type Change, fail, HostformError, type JsonObject, warningOf } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
@@ -115,12 +115,8 @@ export async function createKeyed(
     await unmark();
     notAnother(kind, change, earlier);
   }
-  const warning: Diagnostic = {
-    severity: "warning",
-    code: "apply.replayed",
-    summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
-    ...(made.id !== null && { object: made.id }),
-  };
+  const summary = `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`;
+  const warning = warningOf("apply.replayed", summary, { object: made.id ?? undefined });
   // A replay repeats the answer of then; the list shows the service of now. Without a mark of ours it is not known whose
   // order it was: the service is adopted and nothing is done to it yet, and the invoice is not a new one.
   const attributes = { ...made.attributes, ...earlier.attributes };
@@ -158,7 +154,7 @@ function newlyListed({ id, attributes, phase }: Remote, { account }: CreateConte
 /** What an order without known outcome has made: the list shows it, and nothing is sent. */
 function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Remote): Created {
   const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
-  const warning: Diagnostic = { severity: "warning", code: "apply.replayed", summary };
+  const warning = warningOf("apply.replayed", summary);
   return { id, attributes, phase, invoice: null, replayed: true, warning };
 }
 

@@ -1,6 +1,6 @@
 import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
-import { type Change, type Diagnostic, HostformError, type JsonObject } from "../model/index.ts";
+import { type Change, errorOf, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
@@ -161,13 +161,11 @@ function madeElsewhere(
 ): HostformError {
   const object = String(kind.naturalKey(planned));
   const when = new Date(at).toISOString();
-  const diagnostic: Diagnostic = {
-    severity: "error",
-    code: "plan.exists",
-    summary:
-      outcome === "made"
-        ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
-        : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`,
+  const summary =
+    outcome === "made"
+      ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
+      : `Another run on this machine requested the ${kind.noun} of ${address} at ${when}, and its answer was lost`;
+  const diagnostic = errorOf("plan.exists", summary, {
     detail: `That run uses another state. The API cannot show a ${kind.noun}, and a second order would cost money. No request was sent.`,
     object,
     remedies: [
@@ -176,6 +174,6 @@ function madeElsewhere(
       "Otherwise remove this block.",
     ],
     address,
-  };
+  });
   return new HostformError([diagnostic]);
 }

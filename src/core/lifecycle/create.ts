@@ -5,11 +5,11 @@ import type { Created, Kind, Remote } from "../kinds/kind.ts";
 import {
   ApiError,
   type Change,
-  type Diagnostic,
   HostformError,
   type Intent,
   isReplacement,
   type JsonObject,
+  warningOf,
 } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import { createKeyed } from "./create-keyed.ts";
@@ -181,14 +181,8 @@ async function replaceLost(
   { discard, warn }: CreateContext,
 ): Promise<void> {
   await discard(made.attributes, intent);
-  const notice: Diagnostic = {
-    severity: "warning",
-    code: "secret.lost",
-    summary: `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted and recreated`,
-    detail: "The API returns the secret only once, in that answer.",
-    address,
-  };
-  warn(notice);
+  const summary = `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted and recreated`;
+  warn(warningOf("secret.lost", summary, { detail: "The API returns the secret only once, in that answer.", address }));
 }
 
 function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { account }: CreateContext): Created {

@@ -9,6 +9,7 @@ import {
   ApiError,
   type Change,
   type Diagnostic,
+  errorOf,
   HostformError,
   type Intent,
   type JsonObject,
@@ -110,14 +111,12 @@ export const notSent = (error: unknown): boolean => error instanceof ApiError &&
 /** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];
-  const again: Diagnostic = {
-    severity: "error",
-    code: "plan.pending",
-    summary: `The order of ${address} that left at ${since} was refused when it was sent again`,
+  const summary = `The order of ${address} that left at ${since} was refused when it was sent again`;
+  const again = errorOf("plan.pending", summary, {
     detail: "The original request was sent again, unchanged. What is declared now counts once that one is resolved.",
     remedies: [{ do: "resolve", as: "absent", when: "it was not carried out then", sent: body ?? {} }],
     address,
-  };
+  });
   return new HostformError([...causes, again], { cause: error });
 }
 
@@ -206,24 +205,22 @@ export function orderNameErrors(kind: Kind, config: ValueObject, project: string
   if (kind.creation !== "keyed") return [];
   const found: Diagnostic[] = [];
   if (!project) {
-    found.push({
-      severity: "error",
-      code: "terraform.project",
-      summary: "The provider needs `project` to order a service",
-      detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
-      remedies: [{ do: "name_project" }],
-    });
+    found.push(
+      errorOf("terraform.project", "The provider needs `project` to order a service", {
+        detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
+        remedies: [{ do: "name_project" }],
+      }),
+    );
   }
   const isOpen = config.reference === UNKNOWN || config.domain === UNKNOWN;
   if (!isOpen && kind.orderReference?.(config) === undefined) {
-    found.push({
-      severity: "error",
-      code: "terraform.reference",
-      summary: `A ${kind.noun} without a domain needs \`reference\``,
-      detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
-      remedies: ["Add `reference`: a name that is unique in the project and never changes."],
-      attribute: ["reference"],
-    });
+    found.push(
+      errorOf("terraform.reference", `A ${kind.noun} without a domain needs \`reference\``, {
+        detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
+        remedies: ["Add `reference`: a name that is unique in the project and never changes."],
+        attribute: ["reference"],
+      }),
+    );
   }
   return found;
 }

@@ -10,6 +10,7 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { attributesOf, hasAll, refreshed, sameValue } from "./attributes.ts";
 import {
@@ -51,6 +52,7 @@ import { observedMark, unknownPhase, unseenNames } from "./status.ts";
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
+  const leave = (why: Diagnostic) => unchanged(input, null, [why]);
   const expired = kind.expired?.(input.config, input.now);
   if (isPendingCreate(prior)) {
     const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
@@ -60,39 +62,32 @@ export function planResource(input: PlanInput): Planned {
   if (expired !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
     const summary = `${input.address} is not created: ${expired}`;
-    return unchanged(input, null, [
-      { severity: "warning", code: "plan.expired", summary, remedies: [fix], address: input.address },
-    ]);
+    return leave(warningOf("plan.expired", summary, { remedies: [fix], address: input.address }));
   }
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
   if (observed.status === "gone") {
-    if (prior === undefined) return unchanged(input, null, [gone(input, observed.how, "import")]);
-    if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
-    if (hidden.length > 0) return unchanged(input, null, [unreadable(input, input.config, hidden)]);
-    if (kind.creation !== "listable" && !input.reorder)
-      return unchanged(input, null, [gone(input, observed.how, "paid")]);
-    if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
+    if (prior === undefined) return leave(gone(input, observed.how, "import"));
+    if (observed.matches.length > 0) return leave(existing(input, observed.matches));
+    if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
+    if (kind.creation !== "listable" && !input.reorder) return leave(gone(input, observed.how, "paid"));
+    if (doubles.length > 0) return leave(lookalike(input, doubles));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
-    return planCreate(
-      input,
-      [{ why, text: `${kind.noun} ${String(prior.attributes.id)} ${observed.how}` }],
-      generation,
-    );
+    const text = `${kind.noun} ${String(prior.attributes.id)} ${observed.how}`;
+    return planCreate(input, [{ why, text }], generation);
   }
-  if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
-  if (hidden.length > 0) return unchanged(input, null, [unreadable(input, input.config, hidden)]);
-  if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
+  if (observed.matches.length > 0) return leave(existing(input, observed.matches));
+  if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
+  if (doubles.length > 0) return leave(lookalike(input, doubles));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
-  if (former !== undefined) return unchanged(input, null, [renamed(input, former)]);
+  if (former !== undefined) return leave(renamed(input, former));
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
   const { waitsFor } = observed;
   // What is to be adopted is looked for first, and nothing is made in its place.
-  if (waitsFor !== undefined && input.importId !== undefined)
-    return unchanged(input, null, [shownLater(input, waitsFor)]);
+  if (waitsFor !== undefined && input.importId !== undefined) return leave(shownLater(input, waitsFor));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
@@ -141,12 +136,16 @@ function planCreate(input: PlanInput, reasons: readonly ChangeReason[], generati
     requests: deposed === undefined ? 1 : 2,
     ...(input.orderAnyway && { anyway: true }),
     diagnostics: [
-      ...(kind.validateAgainstLive?.(config, undefined, input.plans) ?? []),
-      ...(priced?.diagnostic === undefined ? [] : [priced.diagnostic]),
-    ].map((each) => ({ ...each, address: input.address })),
+      ...mismatchesWithLive(input),
+      ...(priced?.diagnostic === undefined ? [] : [{ ...priced.diagnostic, address: input.address }]),
+    ],
     quote: priced?.quote,
   });
 }
+
+/** What is wrong with a declaration that only the account shows. @param before undefined: it is still to be made. */
+const mismatchesWithLive = ({ kind, config, plans, address }: PlanInput, before?: JsonObject): Diagnostic[] =>
+  (kind.validateAgainstLive?.(config, before, plans) ?? []).map((each) => ({ ...each, address }));
 
 interface Difference {
   readonly name: string;
@@ -172,12 +171,7 @@ function planPresent(
   if (expired !== undefined) return unchanged(input, before, []);
 
   // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
-  const diagnostics: Diagnostic[] = (kind.validateAgainstLive?.(input.config, before, input.plans) ?? []).map(
-    (each) => ({
-      ...each,
-      address: input.address,
-    }),
-  );
+  const diagnostics = mismatchesWithLive(input, before);
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];

@@ -12,6 +12,7 @@ import {
   type ResourceState,
   some,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
@@ -216,12 +217,10 @@ const PRECISION_MS = 2_000;
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
   const detail = differenceOf(kind, recorded, attributes);
   if (detail === undefined) return;
-  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
-    detail,
-    remedies: [
-      "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
-    ],
-  });
+  const remedies = [
+    "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
+  ];
+  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, { detail, remedies });
 }
 
 /**
@@ -308,14 +307,10 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
 /** @param own the one of them that is managed as `address`. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
   const ids = same.map(({ id }) => id);
-  return {
-    severity: "warning",
-    code: "account.double",
-    summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`,
-    detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
-    remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`],
-    address,
-  };
+  const summary = `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${some(ids)}`;
+  const detail = `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`;
+  const remedies = [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`];
+  return warningOf("account.double", summary, { detail, remedies, address });
 }
 
 /** An address that is no longer declared, whose object may be the declared one under its old name. */

@@ -1,6 +1,7 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import {
   type Diagnostic,
+  errorOf,
   hasUnknown,
   type Json,
   type JsonObject,
@@ -8,6 +9,7 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { ownForms, unreadableOf } from "./attributes.ts";
 import { madeThen, type Sent } from "./pending-create.ts";
@@ -40,17 +42,14 @@ export function immutable(
 ): Diagnostic {
   const [is, becomes] = secret ? ["(a secret)", "another"] : [shown(before), shown(after)];
   const paid = kind.quote !== undefined;
-  return {
-    severity: "error",
-    code: "plan.immutable",
-    summary: `${name} of ${address} cannot be changed`,
+  return errorOf("plan.immutable", `${name} of ${address} cannot be changed`, {
     detail: `It is ${is} and would become ${becomes}. The API cannot change the ${name} of a ${kind.noun}${
       paid ? ", and a replacement is never ordered automatically" : ""
     }.`,
     remedies: [{ do: "redeclare", attribute: name, ...oldValue(before, secret), paid }],
     address,
     attribute: [name],
-  };
+  });
 }
 
 /** What is adopted cannot be made into what is declared; another one is not ordered in its place. */
@@ -61,27 +60,22 @@ export function mismatch(
 ): Diagnostic {
   const [is, declared] = secret ? ["(a secret)", "another"] : [shown(before), shown(after)];
   const id = String(prior?.attributes.id ?? importId);
-  return {
-    severity: "error",
-    code: "plan.mismatch",
-    summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, but ${declared} is declared`,
+  const summary = `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, but ${declared} is declared`;
+  return errorOf("plan.mismatch", summary, {
     detail: `The API cannot change the ${name} of a ${kind.noun}.`,
     remedies: [{ do: "correct_import", attribute: name, ...oldValue(before, secret) }],
     address,
     attribute: [name],
-  };
+  });
 }
 
 /** Two declarations came to the same thing; which values they have may be known only now. */
 export function duplicate({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "config.duplicate",
-    summary: `${address} and ${other} would be the same ${noun}`,
+  return errorOf("config.duplicate", `${address} and ${other} would be the same ${noun}`, {
     detail: "Both have the same natural key. No request was sent.",
     remedies: ["Remove one of the two, or correct what it refers to."],
     address,
-  };
+  });
 }
 
 export function existing({ kind, address, ownerOf, prior }: Subject, matches: readonly Remote[]): Diagnostic {
@@ -90,42 +84,35 @@ export function existing({ kind, address, ownerOf, prior }: Subject, matches: re
   const [only, ...others] = matches;
   const known = only !== undefined && others.length === 0 ? ownerOf?.(only) : undefined;
   if (known !== undefined) {
-    return {
-      severity: "error",
-      code: "plan.exists",
-      summary: `${address} exists already as ${kind.noun} ${ids[0]}, which is ${known}`,
+    return errorOf("plan.exists", `${address} exists already as ${kind.noun} ${ids[0]}, which is ${known}`, {
       detail: "An object can be managed under one address only.",
       remedies: [
         { do: "move", from: known, when: "it was renamed" },
         "If there are to be two, declare something else.",
       ],
       address,
-    };
+    });
   }
   const recorded = prior?.attributes.id;
   if (typeof recorded === "string") {
-    return {
-      severity: "error",
-      code: "plan.exists",
-      summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${some(ids)} is in its place`,
+    const summary = `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${some(ids)} is in its place`;
+    return errorOf("plan.exists", summary, {
       detail: "It is not tracked in the state at this address.",
       object: full,
       remedies: [{ do: "import", id: full, forgetFirst: true }, ANOTHERS],
       address,
-    };
+    });
   }
-  return {
-    severity: "error",
-    code: "plan.exists",
-    summary:
-      others.length === 0
-        ? `${address} exists already as ${kind.noun} ${ids[0]}`
-        : `${address} could be any of ${ids.length} existing ones: ${some(ids)}`,
+  const summary =
+    others.length === 0
+      ? `${address} exists already as ${kind.noun} ${ids[0]}`
+      : `${address} could be any of ${ids.length} existing ones: ${some(ids)}`;
+  return errorOf("plan.exists", summary, {
     detail: `It is not in the state: ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
     remedies: [{ do: "import", id: full }, ANOTHERS],
     address,
-  };
+  });
 }
 
 export function gone({ kind, address, prior, importId }: Subject, how: string, case_: "import" | "paid"): Diagnostic {
@@ -160,10 +147,8 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
   const full = importIdOfFirst(kind, live);
   const names = hiddenNames(kind, config, live);
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`;
-  return {
-    severity: "error",
-    code: "plan.unreadable",
-    summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
+  const summary = `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`;
+  return errorOf("plan.unreadable", summary, {
     detail: `It may be the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
     object: full,
     remedies: [
@@ -172,43 +157,32 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
       { do: "report_shape" },
     ],
     address,
-  };
+  });
 }
 
 /** What is to be adopted cannot be seen yet. */
 export function shownLater({ kind, address }: Subject, waitsFor: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "apply.waiting",
-    summary: `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`,
-    remedies: [{ do: "apply_again" }],
-    address,
-  };
+  const summary = `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`;
+  return warningOf("apply.waiting", summary, { remedies: [{ do: "apply_again" }], address });
 }
 
 /** Nothing that can be read shows whether a create was carried out. */
 export function pending({ kind, address }: Subject): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.pending",
-    summary: `It is not known whether ${address} was ordered`,
+  return warningOf("plan.pending", `It is not known whether ${address} was ordered`, {
     detail: `The answer to the request for this ${kind.noun} was lost. The API cannot show a ${kind.noun}, so the request is not sent again.`,
     remedies: [{ do: "resolve" }],
     address,
-  };
+  });
 }
 
 /** What was made is shown in another form than it was sent in. */
 export function ownForm({ kind, address }: Subject, name: string, sent: Json, form: Json): Diagnostic {
-  return {
-    severity: "warning",
-    code: "api.form",
-    summary: `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`,
+  return warningOf("api.form", `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`, {
     detail: `The ${kind.noun} was created as declared; the API writes the value differently. Both count as equal.`,
     remedies: ["If that is not what you meant, declare it as the API shows it."],
     address,
     attribute: [name],
-  };
+  });
 }
 
 /** Why it is not certain that a create made some objects, as the end of a sentence. */
@@ -239,39 +213,32 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     : `The answer to the request for this ${kind.noun} was lost.`;
   const why = whyUndecided(kind, sent, candidates);
   const object = importIdOfFirst(kind, candidates);
-  return {
-    severity: "warning",
-    code: "plan.pending",
-    summary: `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
+  const summary = `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`;
+  return warningOf("plan.pending", summary, {
     detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
-    ...(one && { object }),
+    object: one ? object : undefined,
     remedies: [{ do: "resolve", ...(one && object !== undefined && { object }) }],
     address,
-  };
+  });
 }
 
 /** The API accepted a create without saying what it made, and no list shows it. */
 export function notShown({ kind, address }: Subject): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.pending",
-    summary: `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`,
+  const summary = `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`;
+  return warningOf("plan.pending", summary, {
     detail: `Its answer named no ${kind.noun}: it may be made by a job. It is looked for by each run, and not sent again.`,
     remedies: ["Apply again later.", { do: "resolve", as: "absent", when: "it was not made" }],
     address,
-  };
+  });
 }
 
 /** A server that is no longer declared may be the one that is declared now. */
 export function renamed({ address }: Pick<Subject, "address">, former: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.lookalike",
-    summary: `${address} may be ${former} under a new name`,
+  return errorOf("plan.lookalike", `${address} may be ${former} under a new name`, {
     detail: `${former} has the same plan and is no longer declared; without a domain the two cannot be distinguished.`,
     remedies: [{ do: "move", from: former, when: "it was renamed" }, { do: "order_anyway" }],
     address,
-  };
+  });
 }
 
 /** A declared server without a domain could be one that exists and that no address owns. */
@@ -280,15 +247,13 @@ export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Re
   const one = ids.length === 1;
   const left = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);
   if (left !== undefined) return renamed({ address }, left);
-  return {
-    severity: "error",
-    code: "plan.lookalike",
-    summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`}, which ${one ? "is" : "are"} not in the state`,
+  const summary = `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`}, which ${one ? "is" : "are"} not in the state`;
+  return errorOf("plan.lookalike", summary, {
     detail: `${one ? "It is" : "They are"} of the same plan, and without a domain nothing distinguishes them. Was the state lost?`,
     remedies: [
       { do: "import", ...(one && ids[0] !== undefined && { id: ids[0] }), when: "it is" },
       { do: "order_anyway" },
     ],
     address,
-  };
+  });
 }

@@ -1,5 +1,13 @@
 import type { Kind, ReadSettings, Remote, RemovalPolicy } from "../kinds/kind.ts";
-import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  errorOf,
+  type JsonObject,
+  type Phase,
+  type ResourceState,
+  warningOf,
+} from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import {
   ageOf,
@@ -115,38 +123,30 @@ export function policyOf(attributes: JsonObject): RemovalPolicy {
 const policiesOf = ({ suspendSteps }: Kind) => (suspendSteps === undefined ? ["forget"] : ["forget", "suspend"]);
 
 function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
+  return errorOf("plan.prevented", `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`, {
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
     object: String(attributes.id),
     remedies: [{ do: "release", policies: policiesOf(kind), to: "remove" }, { do: "forget" }],
     address,
-  };
+  });
 }
 
 /** The same words for every resource of the kind, so that many of them make one message. */
 function kept(kind: Kind, address: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`,
+  const summary = `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`;
+  return errorOf("plan.prevented", summary, {
     remedies: [{ do: "release", policies: policiesOf(kind), to: "destroy" }, { do: "forget" }],
     address,
-  };
+  });
 }
 
 function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagnostic {
   const status = JSON.stringify(before.status);
-  return {
-    severity: "error",
-    code: "plan.prevented",
-    summary: `${address} may not be removed yet: its status is ${status}`,
+  return errorOf("plan.prevented", `${address} may not be removed yet: its status is ${status}`, {
     detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
     remedies: ["Wait until it is live, and apply again.", { do: "forget" }],
     address,
-  };
+  });
 }
 
 /**
@@ -189,12 +189,9 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
 }
 
 function undecided(kind: Kind, address: string): Diagnostic {
-  return {
-    severity: "warning",
-    code: "plan.pending",
-    summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
+  return warningOf("plan.pending", `It is not known whether ${address} was ordered, so it cannot be removed`, {
     detail: `An earlier run requested this ${kind.noun} and the answer was lost.`,
     remedies: [{ do: "resolve", removing: true }],
     address,
-  };
+  });
 }

@@ -17,6 +17,7 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
+  warningOf,
 } from "../model/index.ts";
 import { attributesOf, plannedAttributes } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
@@ -128,15 +129,10 @@ function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boole
 
 /** The warning for a secret that is to be written out and is not known here. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
-  return {
-    severity: "warning",
-    code: "secret.output",
-    summary: `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`,
-    detail: `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`,
-    remedies: [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`],
-    address,
-    attribute: ["secret_output"],
-  };
+  const summary = `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`;
+  const detail = `The API returns it only when the ${kind.noun} is created. It did not arrive then, or the ${kind.noun} was created elsewhere.`;
+  const remedies = [`Remove the ${kind.noun}, apply, and declare it again to get a new one; or remove secret_output.`];
+  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 function unmovable(
@@ -146,15 +142,10 @@ function unmovable(
   to: SecretOutput,
 ): Diagnostic {
   const where = from === undefined ? "It left the state earlier" : `It was written to ${outputPlace(from)}`;
-  return {
-    severity: "warning",
-    code: "secret.output",
-    summary: `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`,
-    detail: `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
-    remedies: ["Move it by hand."],
-    address,
-    attribute: ["secret_output"],
-  };
+  const summary = `The ${name} of ${address} is no longer known and cannot be moved to ${outputPlace(to)}`;
+  const detail = `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`;
+  const remedies = ["Move it by hand."];
+  return warningOf("secret.output", summary, { detail, remedies, address, attribute: ["secret_output"] });
 }
 
 /**

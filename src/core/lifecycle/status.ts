@@ -6,6 +6,7 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   ApiError,
   type Diagnostic,
+  errorOf,
   HostformError,
   type Json,
   type JsonObject,
@@ -154,7 +155,7 @@ export class NotLiveYet extends HostformError {
     const [said] = refusal.diagnostics;
     const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
     const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
-    super([{ severity: "error", code: "apply.waiting", summary, detail, remedies: [fix] }], { cause: refusal });
+    super([errorOf("apply.waiting", summary, { detail, remedies: [fix] })], { cause: refusal });
     this.kind = kind;
     this.service = service;
     this.#what = what;

@@ -7,6 +7,7 @@ import {
   ApiError,
   type AttributePath,
   type Diagnostic,
+  errorOf,
   type HostformError,
   hasUnknown,
   isObject,
@@ -41,21 +42,20 @@ export function validate(
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
     } else if (value === null) {
-      diagnostics.push({
-        severity: "error",
-        code: "config.missing_attribute",
-        summary: `${kind.noun} needs ${name}`,
-        detail: meta.description,
-        remedies: [
-          {
-            do: "set",
-            attribute: name,
-            ...(meta.example !== undefined && { value: meta.example as Json, example: true }),
-          },
-        ],
-        address,
-        attribute: [name],
-      });
+      diagnostics.push(
+        errorOf("config.missing_attribute", `${kind.noun} needs ${name}`, {
+          detail: meta.description,
+          remedies: [
+            {
+              do: "set",
+              attribute: name,
+              ...(meta.example !== undefined && { value: meta.example as Json, example: true }),
+            },
+          ],
+          address,
+          attribute: [name],
+        }),
+      );
     } else {
       for (const issue of result.error.issues)
         diagnostics.push(invalid(address, name, meta.sensitive ? undefined : value, issue));
@@ -70,14 +70,8 @@ export function validate(
 /** @param value undefined for secrets, which no message repeats. */
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
-  return {
-    severity: "error",
-    code: "config.invalid_value",
-    summary: `${path.join(".")}: ${sentence(issue)}`,
-    ...(value !== undefined && { detail: `The value is ${shown(value, issue.path)}.` }),
-    address,
-    attribute: path,
-  };
+  const detail = value === undefined ? undefined : `The value is ${shown(value, issue.path)}.`;
+  return errorOf("config.invalid_value", `${path.join(".")}: ${sentence(issue)}`, { detail, address, attribute: path });
 }
 
 /** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */

@@ -1,11 +1,20 @@
 import type { Circle } from "../../core/model/graph.ts";
-import { type Code, type Diagnostic, isName, nearest, shorten } from "../../core/model/index.ts";
+import {
+  type Code,
+  type Diagnostic,
+  type DiagnosticParts,
+  errorOf,
+  isName,
+  nearest,
+  shorten,
+  warningOf,
+} from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
 /** Collects the diagnostics of a declaration, and reports what all languages report alike. */
 
 /** What a diagnostic can have beside its summary. */
-export interface Remark extends Pick<Diagnostic, "detail" | "address" | "attribute"> {
+export interface Remark extends Pick<DiagnosticParts, "detail" | "address" | "attribute"> {
   /** What to do, as a sentence in the language of the declaration. */
   readonly fix?: string | undefined;
 }
@@ -52,13 +61,8 @@ export class DiagnosticCollector {
       this.#beyond[severity] += 1;
       return;
     }
-    const diagnostic: Diagnostic = {
-      severity,
-      code,
-      summary,
-      ...more,
-      ...(fix !== undefined && { remedies: [fix] }),
-    };
+    const parts = { ...more, remedies: fix === undefined ? undefined : [fix] };
+    const diagnostic = severity === "error" ? errorOf(code, summary, parts) : warningOf(code, summary, parts);
     found.set(identity, { diagnostic, span, file, offset });
   }
 
@@ -128,10 +132,8 @@ export function reportComputed(
   // `plan: 11` was meant to be `plan_id`.
   const near = declarable.find((name) => name.startsWith(`${key}_`));
   const meant = near === undefined ? "" : `.${suggestionOf(near)}`;
-  diags.add(span, "config.computed", `"${key}" is set by the API and cannot be declared${meant}`, {
-    address,
-    fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
-  });
+  const fix = `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`;
+  diags.add(span, "config.computed", `"${key}" is set by the API and cannot be declared${meant}`, { address, fix });
 }
 
 /** Begins a sentence with a capital; a name at its beginning (`uuid: …`) stays as it is. */
@@ -147,9 +149,8 @@ export function suggestionOf(candidate: string | undefined): string {
 /** Whether a name can be part of an address; one that cannot is reported. @param what `the name of a service`. */
 export function checkName(name: string, span: Span, what: string, diags: DiagnosticCollector, hint = ""): boolean {
   if (isName(name)) return true;
-  diags.add(span, "config.structure", `"${name.slice(0, 100)}" cannot be ${what}`, {
-    fix: `Use letters, digits, \`_\` and \`-\`, beginning with a letter or \`_\`${hint}.`,
-  });
+  const fix = `Use letters, digits, \`_\` and \`-\`, beginning with a letter or \`_\`${hint}.`;
+  diags.add(span, "config.structure", `"${name.slice(0, 100)}" cannot be ${what}`, { fix });
   return false;
 }
 
@@ -165,10 +166,9 @@ export function unique<T extends { readonly keySpan: Span }>(
   return [...Map.groupBy(declared, nameOf)].flatMap(([name, same]) => {
     const times = same.length === 2 ? "twice" : `${same.length} times`;
     for (const [i, { keySpan }] of same.length < 2 ? [] : same.entries()) {
-      diags.add(keySpan, "config.duplicate", `${name} is declared ${times}`, {
-        detail: `It is also declared in ${position(same[i === 0 ? 1 : 0]?.keySpan ?? keySpan)}.`,
-        fix: "Remove or rename all but one.",
-      });
+      const detail = `It is also declared in ${position(same[i === 0 ? 1 : 0]?.keySpan ?? keySpan)}.`;
+      const fix = "Remove or rename all but one.";
+      diags.add(keySpan, "config.duplicate", `${name} is declared ${times}`, { detail, fix });
     }
     return same.slice(0, 1);
   });
@@ -184,10 +184,9 @@ export function isFirst(
 ): boolean {
   const first = entries.get(key);
   if (first === undefined) return true;
-  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is declared twice in the same ${what}`, {
-    detail: `The first one is on line ${rangeOf(first.keySpan).line}.`,
-    fix: "Remove one of the two, or merge them.",
-  });
+  const detail = `The first one is on line ${rangeOf(first.keySpan).line}.`;
+  const fix = "Remove one of the two, or merge them.";
+  diags.add(span, "config.duplicate", `"${key.slice(0, 100)}" is declared twice in the same ${what}`, { detail, fix });
   return false;
 }
 
@@ -209,7 +208,7 @@ export function reportCircles(circles: readonly Circle[], needs: Needs, diags: D
     const names = [...nodes.slice(0, -1), ...between, ...(nodes.length > 1 ? [last] : []), first];
     const way = nodes.length === 1 ? `${first} refers to itself` : `References form a circle: ${names.join(" -> ")}`;
     diags.add(needs.get(last)?.get(first), "config.circle", way, {
-      ...(!last.startsWith("local.") && { address: last }),
+      address: last.startsWith("local.") ? undefined : last,
       fix: "Remove one of the references, or write a literal value in its place.",
     });
   }

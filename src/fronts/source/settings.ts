@@ -84,16 +84,14 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
     const summary = others.length > 0 ? "Only one backend can be declared" : "`backend` must name a type";
-    diags.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
-    return undefined;
+    return diags.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
   }
   const type = TYPES.find((one) => one === entry.key);
   if (type === undefined) {
-    diags.addUnknown(entry.keySpan, `There is no backend "${entry.key.slice(0, 100)}"`, entry.key, TYPES, {
+    return diags.addUnknown(entry.keySpan, `There is no backend "${entry.key.slice(0, 100)}"`, entry.key, TYPES, {
       detail: `There are ${TYPES.join(" and ")}.`,
       fix: FORM,
     });
-    return undefined;
   }
   const settings = readSettings(type, entry, context);
   return settings && { type, settings, range: rangeOf(entry.keySpan) };
@@ -125,15 +123,13 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const { shape } = backendSettings[type];
   const refuseSecret = () => {
     const summary = `"${key}" would put a password into the declaration`;
-    diags.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
-    return undefined;
+    return diags.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
   };
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
   if (!Object.hasOwn(shape, key)) {
     const known = Object.keys(shape);
     const summary = `The backend ${type} has no setting "${key.slice(0, 100)}"`;
-    diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
-    return undefined;
+    return diags.addUnknown(keySpan, summary, key, known, { detail: `The settings are ${known.join(", ")}.` });
   }
   const value = settingValue(entry.value, "A backend", context);
   if (value === undefined) return undefined;

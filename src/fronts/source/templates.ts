@@ -59,11 +59,10 @@ export function templateReferences(
     return failed ? undefined : found;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    diags.add(spanAt(error.offset), "config.expression", asSentence(error.message), {
+    return diags.add(spanAt(error.offset), "config.expression", asSentence(error.message), {
       fix: "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
       ...remark,
     });
-    return undefined;
   }
 }
 
@@ -97,8 +96,7 @@ export function settingValue(tree: Tree, owner: string, context: ReadContext): V
   const [wrong] = references;
   if (wrong === undefined) return resolveReferences(tree.value, { env: context.env.read, resource: () => undefined });
   const fix = "Only `${env.NAME}` can be used here.";
-  context.diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
-  return undefined;
+  return context.diags.add(wrong.span, "config.reference", `${owner} cannot refer to a resource`, { fix });
 }
 
 /**

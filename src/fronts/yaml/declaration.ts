@@ -122,16 +122,15 @@ function mergeProject(
   if (first === undefined) {
     // Of a file that cannot be parsed, a report still has the name.
     if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
-    diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
+    return diags.add(new Source(file).span(0, 0), "config.missing_attribute", "The declaration has no `project`", {
       fix: "Write `project: NAME` at the top of one file. The name is part of the key of every order.",
     });
-    return undefined;
   }
   if (named.some(({ name }) => name !== first.name)) {
     for (const { name, span } of named) {
       const other = named.find((candidate) => candidate.name !== name);
       diags.add(span, "config.duplicate", `The project is named "${name}" here and differently elsewhere`, {
-        ...(other && { detail: `It is named "${other.name}" in ${position(other.span)}.` }),
+        detail: other && `It is named "${other.name}" in ${position(other.span)}.`,
         fix: "Use one name; the files of a folder are one project.",
       });
     }
@@ -167,10 +166,8 @@ function mergeDrafts(
   const excess = drafts[most];
   if (excess !== undefined) {
     const summary = `The declaration has ${drafts.length} resources; at most ${most} are accepted`;
-    diags.add(excess.keySpan, "config.too_large", summary, {
-      fix: "Split it into several projects, each in its own folder.",
-    });
-    return undefined;
+    const fix = "Split it into several projects, each in its own folder.";
+    return diags.add(excess.keySpan, "config.too_large", summary, { fix });
   }
   return new Map(unique(drafts, ({ address }) => address, diags).map((draft) => [draft.address, draft]));
 }

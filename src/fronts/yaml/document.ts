@@ -32,9 +32,8 @@ export interface Fragment {
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
   const fragment: Fragment = { providers: [], guards: [], backends: [], refactoring: [], drafts: [] };
   if (tree.form !== "map") {
-    diags.add(tree.span, "config.structure", "A declaration must be a map", {
-      fix: "Begin with `project: NAME` and sections such as `services:`.",
-    });
+    const fix = "Begin with `project: NAME` and sections such as `services:`.";
+    diags.add(tree.span, "config.structure", "A declaration must be a map", { fix });
     return fragment;
   }
   const sections = new Map(
@@ -90,9 +89,8 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
   const inner = [...kinds.values()].find((kind) => kind.nested?.section === key || (kind.nested && kind.type === key));
   if (inner !== undefined) {
     const outer: Kind | undefined = kinds.get(inner.nested?.in ?? "");
-    diags.add(keySpan, "config.structure", `\`${key}\` is not a top-level section`, {
-      fix: `Write \`${inner.nested?.section}:\` inside the block of a ${outer?.noun ?? "resource"}.`,
-    });
+    const fix = `Write \`${inner.nested?.section}:\` inside the block of a ${outer?.noun ?? "resource"}.`;
+    diags.add(keySpan, "config.structure", `\`${key}\` is not a top-level section`, { fix });
   } else if (namesSecret(key)) reportToken(entry, diags);
   else {
     const known = [

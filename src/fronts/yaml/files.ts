@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
-import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
+import { type Diagnostic, errnoOf, errorOf, HostformError } from "../../core/model/index.ts";
 import type { Declaration } from "../source/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
@@ -103,7 +103,7 @@ async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[
     other === undefined
       ? "Create one with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`."
       : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
-  return { severity: "error", code: "config.missing", summary, remedies: [fix] };
+  return errorOf("config.missing", summary, { remedies: [fix] });
 }
 
 async function readSource(
@@ -122,12 +122,7 @@ async function readSource(
   }
   if (bytes.length > limits.bytes) {
     const fix = "Split the declaration into several files named *.hosting.yaml.";
-    return {
-      severity: "error",
-      code: "config.too_large",
-      summary: `${path} is larger than ${mebibytes(limits)}`,
-      remedies: [fix],
-    };
+    return errorOf("config.too_large", `${path} is larger than ${mebibytes(limits)}`, { remedies: [fix] });
   }
   try {
     return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
@@ -140,13 +135,10 @@ function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
   const text = new TextDecoder("utf-8").decode(bytes);
   const at = Math.max(0, text.indexOf("\uFFFD"));
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  return {
-    severity: "error",
-    code: "config.syntax",
-    summary: `${path} is not valid UTF-8${utf16 ? ", but in UTF-16" : ""}`,
+  return errorOf("config.syntax", `${path} is not valid UTF-8${utf16 ? ", but in UTF-16" : ""}`, {
     remedies: ["Save it as UTF-8."],
     range: new Source({ path, text, quotable: false }).range(at, at + 1),
-  };
+  });
 }
 
 function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
@@ -159,10 +151,6 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
   };
   const errno = errnoOf(error);
   const reason = (errno !== undefined && reasons[errno]) || errno || "unknown error of the file system";
-  return {
-    severity: "error",
-    code: "config.unreadable",
-    summary: `${path} cannot be read: ${reason}`,
-    remedies: ["Check the path and its permissions."],
-  };
+  const remedies = ["Check the path and its permissions."];
+  return errorOf("config.unreadable", `${path} cannot be read: ${reason}`, { remedies });
 }

@@ -49,9 +49,8 @@ export function formatYaml(file: SourceFile, kinds: Kinds): string {
       equal(meaningOf({ ...file, text: result }), meaning) && equal(commentsOf(result), comments);
     if (text !== undefined && same(text)) return text;
   }
-  return fail("internal", `${file.path} was not formatted: its meaning or its comments would change`, {
-    remedies: ["The file is as it was. Report it with the part that causes it."],
-  });
+  const remedies = ["The file is as it was. Report it with the part that causes it."];
+  return fail("internal", `${file.path} was not formatted: its meaning or its comments would change`, { remedies });
 }
 
 /**

@@ -51,9 +51,8 @@ export function nestedIncludes(files: readonly SourceFile[], options: Reading): 
   const diags = new DiagnosticCollector();
   for (const [index, file] of files.entries()) {
     for (const { keySpan } of includesOf(file, index, options)) {
-      diags.add(keySpan, "config.include", "An included file cannot include others", {
-        fix: "Move `include` to hosting.yaml, or to the file that includes this one.",
-      });
+      const fix = "Move `include` to hosting.yaml, or to the file that includes this one.";
+      diags.add(keySpan, "config.include", "An included file cannot include others", { fix });
     }
   }
   return diags.list();
@@ -104,7 +103,7 @@ class Search {
     const near = relative(dir, join(dirname(from), pattern));
     const steps = near.split(sep);
     const refuse = (summary: string, fix: string, detail?: string) => {
-      this.#diags.add(span, "config.include", summary, { fix, ...(detail !== undefined && { detail }) });
+      this.#diags.add(span, "config.include", summary, { fix, detail });
       return [];
     };
     if (isAbsolute(pattern) || isAbsolute(near) || steps[0] === "..") {

@@ -62,10 +62,8 @@ function readOutput(entry: Entry, { diags }: OutputContext): OutputDraft | undef
   const { value } = settings;
   if (value !== undefined && !isNull(value)) return { name, keySpan, ...settings, value };
   const span = value === undefined ? keySpan : valueSpan(entry);
-  diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, {
-    fix: `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`,
-  });
-  return undefined;
+  const fix = `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`;
+  return diags.add(span, "config.missing_attribute", `The output "${name}" has no value`, { fix });
 }
 
 function readSettings(name: string, { entries }: MapTree, diags: DiagnosticCollector) {
@@ -100,10 +98,9 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   const secrets = found.filter(({ reference }) => isSecret(reference, context, new Set()));
   if (!sensitive) {
     for (const { reference, span } of secrets) {
-      context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, {
-        detail: `${reference.text} is secret, and outputs are shown after each apply.`,
-        fix: `Write \`${name}: {value: …, sensitive: true}\`, or remove it.`,
-      });
+      const detail = `${reference.text} is secret, and outputs are shown after each apply.`;
+      const fix = `Write \`${name}: {value: …, sensitive: true}\`, or remove it.`;
+      context.diags.add(span, "config.secret", `The output "${name}" would show a secret`, { detail, fix });
     }
   }
   const config = toJson(value);
@@ -131,10 +128,9 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
     for (const { reference } of referencesIn(text)) {
       if (reference.to !== "env" || !(SECRET_VARIABLES.test(reference.name) || secret.has(reference.name))) continue;
       const summary = `The output "${name}" would write a secret to the state: the environment variable ${reference.name}`;
-      diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, {
-        detail: "It holds a token, a key or a password, and outputs are recorded.",
-        fix: "Remove it, and pass the variable itself to whatever needs it.",
-      });
+      const detail = "It holds a token, a key or a password, and outputs are recorded.";
+      const fix = "Remove it, and pass the variable itself to whatever needs it.";
+      diags.add(templateSpans(leaf)(reference.offset), "config.secret", summary, { detail, fix });
     }
   }
 }

@@ -32,7 +32,7 @@ export function refuse(
   fix: string,
   detail?: string,
 ): undefined {
-  diags.add(span, "config.template", summary, { fix, ...(detail !== undefined && { detail }) });
+  diags.add(span, "config.template", summary, { fix, detail });
 }
 
 /** The parameters in the texts of a tree, keys included, each with the text that it is in. */

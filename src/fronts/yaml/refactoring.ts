@@ -125,8 +125,7 @@ function addressIn(
   const entry = item.entries.get(key);
   if (entry === undefined) {
     const fix = `Write \`${key}: hosting_service.NAME\`.`;
-    diags.add(item.span, "config.missing_attribute", `\`${section}\` needs \`${key}\``, { fix });
-    return undefined;
+    return diags.add(item.span, "config.missing_attribute", `\`${section}\` needs \`${key}\``, { fix });
   }
   const text = stringOf(entry.value) ?? "";
   const address = hasReferences(text) ? undefined : parseAddress(text);
@@ -134,8 +133,7 @@ function addressIn(
   const near = address === undefined ? undefined : diags.nearest(address.type, [...kinds.keys()]);
   const summary = `This is not the address of a resource.${suggestionOf(near)}`;
   const fix = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
-  diags.add(valueSpan(entry), "config.reference", summary, { fix });
-  return undefined;
+  return diags.add(valueSpan(entry), "config.reference", summary, { fix });
 }
 
 /** Whether an address is declared; reported at the `to` of the item otherwise. @param all whether it may mean all instances. */

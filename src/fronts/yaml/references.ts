@@ -100,10 +100,8 @@ function checkReference(
 /** The addresses that an item of `depends_on` means: one resource, or all of its instances. */
 function resolveDependsOn({ name, span }: SpannedName, address: string, context: ReferenceContext): readonly string[] {
   if (hasReferences(name) || parseAddress(name) === undefined) {
-    context.diags.add(span, "config.reference", "This is not the address of a resource", {
-      address,
-      fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",
-    });
+    const fix = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
+    context.diags.add(span, "config.reference", "This is not the address of a resource", { address, fix });
     return [];
   }
   if (context.drafts.has(name)) return [name];

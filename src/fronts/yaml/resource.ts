@@ -140,10 +140,8 @@ export function readProviderName(entry: Entry | undefined, diags: DiagnosticColl
   const span = valueSpan(entry);
   const name = stringOf(entry.value);
   if (name !== undefined) return { name, span };
-  diags.add(span, "config.structure", "`provider` must be the name of a provider", {
-    fix: "Write `provider: NAME`, a name under `providers`.",
-  });
-  return undefined;
+  const fix = "Write `provider: NAME`, a name under `providers`.";
+  return diags.add(span, "config.structure", "`provider` must be the name of a provider", { fix });
 }
 
 function readDependsOn(entry: Entry | undefined, address: string, diags: DiagnosticCollector): SpannedName[] {
@@ -173,8 +171,7 @@ export function readImport(
   if (Number.isInteger(id)) return String(id);
   if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
   const fix = "Write the id of the object in the API; expressions are not evaluated here.";
-  diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { ...(address && { address }), fix });
-  return undefined;
+  return diags.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
 }
 
 const LONGEST_CLIENT = 100;
@@ -186,8 +183,7 @@ function readClient(entry: Entry | undefined, address: string, diags: Diagnostic
   if (name !== undefined && name !== "" && name.length <= LONGEST_CLIENT && !hasReferences(name)) return name;
   const fix = "Write `client: acme`; expressions are not evaluated here.";
   const summary = `\`client\` must be a name of at most ${LONGEST_CLIENT} characters`;
-  diags.add(valueSpan(entry), "config.structure", summary, { address, fix });
-  return undefined;
+  return diags.add(valueSpan(entry), "config.structure", summary, { address, fix });
 }
 
 /**
@@ -207,10 +203,8 @@ function readNested(
     return [...tree.entries.values()].flatMap((entry) => readInstance(entry, kind, nested, parent, diags) ?? []);
   }
   const summary = `\`${key}\` must be a map, keyed by ${nested.keyAttribute}`;
-  diags.add(valueSpan(section), "config.structure", summary, {
-    address: parent.address,
-    fix: `Write \`KEY: {…}\` indented below \`${key}:\`.`,
-  });
+  const fix = `Write \`KEY: {…}\` indented below \`${key}:\`.`;
+  diags.add(valueSpan(section), "config.structure", summary, { address: parent.address, fix });
   return [];
 }
 
@@ -225,8 +219,7 @@ function readInstance(
   const { keyAttribute, parentAttribute, shorthand } = nested;
   if (hasReferences(entry.key)) {
     const summary = `The key of a ${kind.noun} is part of its address and cannot be an expression`;
-    diags.add(keySpan, "config.expression", summary, { fix: `Write the ${keyAttribute} itself.` });
-    return undefined;
+    return diags.add(keySpan, "config.expression", summary, { fix: `Write the ${keyAttribute} itself.` });
   }
   const name = parseAddress(parent.address)?.name ?? "";
   const address = formatAddress({ type: kind.type, name, key: entry.key });

@@ -211,19 +211,16 @@ export function readSecretSource(
   if (tree.form === "leaf") {
     const variable = soleVariable(tree);
     if (variable !== undefined) return { env: variable };
-    diags.add(keySpan, "config.secret", `"${key}" would put a secret into the declaration`, remark);
-    return undefined;
+    return diags.add(keySpan, "config.secret", `"${key}" would put a secret into the declaration`, remark);
   }
   const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
   if (entry === undefined || others.length > 0) {
     const summary = `\`${key}\` must be one of ${FORMS.map((form) => `\`${form}\``).join(", ")}`;
-    diags.add(keySpan, "config.structure", summary, remark);
-    return undefined;
+    return diags.add(keySpan, "config.structure", summary, remark);
   }
   if (!FORMS.includes(entry.key)) {
     const summary = `\`${key}\` cannot be read from "${entry.key.slice(0, 100)}"`;
-    diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
-    return undefined;
+    return diags.addUnknown(keySpan, summary, entry.key, FORMS, remark);
   }
   if (entry.key !== "env" && !checkTemplates(tree as MapTree, address, context)) return undefined;
   const scope = { env: context.env.read, resource: () => undefined };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type { Diagnostic } from "../../core/model/index.ts";
+import { type Diagnostic, warningOf } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import { isDeclaration } from "../source/source.ts";
 import { readDocument } from "./document.ts";
@@ -34,17 +34,13 @@ export async function unreadWarnings(
     const path = join(dir, name);
     if (!(MEANT.test(name) || looksDeclared(await textOf(path, fs), kinds))) continue;
     const meant = name.replace(/(?:\.hosting)?\.ya?ml$/i, "").toLowerCase();
-    found.push({
-      severity: "warning",
-      code: "config.unread",
-      summary: `${path} looks like a declaration and is not read`,
-      detail: "What it declares is not part of the project.",
-      remedies: [
-        meant === "hosting"
-          ? "Rename it to NAME.hosting.yaml, or move its content into hosting.yaml."
-          : `Rename it to ${meant}.hosting.yaml, or name the files to read with \`-f\`.`,
-      ],
-    });
+    const fix =
+      meant === "hosting"
+        ? "Rename it to NAME.hosting.yaml, or move its content into hosting.yaml."
+        : `Rename it to ${meant}.hosting.yaml, or name the files to read with \`-f\`.`;
+    const detail = "What it declares is not part of the project.";
+    const summary = `${path} looks like a declaration and is not read`;
+    found.push(warningOf("config.unread", summary, { detail, remedies: [fix] }));
   }
   return found;
 }

@@ -102,9 +102,8 @@ export function parseYaml(source: Source, diags: DiagnosticCollector, limits: De
     return { documents, complete };
   } catch (error) {
     if (!(error instanceof Excess)) throw error;
-    diags.add(error.span, "config.too_large", `${source.path} ${error.message}`, {
-      fix: "Split the declaration into several files, and use fewer aliases.",
-    });
+    const fix = "Split the declaration into several files, and use fewer aliases.";
+    diags.add(error.span, "config.too_large", `${source.path} ${error.message}`, { fix });
     return { documents: [], complete: false };
   }
 }

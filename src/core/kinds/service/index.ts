@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
-import { CURRENCIES, type Diagnostic, type ValueObject } from "../../model/index.ts";
+import { CURRENCIES, type Diagnostic, errorOf, type ValueObject } from "../../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
@@ -169,17 +169,14 @@ const DESCRIBING = [
 function check(config: ValueObject): Diagnostic[] {
   if (config.password === undefined || config.password_version !== undefined) return [];
   return [
-    {
-      severity: "error",
-      code: "config.missing_attribute",
-      summary: "password needs password_version",
+    errorOf("config.missing_attribute", "password needs password_version", {
       detail: "The password is never stored, so a change of it cannot be seen.",
       remedies: [
         { do: "set", attribute: "password_version", value: 1 },
         "Raise it each time the password is to be set.",
       ],
       attribute: ["password"],
-    },
+    }),
   ];
 }
 

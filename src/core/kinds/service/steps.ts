@@ -1,6 +1,6 @@
 import { describeEndpoint } from "../../api/endpoints.ts";
 import type { PlanRecord } from "../../api/index.ts";
-import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
+import { type Diagnostic, errorOf, type JsonObject, type ValueObject, warningOf } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
 import type { ChangeStep } from "../kind.ts";
 import { listPrice } from "./quote.ts";
@@ -43,31 +43,22 @@ const withoutPassword = (form: Form) =>
 
 /** @param names those in the answer. */
 function lostPassword(form: Form, names = "none"): Diagnostic {
-  return {
-    severity: "error",
-    code: "secret.lost",
-    summary: "The API's answer holds no generated password",
+  return errorOf("secret.lost", "The API's answer holds no generated password", {
     detail: `${describeEndpoint("resetPassword")} has reset the password, and only that answer shows the new one: nobody knows it. The names in the answer: ${names}.`,
     remedies: [withoutPassword(form)],
-  };
+  });
 }
 
 /** Warns, in each plan, of a generated password that is not known. */
 function unknownPassword(live: JsonObject): Diagnostic[] {
   const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
   if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
-  return [
-    {
-      severity: "warning",
-      code: "secret.lost",
-      summary: "The generated password of this server is not known",
-      detail: "It was reset, and the answer could not be read.",
-      remedies: [
-        `${withoutPassword("generated")} Remove \`password_version\` when you have set one: that sends no request.`,
-      ],
-      attribute: ["password_version"],
-    },
+  const summary = "The generated password of this server is not known";
+  const detail = "It was reset, and the answer could not be read.";
+  const remedies = [
+    `${withoutPassword("generated")} Remove \`password_version\` when you have set one: that sends no request.`,
   ];
+  return [warningOf("secret.lost", summary, { detail, remedies, attribute: ["password_version"] })];
 }
 
 /**
@@ -87,28 +78,16 @@ export function passwordSuits(
   const form = passwordForm(typeof type === "string" ? type : null);
   const given = config.password !== undefined && config.password !== null;
   if (form === "given" && !given) {
-    return [
-      {
-        severity: "error",
-        code: "config.missing_attribute",
-        summary: `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`,
-        remedies: ["Declare `password`, or remove `password_version`."],
-        attribute: ["password_version"],
-      },
-    ];
+    const summary = `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`;
+    const remedies = ["Declare `password`, or remove `password_version`."];
+    return [errorOf("config.missing_attribute", summary, { remedies, attribute: ["password_version"] })];
   }
   if (form !== "generated" || !given) return [];
-  return [
-    {
-      severity: "error",
-      code: "config.invalid_value",
-      summary: `A service of type ${JSON.stringify(type)} takes no password: the server generates one`,
-      detail:
-        "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
-      remedies: ["Remove `password`, and keep `password_version`."],
-      attribute: ["password"],
-    },
-  ];
+  const summary = `A service of type ${JSON.stringify(type)} takes no password: the server generates one`;
+  const detail =
+    "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.";
+  const remedies = ["Remove `password`, and keep `password_version`."];
+  return [errorOf("config.invalid_value", summary, { detail, remedies, attribute: ["password"] })];
 }
 
 /** A domain is "required for hosting plans" (§4): checked where the list of plans shows that the plan is one. */
@@ -120,15 +99,13 @@ export function domainSuits(
   if (live !== undefined || (domain !== undefined && domain !== null)) return [];
   const type = plans.find((plan) => plan.plan_id === id)?.product_type ?? null;
   if (!isHosting(type)) return [];
+  const summary = `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`;
   return [
-    {
-      severity: "error",
-      code: "config.missing_attribute",
-      summary: `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`,
+    errorOf("config.missing_attribute", summary, {
       detail: "The API refuses the order of a hosting plan without one.",
       remedies: [{ do: "set", attribute: "domain", value: "www.example.com", example: true }],
       attribute: ["domain"],
-    },
+    }),
   ];
 }
 
@@ -193,15 +170,9 @@ export function planSuits(
   const declared = plans.find((plan) => plan.plan_id === id)?.name;
   const namesakes = namesakesOf(plans, name);
   if (declared == null || namesakes.length === 0 || namesakes.includes(id)) return [];
-  return [
-    {
-      severity: "error",
-      code: "plan.mismatch",
-      summary: `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`,
-      remedies: [`Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`],
-      attribute: ["plan_id"],
-    },
-  ];
+  const summary = `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`;
+  const remedies = [`Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`];
+  return [errorOf("plan.mismatch", summary, { remedies, attribute: ["plan_id"] })];
 }
 
 /** Queues a suspension or its end (§3), which is done when the service shows it. */
