@@ -53,8 +53,8 @@ export function readRecord<T extends ApiRecord>(
     return { problem: `${decoder.noun} whose "id" is ${what}` };
   }
   const record: Record<string, unknown> = { id };
-  for (const [name, read] of Object.entries<(value: unknown) => unknown>(decoder.fields))
-    record[name] = read(values[name]);
+  const fields = decoder.fields as Readonly<Record<string, (value: unknown) => unknown>>;
+  for (const name in fields) record[name] = fields[name]?.(values[name]);
   record.raw = item;
   return { record: record as unknown as T };
 }
@@ -82,10 +82,11 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
   const fields = [said.attributes, said.fields, said.properties].find(isObject);
   const value = snakeNames(fields === undefined ? said : { ...fields, ...said });
   const others: Record<string, unknown> = {};
-  for (const [field, aliases] of Object.entries(decoder.aliases)) {
+  for (const field in decoder.aliases) {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
     const fits = (found: unknown) => word(momentOf(found)) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
+    const aliases = decoder.aliases[field] ?? [];
     const other = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, decoder.likely?.[field]);
     if (other !== undefined) others[field] = other;
   }

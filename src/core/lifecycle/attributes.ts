@@ -45,6 +45,17 @@ export function sensitiveNames(kind: Kind): readonly string[] {
   return names;
 }
 
+const writeOnly = new WeakMap<Kind, readonly string[]>();
+
+/** Names of the attributes that are sent and never stored. */
+export function writeOnlyNames(kind: Kind): readonly string[] {
+  const known = writeOnly.get(kind);
+  if (known !== undefined) return known;
+  const names = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
+  writeOnly.set(kind, names);
+  return names;
+}
+
 const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
 
 /** What the check of an attribute says where none is declared: the same for every resource. */

@@ -12,7 +12,7 @@ import {
   split,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, sensitiveNames } from "./attributes.ts";
+import { sensitiveNames, writeOnlyNames } from "./attributes.ts";
 import type { Observation, Others } from "./read.ts";
 
 /** What the plan of one declared resource is made from. */
@@ -122,6 +122,6 @@ export function unchanged(
 
 /** A plan is shown, stored and handed on: a write-only value never stands in it, even when the declaration spells it out. */
 function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
-  const secret = attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly && declared[name] != null ? name : []));
+  const secret = writeOnlyNames(kind).filter((name) => declared[name] != null);
   return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }

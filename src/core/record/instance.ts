@@ -134,7 +134,8 @@ export function normalized(resource: ResourceState): ResourceState {
 
 /** Each text once, sorted. */
 function inOrder(texts: readonly string[]): readonly string[] {
-  return texts.length < 2 ? texts : [...new Set(texts)].sort(order);
+  const isInOrder = texts.every((text, i) => i === 0 || (texts[i - 1] as string) < text);
+  return isInOrder ? texts : [...new Set(texts)].sort(order);
 }
 
 /** The attributes that a sensitive path starts at: a secret anywhere inside an attribute makes all of it secret. */

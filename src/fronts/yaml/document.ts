@@ -7,7 +7,7 @@ import { namesSecret } from "../source/source.ts";
 import { type Entry, isNull, type SpannedName, stringOf, type Tree, toJson, valueSpan } from "../source/tree.ts";
 import { EXPANDED } from "./expand.ts";
 import { REFACTORING } from "./refactoring.ts";
-import { type ResourceDraft, readProviderName, readResource } from "./resource.ts";
+import { nestedIn, type ResourceDraft, readProviderName, readResource } from "./resource.ts";
 import { reportToken } from "./settings.ts";
 
 /** Splits a document of a declaration into its sections. */
@@ -43,8 +43,9 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
   for (const entry of tree.entries.values()) {
     const kind = sections.get(entry.key);
     if (kind !== undefined) {
+      const context = { nested: nestedIn(kind, kinds), diags, provider };
       for (const block of blocksOf(entry, diags, `a map of ${kind.noun}s by name`)) {
-        for (const draft of readResource(block, kind, { kinds, diags, provider })) fragment.drafts.push(draft);
+        for (const draft of readResource(block, kind, context)) fragment.drafts.push(draft);
       }
     } else if (entry.key === "project") fragment.project = readProject(entry, diags);
     else if (entry.key === "guards") fragment.guards.push(entry);

@@ -31,11 +31,17 @@ export interface ResourceDraft {
 
 /** The document around a resource's block. */
 interface DocumentContext {
-  readonly kinds: Kinds;
+  readonly nested: NestedKinds;
   readonly diags: DiagnosticCollector;
   /** The provider for blocks that name none (`provider:` at the top of the document). */
   readonly provider: SpannedName | undefined;
 }
+
+/** The kinds that are nested in one, by their section: `grants` in a service. */
+type NestedKinds = ReadonlyMap<string, Kind>;
+
+export const nestedIn = ({ type }: Kind, kinds: Kinds): NestedKinds =>
+  new Map([...kinds.values()].flatMap((one) => (one.nested?.in === type ? [[one.nested.section, one] as const] : [])));
 
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import", ...TEMPLATE_KEYS];
@@ -45,7 +51,7 @@ const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
 /** Reads `NAME: {…}` of a section: the resource and those nested in it. Checks names and structure, not values. */
 export function readResource(entry: Entry, kind: Kind, context: DocumentContext): ResourceDraft[] {
-  const { kinds, diags, provider } = context;
+  const { nested, diags, provider } = context;
   const { key: name, keySpan, value: body } = entry;
   const hint = "; a domain can be written as acme-example";
   if (!checkName(name, keySpan, `the name of a ${kind.noun}`, diags, hint)) return [];
@@ -58,12 +64,6 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
     });
     return [empty];
   }
-  /** The kinds that are nested in this one, by their section: `grants` in a service. */
-  const nested = new Map(
-    [...kinds.values()].flatMap((inner) =>
-      inner.nested?.in === kind.type ? [[inner.nested.section, inner] as const] : [],
-    ),
-  );
   const draft = readBody(empty, body, RESERVED, [...nested.keys()], diags);
   const inner = [...nested].flatMap(([section, of]) => readNested(body.entries.get(section), of, draft, diags));
   return [draft, ...inner];

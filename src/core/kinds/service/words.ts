@@ -55,10 +55,14 @@ export function phaseOfWord(word: string | null, settings: ReadSettings): Phase 
   const key = word.trim().toLowerCase();
   const own = Object.hasOwn(settings.statusWords, key) ? settings.statusWords[key] : undefined;
   if (own !== undefined) return own;
-  const significant = words(word).filter((part) => !NOISE.has(part));
-  const phases = new Set(significant.map((part) => (Object.hasOwn(PHASES, part) ? PHASES[part] : undefined)));
-  const [phase] = phases;
-  return phases.size === 1 && phase !== undefined ? phase : "unknown";
+  let found: Phase | undefined;
+  for (const part of words(word)) {
+    if (NOISE.has(part)) continue;
+    const phase = Object.hasOwn(PHASES, part) ? PHASES[part] : undefined;
+    if (phase === undefined || (found !== undefined && found !== phase)) return "unknown";
+    found = phase;
+  }
+  return found ?? "unknown";
 }
 
 /** Words of a provisioning that has not come about: "not started", "inactive". */
