@@ -101,7 +101,7 @@ for (const [, lines, files] of FEATURES) {
 }
 
 const figures: readonly Figure[] = [
-  { what: "hand-written lines", now: sum(written), goal: 60_000 + added.lines, bound: 72_900 + added.lines },
+  { what: "hand-written lines", now: sum(written), goal: 60_000 + added.lines, bound: 69_500 + added.lines },
   { what: "hand-written files", now: written.length, goal: 420 + added.files, bound: 420 + added.files },
   { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 130, atLeast: true },
   { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 40, which: shards },
