@@ -166,22 +166,18 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   if (made.length === 0 && identifiable && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
     // An object that was to be replaced is still there.
     const left: Observation =
-      deposed === undefined
-        ? { status: "absent", matches: [] }
-        : { status: "present", attributes: deposed, phase: "live" };
+      deposed === undefined ? ABSENT : { status: "present", attributes: deposed, phase: "live" };
     return planRemoval({ ...input, prior: { ...prior, private: mark }, observed: left });
   }
-  const forgotten = planRemoval({
-    ...input,
-    prior: { ...prior, private: {} },
-    observed: { status: "absent", matches: [] },
-  });
+  const forgotten = planRemoval({ ...input, prior: { ...prior, private: {} }, observed: ABSENT });
   const { removal: _, ...change } = forgotten.change;
   return {
     change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },
     diagnostics: [undecided(kind, prior.address)],
   };
 }
+
+const ABSENT: Observation = { status: "absent", matches: [] };
 
 function undecided(kind: Kind, address: string): Diagnostic {
   return warningOf("plan.pending", `It is not known whether ${address} was ordered, so it cannot be removed`, {
