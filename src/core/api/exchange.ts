@@ -89,11 +89,9 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
     .join("&");
   if (repeat === "keyed" && !KEY.test(idempotencyKey ?? "")) {
-    refuseArgument(
-      name,
-      `An order needs an Idempotency-Key${idempotencyKey === undefined ? "" : " that can be sent as a header"}`,
-      "Give `idempotencyKey`: 1 to 255 visible ASCII characters, the same for the same order.",
-    );
+    const form = idempotencyKey === undefined ? "" : " that can be sent as a header";
+    const fix = "Give `idempotencyKey`: 1 to 255 visible ASCII characters, the same for the same order.";
+    refuseArgument(name, `An order needs an Idempotency-Key${form}`, fix);
   }
   if (repeat !== "keyed" && idempotencyKey !== undefined) {
     refuseArgument(name, "This endpoint takes no Idempotency-Key");

@@ -303,13 +303,13 @@ export function limit(
 /** What an answer says about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
 interface RateHints {
   /** Requests per minute that the server allows. */
-  readonly limit?: number;
+  readonly limit: number | undefined;
   /** Requests left in the server's window. */
-  readonly remaining?: number;
+  readonly remaining: number | undefined;
   /** How long until the server's window starts again, in ms. */
-  readonly resetMs?: number;
+  readonly resetMs: number | undefined;
   /** How long the server asks to wait, in ms. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number | undefined;
 }
 
 /** A reset further away than this is not that of a one-minute window: ignored. */
@@ -330,12 +330,7 @@ export function rateHints(headers: ApiReply["headers"], now: number): RateHints 
   const remaining = count(field("remaining")) ?? count(state.r) ?? count(state.remaining);
   const resetMs = reset(field("reset") ?? state.t ?? state.reset, serverNow(headers, now));
   const retryAfterMs = retryAfter(headers, now);
-  return {
-    ...(limit !== undefined && limit > 0 && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(resetMs !== undefined && { resetMs }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  return { limit: limit === 0 ? undefined : limit, remaining, resetMs, retryAfterMs };
 }
 
 /** `"default";r=10;t=5`, or `limit=60, remaining=10, reset=5` as older drafts have it; of several policies the first. */

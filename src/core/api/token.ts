@@ -70,13 +70,8 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
 /** §5.1. @throws HostformError `provider.token`, without the token, where a header cannot hold it. */
 export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  fail(
-    "provider.token",
-    token.trim() === "" ? "The API token is empty" : "The API token holds characters that no token has",
-    {
-      remedies: ["Copy the token again, without spaces or line breaks."],
-    },
-  );
+  const summary = token.trim() === "" ? "The API token is empty" : "The API token holds characters that no token has";
+  fail("provider.token", summary, { remedies: ["Copy the token again, without spaces or line breaks."] });
 }
 
 /** Removes what must never be shown from text that will be. `more`: further secret values, of this request's body. */

@@ -151,7 +151,6 @@ export function kindsOf({ ordersNamedBy = "address" }: Pick<Desired, "ordersName
   return named;
 }
 
-/** The kind of an address. */
 export function kindOf(address: string, kinds: Kinds): Kind | undefined {
   return kinds.get(address.slice(0, address.indexOf(".")));
 }

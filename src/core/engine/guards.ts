@@ -107,17 +107,14 @@ function removalGuards(
   const refuse = (summary: string, range?: Diagnostic["range"]) =>
     errorOf("guard.removals", summary, { detail, remedies: ALLOW_REMOVALS, range });
   const found: Diagnostic[] = [];
-  if (maxRemovals !== undefined && number > maxRemovals)
-    found.push(
-      refuse(`The plan removes ${count(number, "resource")}; max_removals allows ${maxRemovals}`, ranges?.maxRemovals),
-    );
-  if (maxRemovalsPercent !== undefined && exceeds(number, recorded, maxRemovalsPercent))
-    found.push(
-      refuse(
-        `The plan removes ${share}; max_removals_percent allows ${maxRemovalsPercent}%`,
-        ranges?.maxRemovalsPercent,
-      ),
-    );
+  if (maxRemovals !== undefined && number > maxRemovals) {
+    const summary = `The plan removes ${count(number, "resource")}; max_removals allows ${maxRemovals}`;
+    found.push(refuse(summary, ranges?.maxRemovals));
+  }
+  if (maxRemovalsPercent !== undefined && exceeds(number, recorded, maxRemovalsPercent)) {
+    const summary = `The plan removes ${share}; max_removals_percent allows ${maxRemovalsPercent}%`;
+    found.push(refuse(summary, ranges?.maxRemovalsPercent));
+  }
   // `destroy` says itself that everything is to go; only what is declared stands against it.
   if (found.length > 0 || mode === "destroy") return found;
   if (declared === 0 && maxRemovalsPercent !== 100)

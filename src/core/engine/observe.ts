@@ -143,11 +143,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const adopting = new Set(queries.filter(adoptsByPlan).map(({ provider }) => provider));
   for (const provider of adopting) {
     if (priced.has(provider)) continue;
-    catalogues.push(
-      accounts(provider)
-        .knownPlans()
-        .then((known) => void plans.set(provider, known)),
-    );
+    const reading = accounts(provider).knownPlans();
+    catalogues.push(reading.then((known) => void plans.set(provider, known)));
   }
   const failures = (await Promise.allSettled([...reads, ...catalogues])).flatMap((result) =>
     result.status === "rejected" ? [result.reason as unknown] : [],

@@ -229,13 +229,8 @@ export class Spending {
     const [over] = this.#excesses();
     if (over !== undefined) {
       const { currency, limit, spent } = over;
-      this.#refuse(
-        order,
-        currency,
-        limit,
-        `So far: ${this.#amounts.text(spent, currency)}.`,
-        "this run spent more than",
-      );
+      const why = `So far: ${this.#amounts.text(spent, currency)}.`;
+      this.#refuse(order, currency, limit, why, "this run spent more than");
     }
     for (const [currency, limit] of spendLimits(order, this.#limits)) this.#check(order, currency, limit);
     const { address, currency, most } = order;

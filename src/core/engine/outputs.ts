@@ -8,7 +8,7 @@ import {
   errorOf,
   hasUnknown,
   ifExplained,
-  isObject,
+  inferredType,
   type Json,
   type OutputChange,
   type OutputState,
@@ -149,15 +149,7 @@ function evaluate(output: DesiredOutput, scope: EvalScope): OutputValue | Diagno
 }
 
 const typeOf = ({ type, value }: OutputValue, known: Json): Json =>
-  type ?? (value === UNKNOWN ? "dynamic" : inferred(known));
-
-/** Terraform's type of a JSON value that comes from nowhere in particular. */
-function inferred(value: Json): Json {
-  if (Array.isArray(value)) return ["tuple", value.map(inferred)];
-  if (isObject(value))
-    return ["object", Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inferred(part as Json)]))];
-  return value === null ? "dynamic" : typeof value === "boolean" ? "bool" : (typeof value as "string" | "number");
-}
+  type ?? (value === UNKNOWN ? "dynamic" : inferredType(known));
 
 /**
  * Whether all that an output refers to is part of a run that was narrowed (`--target`).

@@ -18,6 +18,7 @@ import {
   type EnvVars,
   type EvalScope,
   errorOf,
+  isError,
   isNoOp,
   type JsonObject,
   located,
@@ -119,7 +120,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     if (kind === undefined || observation === undefined) continue;
     const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
     diagnostics.push(...own);
-    if (own.some(({ severity }) => severity === "error")) continue;
+    if (own.some(isError)) continue;
     const dependsOn = dependenciesOf(resource, index);
     const input: PlanInput = {
       kind,
@@ -143,10 +144,8 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       plans: observed.plans.get(resource.provider) ?? [],
       now: observed.now?.get(resource.provider) ?? options.now,
     };
-    const planned = planOne(
-      input,
-      dependsOn.find((address) => left.has(address)),
-    );
+    const missing = dependsOn.find((address) => left.has(address));
+    const planned = planOne(input, missing);
     // What is not there has no attributes to refer to but the recorded ones.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
@@ -159,7 +158,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
       const unnamed = orderNameErrors(kind, config, desired.project);
       diagnostics.push(...unnamed.map((each) => located({ ...each, address: resource.address }, resource.locate([]))));
     }
-    diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
+    diagnostics.push(...planned.diagnostics.map((each) => located(each, resource.locate(each.attribute ?? []))));
   }
   return { changes, diagnostics, scope };
 }
@@ -206,5 +205,3 @@ function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
     attribute: ["provider"],
   });
 }
-
-const placeOf = (resource: DesiredResource, diagnostic: Diagnostic) => resource.locate(diagnostic.attribute ?? []);

@@ -88,15 +88,12 @@ export async function createKeyed(
   const owner = made.id === null ? undefined : context.claimId?.(kind, made.id, made.attributes);
   if (owner !== undefined) {
     await unmark();
-    fail(
-      "apply.replayed",
-      `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`,
-      {
-        detail: `No order was placed. Either both have the same \`reference\`, and the API replayed the other order; or ${owner} was adopted by mistake.`,
-        remedies: ["Correct `reference`.", { do: "forget", address: owner, why: "import" }],
-        address: change.address,
-      },
-    );
+    const summary = `The API answered the order of ${change.address} with ${kind.noun} ${made.id}, which is already ${owner}`;
+    fail("apply.replayed", summary, {
+      detail: `No order was placed. Either both have the same \`reference\`, and the API replayed the other order; or ${owner} was adopted by mistake.`,
+      remedies: ["Correct `reference`.", { do: "forget", address: owner, why: "import" }],
+      address: change.address,
+    });
   }
   if (earlier?.phase === "gone") {
     await context.markGone(String(made.id), generation);
@@ -264,16 +261,13 @@ async function refuseOther(
   const other = differing(kind, planned, earlier);
   if (other === undefined) return;
   await unmark();
-  fail(
-    "apply.replayed",
-    `The API replayed an earlier order for ${address}; its ${kind.noun} ${earlier.id} is a different one`,
-    {
-      detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, but ${JSON.stringify(planned[other])} is declared. An earlier order has the same project and name. No order was placed.`,
-      remedies: [
-        "Declare another `reference` to order it.",
-        { do: "import", id: earlier.id, when: "the one that is there will do" },
-      ],
-      address,
-    },
-  );
+  const summary = `The API replayed an earlier order for ${address}; its ${kind.noun} ${earlier.id} is a different one`;
+  fail("apply.replayed", summary, {
+    detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, but ${JSON.stringify(planned[other])} is declared. An earlier order has the same project and name. No order was placed.`,
+    remedies: [
+      "Declare another `reference` to order it.",
+      { do: "import", id: earlier.id, when: "the one that is there will do" },
+    ],
+    address,
+  });
 }

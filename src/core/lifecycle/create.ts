@@ -49,20 +49,12 @@ export async function create(
   context: CreateContext,
 ): Promise<Created> {
   const other = context.claim?.(kind, planned);
-  if (other !== undefined) {
-    throw new HostformError([duplicate(kind, change.address, other)]);
-  }
-  return createInTurn(kind, change, planned, context, (inTurn) => {
-    switch (kind.creation) {
-      case "keyed":
-        return createKeyed(kind, change, planned, inTurn);
-      case "listable":
-        return createListable(kind, change, planned, inTurn);
-      case "blind":
-        return createBlind(kind, change, planned, inTurn);
-    }
-  });
+  if (other !== undefined) throw new HostformError([duplicate(kind, change.address, other)]);
+  const send = BY_CLASS[kind.creation];
+  return createInTurn(kind, change, planned, context, (inTurn) => send(kind, change, planned, inTurn));
 }
+
+const BY_CLASS = { keyed: createKeyed, listable: createListable, blind: createBlind } as const;
 
 /** How often one run sends a create whose answer is lost each time. */
 const MOST_SENDINGS = 2;

@@ -214,13 +214,10 @@ export function orderNameErrors(kind: Kind, config: ValueObject, project: string
   }
   const isOpen = config.reference === UNKNOWN || config.domain === UNKNOWN;
   if (!isOpen && kind.orderReference?.(config) === undefined) {
-    found.push(
-      errorOf("terraform.reference", `A ${kind.noun} without a domain needs \`reference\``, {
-        detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
-        remedies: ["Add `reference`: a name that is unique in the project and never changes."],
-        attribute: ["reference"],
-      }),
-    );
+    const summary = `A ${kind.noun} without a domain needs \`reference\``;
+    const detail = "Without a domain the order has no name, and an order without a name could be placed twice.";
+    const remedies = ["Add `reference`: a name that is unique in the project and never changes."];
+    found.push(errorOf("terraform.reference", summary, { detail, remedies, attribute: ["reference"] }));
   }
   return found;
 }

@@ -105,10 +105,8 @@ export class JobWatch {
       pause = nextPause(pause, cost);
       if (!stop.aborted) await clock.sleep(pause, stop).catch(() => undefined);
       if (stop.aborted || queue.waiters.size === 0) break;
-      onWaiting?.(
-        [...queue.waiters].map(({ address }) => address),
-        (clock.now() - since) / 1000,
-      );
+      const addresses = [...queue.waiters].map(({ address }) => address);
+      onWaiting?.(addresses, (clock.now() - since) / 1000);
       try {
         await this.#look(queue);
       } catch (error) {

@@ -190,14 +190,10 @@ function planPresent(
   // What the API does not show and the state does not have (after an import) is believed as it is declared.
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
   const secrets = secretNames(input);
+  const refusal = importing || input.adopting ? mismatch : immutable;
   for (const { name, wanted } of refused) {
-    diagnostics.push(
-      (importing || input.adopting ? mismatch : immutable)(input, name, {
-        before: before[name] ?? null,
-        after: wanted,
-        secret: secrets.includes(name),
-      }),
-    );
+    const old = before[name] ?? null;
+    diagnostics.push(refusal(input, name, { before: old, after: wanted, secret: secrets.includes(name) }));
   }
 
   const replaced = active.some(({ meta }) => meta.change === "replace");

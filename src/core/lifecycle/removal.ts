@@ -81,24 +81,19 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
   });
 
-  if (observed.status !== "present" && prior.private.deposed === undefined) {
-    return {
-      change: forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"),
-      diagnostics: [],
-    };
-  }
-  if (input.forget === true) return { change: forget(reason, "a removed block forgets it"), diagnostics: [] };
+  const silently = (change: Change) => ({ change, diagnostics: [] });
+
+  if (observed.status !== "present" && prior.private.deposed === undefined)
+    return silently(forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"));
+  if (input.forget === true) return silently(forget(reason, "a removed block forgets it"));
   // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;
-    return {
-      change: { ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests },
-      diagnostics: [],
-    };
+    return silently({ ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests });
   }
   const policy = policyOf(prior.attributes);
   const billed = kind.quote === undefined ? text : `${text}: it goes on being billed`;
-  if (policy === "forget") return { change: forget(reason, billed), diagnostics: [] };
+  if (policy === "forget") return silently(forget(reason, billed));
   if (policy === "suspend" && kind.suspendSteps !== undefined) {
     if (phase === "unknown") {
       const subject = { kind, address, provider: prior.provider, attributes: before, job: mark.job };
@@ -106,7 +101,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     }
     if (!actable(phase)) return keep(notSuspendable(kind, address, before));
     const requests = kind.suspendSteps(before).length;
-    return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
+    return silently({ ...forget(reason, text), removal: "suspend", requests });
   }
   return keep(mode === "destroy" ? kept(kind, address) : prevented(kind, prior));
 }
@@ -171,22 +166,18 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   if (made.length === 0 && identifiable && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
     // An object that was to be replaced is still there.
     const left: Observation =
-      deposed === undefined
-        ? { status: "absent", matches: [] }
-        : { status: "present", attributes: deposed, phase: "live" };
+      deposed === undefined ? ABSENT : { status: "present", attributes: deposed, phase: "live" };
     return planRemoval({ ...input, prior: { ...prior, private: mark }, observed: left });
   }
-  const forgotten = planRemoval({
-    ...input,
-    prior: { ...prior, private: {} },
-    observed: { status: "absent", matches: [] },
-  });
+  const forgotten = planRemoval({ ...input, prior: { ...prior, private: {} }, observed: ABSENT });
   const { removal: _, ...change } = forgotten.change;
   return {
     change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },
     diagnostics: [undecided(kind, prior.address)],
   };
 }
+
+const ABSENT: Observation = { status: "absent", matches: [] };
 
 function undecided(kind: Kind, address: string): Diagnostic {
   return warningOf("plan.pending", `It is not known whether ${address} was ordered, so it cannot be removed`, {

@@ -42,16 +42,11 @@ export function validate(
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
     } else if (value === null) {
+      const example = meta.example === undefined ? {} : { value: meta.example as Json, example: true as const };
       diagnostics.push(
         errorOf("config.missing_attribute", `${kind.noun} needs ${name}`, {
           detail: meta.description,
-          remedies: [
-            {
-              do: "set",
-              attribute: name,
-              ...(meta.example !== undefined && { value: meta.example as Json, example: true }),
-            },
-          ],
+          remedies: [{ do: "set", attribute: name, ...example }],
           address,
           attribute: [name],
         }),

@@ -1,4 +1,4 @@
-import type { Json } from "./value.ts";
+import { isObject, type Json } from "./value.ts";
 
 /** A type of Terraform's, as far as this provider uses them. There is no `dynamic`: its values are read in two ways. */
 export type SchemaType =
@@ -51,6 +51,17 @@ export function typeJson(type: Attribute["type"]): Json {
   }
   if ("list" in type) return ["list", typeJson(type.list)];
   return "set" in type ? ["set", typeJson(type.set)] : ["map", typeJson(type.map)];
+}
+
+/** The same of a JSON value that comes from nowhere in particular. */
+export function inferredType(value: Json): Json {
+  if (Array.isArray(value)) return ["tuple", value.map(inferredType)];
+  if (isObject(value)) {
+    const parts = Object.entries(value).map(([name, part]): [string, Json] => [name, inferredType(part as Json)]);
+    return ["object", Object.fromEntries(parts)];
+  }
+  if (value === null) return "dynamic";
+  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 export function isNested(type: Attribute["type"]): type is Nested {

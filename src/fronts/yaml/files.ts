@@ -87,12 +87,8 @@ function named(dir: string, files: readonly string[]): string[] {
 }
 
 async function find(dir: string, fs: DeclarationFiles): Promise<readonly string[] | Diagnostic> {
-  let names: readonly string[];
-  try {
-    names = await fs.list(dir);
-  } catch (error) {
-    return unreadableDiagnostic(dir, error);
-  }
+  const names = await fs.list(dir).catch((error: unknown) => unreadableDiagnostic(dir, error));
+  if ("severity" in names) return names;
   const main = names.filter((name) => name === "hosting.yaml");
   const more = names.filter((name) => /^[^.].*\.hosting\.yaml$/.test(name)).toSorted();
   const paths = [...main, ...more].map((name) => join(dir, name));
@@ -112,14 +108,11 @@ async function readSource(
   limits: DeclarationLimits,
   isNamed: boolean,
 ): Promise<SourceFile | Diagnostic> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await fs.read(path, limits.bytes + 1, isNamed);
-  } catch (error) {
+  const bytes = await fs.read(path, limits.bytes + 1, isNamed).catch((error: unknown) => {
     const [refusal] = error instanceof HostformError ? error.diagnostics : [];
-    if (refusal !== undefined) return refusal;
-    return unreadableDiagnostic(path, error);
-  }
+    return refusal ?? unreadableDiagnostic(path, error);
+  });
+  if ("severity" in bytes) return bytes;
   if (bytes.length > limits.bytes) {
     const fix = "Split the declaration into several files named *.hosting.yaml.";
     return errorOf("config.too_large", `${path} is larger than ${mebibytes(limits)}`, { remedies: [fix] });

@@ -8,6 +8,7 @@ import {
   type DesiredOutput,
   type EvalScope,
   hasUnknown,
+  inferredType,
   isNested,
   isObject,
   type Json,
@@ -201,16 +202,6 @@ function typeAt(type: Attribute["type"], [step, ...rest]: AttributePath): Attrib
     return part && typeAt(part.type, rest);
   }
   return typeAt("list" in type ? type.list : "set" in type ? type.set : type.map, rest);
-}
-
-function inferredType(value: Json): Json {
-  if (Array.isArray(value)) return ["tuple", value.map(inferredType)];
-  if (isObject(value)) {
-    const parts = Object.entries(value).map(([key, part]): [string, Json] => [key, inferredType(part as Json)]);
-    return ["object", Object.fromEntries(parts)];
-  }
-  if (value === null) return "dynamic";
-  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 /** The value in the form of a type; undefined when it is not of that type. */

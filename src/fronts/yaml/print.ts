@@ -2,7 +2,6 @@
 import { isMap, isScalar, isSeq, type Node, parseAllDocuments, stringify, type YAMLMap } from "yaml";
 import { escapeLine, type Json, type JsonObject } from "../../core/model/index.ts";
 
-/** A block of a section. */
 export interface Block {
   readonly section: string;
   readonly name: string;

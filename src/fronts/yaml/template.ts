@@ -24,7 +24,6 @@ export const without = (tree: MapTree, keys: readonly string[]): MapTree =>
     ? { ...tree, entries: new Map([...tree.entries].filter(([key]) => !keys.includes(key))) }
     : tree;
 
-/** The templates of a declaration. */
 export class Templates {
   readonly #diags: DiagnosticCollector;
   readonly #copies: Copies;

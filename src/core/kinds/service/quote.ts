@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../../api/index.ts";
-import type { Diagnostic, Quote, ValueObject } from "../../model/index.ts";
+import { type Diagnostic, errorOf, type Quote, type ValueObject, warningOf } from "../../model/index.ts";
 import { monthsOf } from "./words.ts";
 
 /**
@@ -24,19 +24,16 @@ export function quoteService(
     if (plans.length === 0) return { quote };
     // Of an entry whose number cannot be read it is not known that it is another plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
-    return {
-      quote,
-      diagnostic: {
-        severity: isComplete ? "error" : "warning",
-        code: "plan.catalogue",
-        summary: `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`,
-        detail: isComplete
-          ? "The list was read to its end, and only a plan that is in it can be ordered."
-          : "The list has plans without a number; the API refuses the order if the plan is not active.",
-        remedies: [{ do: "see", what: "plans" }],
-        attribute: ["plan_id"],
-      },
-    };
+    const report = isComplete ? errorOf : warningOf;
+    const summary = `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`;
+    const diagnostic = report("plan.catalogue", summary, {
+      detail: isComplete
+        ? "The list was read to its end, and only a plan that is in it can be ordered."
+        : "The list has plans without a number; the API refuses the order if the plan is not active.",
+      remedies: [{ do: "see", what: "plans" }],
+      attribute: ["plan_id"],
+    });
+    return { quote, diagnostic };
   }
   const list = listPrice(plan, currency);
   const months = typeof planned.term === "number" ? planned.term : monthsOf(plan.billing_cycle);
