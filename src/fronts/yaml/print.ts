@@ -16,7 +16,8 @@ export interface Block {
 export const literal = (text: string): string => text.replaceAll("${", () => "$${");
 
 const yaml = (value: Json) => stringify(value, { lineWidth: 0 });
-const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
+/** Lines end with a line feed only: to a pattern, U+2028 inside a text would be the end of a line as well. */
+const indented = (text: string, by: string) => text.replace(/(?<![^\n])(?=[^\n])/g, by);
 
 /** A document with these blocks, sections and blocks in the order given. @param provider the account of them, if not the default one. */
 export function printDocument(blocks: readonly Block[], provider = "default"): string {

@@ -85,6 +85,7 @@ describe("a declaration of what is there", () => {
       "1e3",
       "'",
       "\u202e",
+      "\u2028  b",
       "a\nb",
       "__proto__",
       "%{if}",
