@@ -1,5 +1,5 @@
 /** The requests of the last minute, counted, and what the host's refusals say about its limit. */
-import { isObject, type RequestOutlook } from "../model/index.ts";
+import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
 
 /** What a ledger answers to a request that wants to leave. */
 export interface Reservation {
@@ -248,7 +248,8 @@ export class RollingWindow {
   /** The window that was written as this text; what is not understood of it counts for nothing. */
   static parse(text: string): RollingWindow {
     const window = new RollingWindow();
-    const json = objectIn(text);
+    const found = parsedJson(text);
+    const json = isObject(found) ? found : {};
     window.#seen = timeIn(json.seen);
     window.#pausedUntil = timeIn(json.pausedUntil);
     window.#bookings = pairsIn(json.bookings)
@@ -385,16 +386,6 @@ export class RollingWindow {
     for (const [who, until] of this.#waiting) {
       if (until <= now || until > Math.max(latest, this.#pausedUntil) + GRACE_MS) this.#waiting.delete(who);
     }
-  }
-}
-
-/** Empty where the text is no object. */
-export function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
   }
 }
 

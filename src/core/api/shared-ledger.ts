@@ -4,17 +4,10 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
-import { type Diagnostic, isObject, messageOf, type RequestOutlook, warningOf } from "../model/index.ts";
+import { type Diagnostic, isObject, messageOf, parsedJson, type RequestOutlook, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { type Ledger, MemoryLedger } from "./limiter.ts";
-import {
-  type Acceptance,
-  type LedgerEvent,
-  objectIn,
-  type Refusal,
-  type Reservation,
-  RollingWindow,
-} from "./rolling-window.ts";
+import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
 /** How soon to ask again when another process is at the file. */
@@ -188,7 +181,7 @@ export function replay(window: RollingWindow, text: string): void {
 }
 
 function eventIn(text: string): LedgerEvent | undefined {
-  const { event } = objectIn(`{"event":${text}}`);
+  const event = parsedJson(text);
   if (!Array.isArray(event)) return undefined;
   const [what, first, limit, who] = event;
   const times = what === "reserve" ? [first, limit] : isObject(first) ? [first.now, first.sentAt, first.limit] : [text];
