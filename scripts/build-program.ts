@@ -1,7 +1,13 @@
 // The command line as a bundle: what is published, and what tests start hundreds of times.
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { parse } from "@babel/parser";
 import { build, type Plugin } from "esbuild";
 import { embeddedFiles } from "./notices.ts";
+
+/** CommonJS dependencies in an ES module need a `require`, for what Node itself has. One by `createRequire` takes longer. */
+export const BANNER =
+  "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };";
 
 /** commander loads this module for commands that are programs of their own, which hostform has none of: 5 ms of each start. */
 const lateChildProcess: Plugin = {
@@ -19,6 +25,29 @@ const lateChildProcess: Plugin = {
 };
 
 /**
+ * The same JavaScript without `import` of what Node has: that reads all exports of a module, and some load more of Node as they
+ * are read (`fs.ReadStream`, `util.diff`, `process.stdin`), a tenth of a start. Here only what is used is read.
+ */
+export function importBuiltinsLate(text: string): string {
+  if (!text.includes('from "node:')) return text;
+  const found: string[] = [];
+  let [rest, end] = ["", 0];
+  for (const node of parse(text, { sourceType: "module" }).program.body) {
+    if (node.type !== "ImportDeclaration" || !node.source.value.startsWith("node:")) continue;
+    const builtin = `process.getBuiltinModule("${node.source.value}")`;
+    for (const part of node.specifiers) {
+      const property =
+        part.type !== "ImportSpecifier" || part.imported.type !== "Identifier" ? "" : `.${part.imported.name}`;
+      found.push(`const ${part.local.name} = ${builtin}${property};`);
+    }
+    rest += text.slice(end, node.start ?? 0);
+    end = node.end ?? 0;
+  }
+  // First of all, as imports are: functions may be called before the line where the import stood.
+  return found.length === 0 ? text : (rest + text.slice(end)).replace(BANNER, () => [BANNER, ...found].join("\n"));
+}
+
+/**
  * Bundles the command line into `outdir` (absolute, or relative to the project), as `hostform.js` and its chunks.
  *
  * @param more further entry points, by the name of the file that they become.
@@ -26,7 +55,8 @@ const lateChildProcess: Plugin = {
  * @throws Error with esbuild's messages when the sources cannot be bundled.
  */
 export async function buildProgram(outdir: string, more: Readonly<Record<string, string>> = {}): Promise<string[]> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
+    write: false,
     absWorkingDir: path.resolve(import.meta.dirname, ".."),
     entryPoints: { hostform: "src/cli/main.ts", ...more },
     outdir,
@@ -43,12 +73,13 @@ export async function buildProgram(outdir: string, more: Readonly<Record<string,
     metafile: true,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
-    // CommonJS dependencies in an ES module need a `require`, for what Node itself has. One by `createRequire` takes longer.
-    banner: {
-      js: "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };",
-    },
+    banner: { js: BANNER },
     plugins: [lateChildProcess],
     logLevel: "warning",
   });
+  for (const { path: file, text } of outputFiles) {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, importBuiltinsLate(text), { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+  }
   return embeddedFiles(metafile);
 }

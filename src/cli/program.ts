@@ -65,6 +65,7 @@ export function buildProgram(
         const flags = args.at(-2);
         const words = args.slice(0, -2);
         const { print, source, stacks } = commonOptionsOf(command, io);
+        io.startWork(source.state);
         const { refuseUntrustedCommand } = await import("../project/trust.ts");
         await refuseUntrustedCommand(source, nameOf(command), stacks);
         const json = print.json || (flags as { format?: string }).format === "json";

@@ -44,6 +44,8 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
    * @returns its exit code; 128+n when signal n ended it. @throws HostformError when it cannot be started.
    */
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
+  /** Called before a command works on a project: here a process suits itself to that. @param state the path of the state file. */
+  startWork(state: string): void;
   /** Opens an address in the user's browser. @throws HostformError when there is none. */
   browse(url: string): Promise<void>;
 }
@@ -73,7 +75,8 @@ export interface GuardedIo extends Io, Host {
 }
 
 /** What a command prints to, asks at and is steered by. */
-export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit"> {
+export interface Terminal
+  extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit" | "startWork"> {
   readonly json: boolean;
   readonly quiet: boolean;
   /** Each API request is shown. */
