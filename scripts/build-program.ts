@@ -34,7 +34,7 @@ export function importBuiltinsLate(text: string): string {
   let [rest, end] = ["", 0];
   for (const node of parse(text, { sourceType: "module" }).program.body) {
     if (node.type !== "ImportDeclaration" || !node.source.value.startsWith("node:")) continue;
-    const builtin = `process.getBuiltinModule("${node.source.value}")`;
+    const builtin = `globalThis.process.getBuiltinModule("${node.source.value}")`;
     for (const part of node.specifiers) {
       const property =
         part.type !== "ImportSpecifier" || part.imported.type !== "Identifier" ? "" : `.${part.imported.name}`;

@@ -17,15 +17,20 @@ describe("importBuiltinsLate", () => {
     expect(late).not.toMatch(/^import .*node:/m);
     expect(late.split("\n").filter((line) => line !== "")).toEqual([
       BANNER,
-      'const path = process.getBuiltinModule("node:path");',
-      'const readFile2 = process.getBuiltinModule("node:fs/promises").readFile;',
-      'const stat = process.getBuiltinModule("node:fs/promises").stat;',
-      'const util = process.getBuiltinModule("node:util");',
-      'const fs = process.getBuiltinModule("node:fs");',
-      'const constants = process.getBuiltinModule("node:fs").constants;',
+      'const path = globalThis.process.getBuiltinModule("node:path");',
+      'const readFile2 = globalThis.process.getBuiltinModule("node:fs/promises").readFile;',
+      'const stat = globalThis.process.getBuiltinModule("node:fs/promises").stat;',
+      'const util = globalThis.process.getBuiltinModule("node:util");',
+      'const fs = globalThis.process.getBuiltinModule("node:fs");',
+      'const constants = globalThis.process.getBuiltinModule("node:fs").constants;',
       'import { other } from "./chunk.js";',
       "use(path);",
     ]);
+  });
+
+  it("takes the module that has the name of the global variable it is taken from", () => {
+    const late = importBuiltinsLate(chunk('import process from "node:process";'));
+    expect(new Function(`${late.replace(BANNER, "")}; return process;`)()).toBe(process);
   });
 
   it("reads names over several lines", () => {
