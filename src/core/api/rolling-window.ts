@@ -70,6 +70,8 @@ const LONG_PAUSE_MS = 15_000;
 const SPACED_MS = 600_000;
 /** Requests that are spread over the minute are this much further apart than the limit asks. */
 const SLACK = 1.03;
+/** After a refusal with a short pause the first request comes this many times as far apart, the next ones by this share less and less. */
+const [FIRST_APART, LESS_APART] = [3, 0.75];
 /** A refusal never lowers the limit to less than this share: somebody else may have used the rest for once. */
 const LEAST_SHARE = 1 / 4;
 /** With others about, so many of the requests that the host has left are left to them: all see the last ones at the same time. */
@@ -100,6 +102,7 @@ interface Booking {
  * buckets alike, so requests leave at once as long as it has room. What the host refuses nevertheless teaches it more:
  *
  * 1. After any refusal requests are spread over the minute: that suits hosts with small bursts and weighted windows.
+ *    After a short pause they begin slowly, since other processes may begin in the same second.
  * 2. A refusal after a long pause, or one that asks for it, is that of a lower limit: what the host took in the last minute.
  * 3. After five minutes without a refusal that limit grows, faster and faster: somebody else may have used the token.
  * 4. Where the host says what remains and others use it up at the same time, what remains is spread over its time.
@@ -121,6 +124,10 @@ export class RollingWindow {
   #refusedAt = 0;
   /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
   #refusedUntil = 0;
+  /** When the first of the refusals that matter came. */
+  #spreadFrom = 0;
+  /** Whether the last one asked for a short pause. */
+  #beginsSlowly = false;
   /** Requests that the host took since the last refusal. */
   #taken = 0;
   /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
@@ -159,7 +166,7 @@ export class RollingWindow {
     const blocking = over >= 0 ? this.#bookings[over] : undefined;
     if (blocking !== undefined) return this.#wait(who, now, blocking.until, "budget", allowed);
     if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS, "turn", allowed);
-    const next = this.#lastSent + this.#apartMs(now, allowed);
+    const next = this.#lastSent + this.#slowly(this.#apartMs(now, allowed));
     if (next > now) return this.#wait(who, now, next, "spread", allowed);
     this.#waiting.delete(who);
     this.#lastSent = now;
@@ -180,12 +187,13 @@ export class RollingWindow {
     }
     if (!isCounted || this.#othersAt > 0 || (isAgain && sinceMs > 0)) {
       const isLong = this.#refusals > 1 || (askedMs ?? 0) >= LONG_PAUSE_MS || sinceMs >= WINDOW_MS;
-      if (isAgain && this.#taken > 0 && sinceMs > 0 && sinceMs < WINDOW_MS)
-        this.#learn((this.#taken * WINDOW_MS) / sinceMs);
+      if (isAgain && this.#taken > 0 && sinceMs > 0 && sinceMs < WINDOW_MS) this.#learn(this.#takenPerMinute(now));
       else if (isLong && sentAt - this.#firstSent >= WINDOW_MS)
         this.#learn(this.#bookings.filter(({ answer }) => answer !== "refused").length);
     }
+    if (this.#refusedAt === 0) this.#spreadFrom = now;
     this.#refusedAt = now;
+    this.#beginsSlowly = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS;
     if (isAgain) this.#taken = 0;
     const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
     if (isAgain) this.#refusedUntil = until;
@@ -234,6 +242,8 @@ export class RollingWindow {
       lastSent: this.#lastSent,
       firstSent: this.#firstSent,
       refusals: this.#refusals,
+      spreadFrom: this.#spreadFrom,
+      beginsSlowly: this.#beginsSlowly,
       taken: this.#taken,
       refusedAt: this.#refusedAt,
       refusedUntil: this.#refusedUntil,
@@ -259,6 +269,8 @@ export class RollingWindow {
     window.#lastSent = timeIn(json.lastSent);
     window.#firstSent = timeIn(json.firstSent);
     window.#refusals = timeIn(json.refusals);
+    window.#spreadFrom = timeIn(json.spreadFrom);
+    window.#beginsSlowly = json.beginsSlowly === true;
     window.#taken = timeIn(json.taken);
     window.#refusedAt = timeIn(json.refusedAt);
     window.#refusedUntil = timeIn(json.refusedUntil);
@@ -339,6 +351,20 @@ export class RollingWindow {
     return Math.min(limit, Math.floor(this.#learned * (1 + growth)));
   }
 
+  /** As the host took them since it first refused one, in the last minute at most. */
+  #takenPerMinute(now: number): number {
+    const from = Math.max(now - WINDOW_MS, this.#spreadFrom);
+    const since = this.#bookings.slice(this.#firstFrom(from + WINDOW_MS + MARGIN_MS));
+    return (since.filter(({ answer }) => answer === "taken").length * WINDOW_MS) / Math.max(1, now - from);
+  }
+
+  /** How far apart the next one is, while requests begin slowly. */
+  #slowly(apartMs: number): number {
+    if (!this.#beginsSlowly) return apartMs;
+    const slow = apartMs * (1 + (FIRST_APART - 1) * LESS_APART ** this.#taken);
+    return Math.max(apartMs, Math.min(LONG_PAUSE_MS, slow));
+  }
+
   /** How far apart requests are sent, in ms. 0: as they come. */
   #apartMs(now: number, allowed: number): number {
     const spread = this.#refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
@@ -373,6 +399,7 @@ export class RollingWindow {
     this.#lastSent = Math.min(this.#lastSent, now);
     this.#firstSent = Math.min(this.#firstSent, now);
     this.#refusedAt = Math.min(this.#refusedAt, now);
+    this.#spreadFrom = Math.min(this.#spreadFrom, now);
     if (now - this.#refusedAt >= SPACED_MS) {
       this.#refusedAt = 0;
       this.#learned = 0;

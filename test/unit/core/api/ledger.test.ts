@@ -319,9 +319,15 @@ describe("what refusals teach", () => {
   }
   const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0));
 
-  it("requests are spread over the minute after a refusal, whatever it asked for", () => {
-    const apart = gaps(sentIn(refusedAfter(10, { askedMs: 1_000 }), START + 2_000, 1));
+  it("requests are spread over the minute after a refusal", () => {
+    const apart = gaps(sentIn(refusedAfter(10), START + 6_000, 1));
     expect(apart.slice(0, 40)).toEqual(Array.from({ length: 40 }, () => 1_030));
+  });
+
+  it("after a short pause they begin slowly: other processes may begin in the same second", () => {
+    const apart = gaps(sentIn(refusedAfter(10, { askedMs: 1_000 }), START + 2_000, 1)).map(Math.floor);
+    expect(apart.slice(0, 5)).toEqual([2_575, 2_188, 1_899, 1_681, 1_518]);
+    expect(new Set(apart.slice(20, 40))).toEqual(new Set([1_034, 1_033, 1_032, 1_031, 1_030]));
   });
 
   it.each<[string, number, number, number]>([
