@@ -70,8 +70,8 @@ const LONG_PAUSE_MS = 15_000;
 const SPACED_MS = 600_000;
 /** Requests that are spread over the minute are this much further apart than the limit asks. */
 const SLACK = 1.03;
-/** After a refusal with a short pause the first request comes this many times as far apart, the next ones by this share less and less. */
-const [FIRST_APART, LESS_APART] = [3, 0.75];
+/** After a short pause the first request waits for two more that the limit allows, and each further one for so much less. */
+const [SLOW_REQUESTS, LESS_SLOW] = [2, 0.75];
 /** A refusal never lowers the limit to less than this share: somebody else may have used the rest for once. */
 const LEAST_SHARE = 1 / 4;
 /** With others about, so many of the requests that the host has left are left to them: all see the last ones at the same time. */
@@ -126,8 +126,8 @@ export class RollingWindow {
   #refusedUntil = 0;
   /** When the first of the refusals that matter came. */
   #spreadFrom = 0;
-  /** Whether the last one asked for a short pause. */
-  #beginsSlowly = false;
+  /** What the next request waits longer, after a short pause. */
+  #slowMs = 0;
   /** Requests that the host took since the last refusal. */
   #taken = 0;
   /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
@@ -166,10 +166,11 @@ export class RollingWindow {
     const blocking = over >= 0 ? this.#bookings[over] : undefined;
     if (blocking !== undefined) return this.#wait(who, now, blocking.until, "budget", allowed);
     if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS, "turn", allowed);
-    const next = this.#lastSent + this.#slowly(this.#apartMs(now, allowed));
+    const next = this.#lastSent + this.#apartMs(now, allowed) + this.#slowMs;
     if (next > now) return this.#wait(who, now, next, "spread", allowed);
     this.#waiting.delete(who);
     this.#lastSent = now;
+    this.#slowMs = lessSlow(this.#slowMs);
     if (this.#firstSent === 0) this.#firstSent = now;
     this.#book(now + WINDOW_MS + MARGIN_MS, who, 1);
     return { waitMs: 0, left: Math.max(0, allowed - this.#bookings.length) };
@@ -193,7 +194,8 @@ export class RollingWindow {
     }
     if (this.#refusedAt === 0) this.#spreadFrom = now;
     this.#refusedAt = now;
-    this.#beginsSlowly = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS;
+    const isShort = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS;
+    this.#slowMs = isShort ? Math.min(LONG_PAUSE_MS, (SLOW_REQUESTS * WINDOW_MS) / this.#allowed(now, limit)) : 0;
     if (isAgain) this.#taken = 0;
     const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
     if (isAgain) this.#refusedUntil = until;
@@ -222,6 +224,8 @@ export class RollingWindow {
     then.#settle(now);
     const booked = then.#bookings.map(({ until }) => until - now);
     const [lastSentMs, pausedMs] = [then.#lastSent - now, then.#pausedUntil - now];
+    const slowMs: number[] = [];
+    for (let more = then.#slowMs; more > 0; more = lessSlow(more)) slowMs.push(more);
     const minutes = Array.from({ length: SPACED_MS / WINDOW_MS }, (_, at) => then.#refusedAt + (at + 1) * WINDOW_MS);
     const changes = [now, then.#budget.until, ...(then.#refusedAt > 0 ? minutes : [])].filter((at) => at >= now);
     const paceAt = (at: number) => {
@@ -230,7 +234,7 @@ export class RollingWindow {
       return { fromMs: at - now, perMinute, apartMs: then.#apartMs(at, perMinute) };
     };
     const paces = changes.sort((a, b) => a - b).map(paceAt);
-    return { booked, windowMs: WINDOW_MS + MARGIN_MS, lastSentMs, pausedMs, paces };
+    return { booked, slowMs, windowMs: WINDOW_MS + MARGIN_MS, lastSentMs, pausedMs, paces };
   }
 
   toJSON() {
@@ -243,7 +247,7 @@ export class RollingWindow {
       firstSent: this.#firstSent,
       refusals: this.#refusals,
       spreadFrom: this.#spreadFrom,
-      beginsSlowly: this.#beginsSlowly,
+      slowMs: this.#slowMs,
       taken: this.#taken,
       refusedAt: this.#refusedAt,
       refusedUntil: this.#refusedUntil,
@@ -270,7 +274,7 @@ export class RollingWindow {
     window.#firstSent = timeIn(json.firstSent);
     window.#refusals = timeIn(json.refusals);
     window.#spreadFrom = timeIn(json.spreadFrom);
-    window.#beginsSlowly = json.beginsSlowly === true;
+    window.#slowMs = Math.min(LONG_PAUSE_MS, Math.max(0, timeIn(json.slowMs)));
     window.#taken = timeIn(json.taken);
     window.#refusedAt = timeIn(json.refusedAt);
     window.#refusedUntil = timeIn(json.refusedUntil);
@@ -358,13 +362,6 @@ export class RollingWindow {
     return (since.filter(({ answer }) => answer === "taken").length * WINDOW_MS) / Math.max(1, now - from);
   }
 
-  /** How far apart the next one is, while requests begin slowly. */
-  #slowly(apartMs: number): number {
-    if (!this.#beginsSlowly) return apartMs;
-    const slow = apartMs * (1 + (FIRST_APART - 1) * LESS_APART ** this.#taken);
-    return Math.max(apartMs, Math.min(LONG_PAUSE_MS, slow));
-  }
-
   /** How far apart requests are sent, in ms. 0: as they come. */
   #apartMs(now: number, allowed: number): number {
     const spread = this.#refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
@@ -403,6 +400,7 @@ export class RollingWindow {
     if (now - this.#refusedAt >= SPACED_MS) {
       this.#refusedAt = 0;
       this.#learned = 0;
+      this.#slowMs = 0;
     }
     this.#othersAt = Math.min(this.#othersAt, now);
     if (now - this.#othersAt >= SPACED_MS) this.#othersAt = 0;
@@ -415,6 +413,8 @@ export class RollingWindow {
     }
   }
 }
+
+const lessSlow = (ms: number) => (ms < 10 ? 0 : ms * LESS_SLOW);
 
 function pairsIn(value: unknown): readonly (readonly unknown[])[] {
   return Array.isArray(value) ? value.filter((entry) => Array.isArray(entry)) : [];

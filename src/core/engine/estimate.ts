@@ -39,6 +39,7 @@ const UNKNOWN: AccountCosts = {
     windowMs: 60_000,
     lastSentMs: Number.NEGATIVE_INFINITY,
     pausedMs: 0,
+    slowMs: [],
     paces: [{ fromMs: 0, perMinute: 60, apartMs: 0 }],
     sideBySide: 3,
     latencyMs: 200,
@@ -146,7 +147,7 @@ class Requests {
 
   /** @returns when it leaves, which is not before `from`. */
   send(from = 0): number {
-    const { windowMs, latencyMs } = this.#budget;
+    const { windowMs, latencyMs, slowMs } = this.#budget;
     const last = this.#left.at(-1) ?? this.#budget.lastSentMs;
     let at = Math.max(from, last, this.#budget.pausedMs, this.#room(last));
     for (;;) {
@@ -154,7 +155,7 @@ class Requests {
       while ((this.#booked[this.#over] ?? Number.POSITIVE_INFINITY) <= at) this.#over += 1;
       const count = this.#booked.length - this.#over;
       const free = count < perMinute ? at : (this.#booked[this.#over + count - perMinute] ?? at);
-      const next = Math.max(free, last + apartMs);
+      const next = Math.max(free, last + apartMs + (slowMs[this.sent] ?? 0));
       if (next <= at) break;
       at = next;
     }

@@ -35,6 +35,8 @@ export interface RequestOutlook {
   readonly lastSentMs: number;
   /** Nothing leaves before: a host that refused a request asked for a pause. 0 or less: none did. */
   readonly pausedMs: number;
+  /** How much longer than the pace asks each of the next ones waits, after a short pause. */
+  readonly slowMs: readonly number[];
   /** Ascending, the first from 0: what refusals taught of the limit changes with time. */
   readonly paces: readonly Pace[];
 }

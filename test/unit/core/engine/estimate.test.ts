@@ -41,6 +41,7 @@ function account(over: Partial<AccountCosts> = {}, budget: Partial<RequestBudget
       windowMs: MINUTE,
       lastSentMs: Number.NEGATIVE_INFINITY,
       pausedMs: 0,
+      slowMs: [],
       paces: [{ fromMs: 0, perMinute: 60, apartMs: 0 }],
       sideBySide: 10,
       latencyMs: 0,
