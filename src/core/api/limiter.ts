@@ -212,7 +212,8 @@ export class Limiter {
     }
     const budget =
       remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
-    await this.#ledger.accept({ ...answer, ...budget });
+    // Requests of this process know of it at once; for others it need not be written down before the answer is used.
+    void this.#ledger.accept({ ...answer, ...budget }).catch(() => {});
   }
 
   #shareOf(perMinute: number): number {

@@ -61,8 +61,9 @@ export class SharedLedger implements Ledger {
   #known: Known | undefined;
   /** Instead of the file, once that cannot be used. */
   #alone: RollingWindow | undefined;
-  /** What could not be written down yet because another process was at the file. */
+  /** What is not written down yet: answers, and what came while another process was at the file. */
   #owed: LedgerEvent[] = [];
+  #written: Promise<void> | undefined;
   #refusals = 0;
 
   /**
@@ -101,13 +102,19 @@ export class SharedLedger implements Ledger {
     this.#happen();
   }
 
-  async accept(acceptance: Acceptance): Promise<void> {
+  /**
+   * Written down with the next reservation of this turn of the event loop, else at its end. Of what is lost when this process
+   * is killed before, the request stays booked, as one without an answer does.
+   */
+  accept(acceptance: Acceptance): Promise<void> {
     this.#owed.push(["accept", acceptance]);
-    this.#happen();
+    this.#written ??= new Promise((resolve) => setImmediate(() => resolve(this.#settle())));
+    return this.#written;
   }
 
   /** Without what cannot be read now: another process may be at the file. */
   async outlook(now: number, limit: number): Promise<RequestOutlook> {
+    this.#settle();
     let known = this.#alone ?? this.#known?.window;
     try {
       if (this.#alone === undefined) known = this.#file.change((statements) => this.#catchUp(statements)).window;
@@ -118,7 +125,13 @@ export class SharedLedger implements Ledger {
   }
 
   close(): void {
+    this.#settle();
     this.#file.close();
+  }
+
+  #settle(): void {
+    this.#written = undefined;
+    if (this.#owed.length > 0) this.#happen();
   }
 
   /** @returns undefined when another process is at the file: nothing was changed, and what is owed is still owed. */
@@ -132,7 +145,7 @@ export class SharedLedger implements Ledger {
       if (databaseTrouble(error) === "busy" && this.#refusals < PATIENCE) return undefined;
       this.#onWarning(error);
       window = this.#alone = this.#known?.window ?? new RollingWindow();
-      this.close();
+      this.#file.close();
     }
     this.#refusals = 0;
     this.#owed = [];
@@ -259,7 +272,7 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
 export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
   try {
     for (const name of readdirSync(folder)) {
-      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock)?$/.test(name)) continue;
+      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock|\.next)?$/.test(name)) continue;
       const file = path.join(folder, name);
       if (Date.now() - statSync(file).mtimeMs > unusedMs) rmSync(file, { force: true });
     }
