@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -71,8 +71,11 @@ const DAY_MS = 86_400_000;
 /** Nobody asks about a create that is older. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
-const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+/**
+ * Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. The journal stays
+ * beside the file with nothing to take back, which costs less than to give its blocks back and take new ones each time.
+ */
+const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF";
 /**
  * A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness.
  * Outcome `begun`: it left and has no answer yet; `made`: the object exists; `unknown`: the answer was lost.
@@ -211,12 +214,14 @@ export class SharedCreateTurns implements CreateTurns {
       begun = [];
     };
     return {
-      others: (since, owner) => this.#othersSince(since, this.#digest(owner)),
-      earlier: ({ owner, thing }, since) => this.#earlier(this.#digest(owner), this.#digest(thing), since),
-      alikeAt: ({ owner, likeness = "" }, since) => this.#alikeAt(this.#digest(owner), this.#digest(likeness), since),
+      others: (since, owner) => this.#othersSince(since, owner),
+      // Most often no other process has created anything: then it is not asked for one thing either.
+      earlier: (of, since) => (this.#others().last > 0 ? this.#earlier(of, since) : undefined),
+      alikeAt: (of, since) => (this.#others().last > 0 ? this.#alikeAt(of, since) : undefined),
       begin: ({ owner, thing, likeness }, at) => {
         const names = likeness === undefined ? [thing] : [thing, likeness];
-        const notes = names.map((name) => [this.#digest(owner), this.#digest(name), at] as const);
+        const own = this.#digest(owner);
+        const notes = names.map((name) => [own, this.#digest(name), at] as const);
         end("nothing");
         const added = this.#writeEnded(({ add }) =>
           notes.map((note) => ({ serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note })),
@@ -245,11 +250,11 @@ export class SharedCreateTurns implements CreateTurns {
     return result;
   }
 
-  #othersSince(since: number, own: string): OtherCreates {
+  #othersSince(since: number, owner: string): OtherCreates {
     const { last, until } = this.#others();
     // A count smaller than before is that of another file.
     const changed = last > since || (since > until && this.count() < since);
-    const at = last > 0 && this.#read(({ unknownAt }) => unknownAt.get(this.#who, own)?.at);
+    const at = last > 0 && this.#read(({ unknownAt }) => unknownAt.get(this.#who, this.#digest(owner))?.at);
     return { changed, unknownAt: typeof at === "number" ? at : undefined };
   }
 
@@ -275,11 +280,9 @@ export class SharedCreateTurns implements CreateTurns {
     }
   }
 
-  #earlier(own: string, thing: string, since: number): EarlierCreate | undefined {
-    const row =
-      thing === "" || this.#others().last === 0
-        ? undefined
-        : this.#read(({ earlier }) => earlier.get(thing, this.#who));
+  #earlier(of: CreateNote, since: number): EarlierCreate | undefined {
+    const [own, thing] = [this.#digest(of.owner), this.#digest(of.thing)];
+    const row = thing === "" ? undefined : this.#read(({ earlier }) => earlier.get(thing, this.#who));
     if (row === undefined) return undefined;
     const { serial, at, owner, outcome } = row;
     return {
@@ -290,18 +293,16 @@ export class SharedCreateTurns implements CreateTurns {
     };
   }
 
-  #alikeAt(own: string, likeness: string, since: number): number | undefined {
-    if (likeness === "" || this.#others().last === 0) return undefined;
-    const at = this.#read((statements) => statements.alikeAt.get(likeness, since, this.#who, own)?.at);
+  #alikeAt({ owner, likeness = "" }: CreateNote, since: number): number | undefined {
+    const [own, like] = [this.#digest(owner), this.#digest(likeness)];
+    const at = like && this.#read(({ alikeAt }) => alikeAt.get(like, since, this.#who, own)?.at);
     return typeof at === "number" ? at : undefined;
   }
 
   /** A name that does not show what it stands for. */
   #digest(text: string): string {
     if (text === "") return "";
-    return createHash("sha256")
-      .update(`${path.basename(this.#place)}\n${text}`)
-      .digest("hex");
+    return hash("sha256", `${path.basename(this.#place)}\n${text}`);
   }
 
   /** For one statement: nobody else writes while this process has the turn. */

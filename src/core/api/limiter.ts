@@ -228,18 +228,15 @@ export class Limiter {
   /** Waits until fewer are under way, or the last one is long enough ago. */
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay >= this.#sideBySide()) {
+      signal?.throwIfAborted();
       const waitMs = this.#lastSent + WINDOW_MS / this.#limit - this.#clock.now();
       if (waitMs <= 0) return;
       const over = new AbortController();
-      const answer = new Promise<void>((resolve) => {
-        this.#onAnswer = resolve;
-      });
-      const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-      try {
-        await Promise.race([answer, this.#clock.sleep(waitMs, ends)]);
-      } finally {
-        over.abort(OVER);
-      }
+      const end = () => over.abort(OVER);
+      this.#onAnswer = end;
+      signal?.addEventListener("abort", end);
+      await this.#clock.sleep(waitMs, over.signal).catch(() => {});
+      signal?.removeEventListener("abort", end);
     }
   }
 }

@@ -10,17 +10,20 @@ import { type Ledger, MemoryLedger } from "./limiter.ts";
 import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
+/** How long an answer may wait to be written down. */
+const SOON_MS = 50;
 /** How soon to ask again when another process is at the file. */
 const ASK_AGAIN_MS = 50;
 /** After so many refusals in a row, a tenth of a second each, the process that holds the file is taken for stuck. */
 const PATIENCE = 40;
 
 /**
- * `TRUNCATE`, because a write-ahead log does not work on network file systems, where homes may lie. Nothing is synced: a
+ * `PERSIST`, because a write-ahead log does not work on network file systems, where homes may lie, and a journal that stays
+ * beside the file with nothing to take back costs less than one that is removed each time. Nothing is synced: a
  * process that dies loses nothing by it, and after a power failure the minute is over. A process holds the file for
  * far less than a millisecond. One that was stopped right then is not waited for here, as that would block the process.
  */
-const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF";
 /**
  * The window as it was after the event `serial`, and the events since. What happens costs a row, not the whole window, and
  * each process reads only the rows of the others.
@@ -41,6 +44,12 @@ const prepare = (database: DatabaseSync) => ({
 
 type Statements = ReturnType<typeof prepare>;
 
+interface SharedLedgerOptions {
+  readonly unusedMs?: number;
+  readonly open?: (path: string) => DatabaseSync;
+  readonly soonMs?: number;
+}
+
 /** What a process knows of an open file: the window after the event `serial`. */
 interface Known {
   readonly of: Statements;
@@ -57,6 +66,7 @@ interface Known {
 export class SharedLedger implements Ledger {
   readonly #file: DatabaseFile<Statements>;
   readonly #who: string;
+  readonly #soonMs: number;
   readonly #onWarning: (reason: unknown) => void;
   #known: Known | undefined;
   /** Instead of the file, once that cannot be used. */
@@ -72,13 +82,15 @@ export class SharedLedger implements Ledger {
    * @param onWarning called once, with what went wrong, when requests have to be counted in this process alone.
    * @param options.unusedMs how old those files beside it are that are removed.
    * @param options.open how databases are opened.
+   * @param options.soonMs how long an answer may wait for the next reservation to be written down with.
    */
   constructor(
     place: () => string,
     who: string,
     onWarning: (reason: unknown) => void = () => {},
-    { unusedMs, open }: { readonly unusedMs?: number; readonly open?: (path: string) => DatabaseSync } = {},
+    { unusedMs, open, soonMs = SOON_MS }: SharedLedgerOptions = {},
   ) {
+    this.#soonMs = soonMs;
     this.#who = who;
     this.#onWarning = onWarning;
     this.#file = new DatabaseFile(place, {
@@ -103,12 +115,15 @@ export class SharedLedger implements Ledger {
   }
 
   /**
-   * Written down with the next reservation of this turn of the event loop, else at its end. Of what is lost when this process
-   * is killed before, the request stays booked, as one without an answer does.
+   * Written down with the next reservation, or soon. If it is lost because this process is killed before, the request stays
+   * booked, as one without an answer does.
    */
   accept(acceptance: Acceptance): Promise<void> {
     this.#owed.push(["accept", acceptance]);
-    this.#written ??= new Promise((resolve) => setImmediate(() => resolve(this.#settle())));
+    this.#written ??= new Promise((resolve) => {
+      // No process goes on for it alone: it closes the ledger before it ends.
+      setTimeout(() => resolve(this.#settle()), this.#soonMs).unref();
+    });
     return this.#written;
   }
 

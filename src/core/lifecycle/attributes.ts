@@ -188,8 +188,12 @@ function select(
   kind: Kind,
   value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
 ): JsonObject {
-  const entries = attributesOf(kind).map(({ name, type, meta }) => [name, value(name, meta, type)] as const);
-  return Object.fromEntries(entries.filter(([, chosen]) => chosen !== undefined)) as JsonObject;
+  const selected: Record<string, Value> = {};
+  for (const { name, type, meta } of attributesOf(kind)) {
+    const chosen = value(name, meta, type);
+    if (chosen !== undefined) selected[name] = chosen;
+  }
+  return selected as JsonObject;
 }
 
 /** Every attribute of the kind as planned; null for what is known only after an answer or a later change. */

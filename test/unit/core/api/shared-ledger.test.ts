@@ -140,7 +140,7 @@ describe("an answer", () => {
     expect(eventsIn(file), "once").toHaveLength(3);
   });
 
-  it("is written down at once without one, before the file is closed, and before an estimate is made", async () => {
+  it("is written down soon without one, before the file is closed, and before an estimate is made", async () => {
     const file = path.join(temporaryFolder(), "token.requests");
     const ledger = ledgerOn(file);
     await ledger.reserve(START, 60);
@@ -198,7 +198,7 @@ describe("what is written down", () => {
           // A process ends, and another begins.
           if (i % 97 === 96) ledgers[who]?.close();
           if (i % 97 === 96) delete ledgers[who];
-          ledgers[who] ??= new SharedLedger(() => file, `process ${who}`);
+          ledgers[who] ??= new SharedLedger(() => file, `process ${who}`, undefined, { soonMs: 0 });
           const budget = remaining === undefined ? {} : { budget: { remaining, until: now + 20_000 } };
           const answer = { now, sentAt, limit: 60 };
           if (what === "reserve") {
