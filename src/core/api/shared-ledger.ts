@@ -34,6 +34,8 @@ const SCHEMA = `CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), 
 const FOLD_AFTER = 200;
 
 const prepare = (database: DatabaseSync) => ({
+  /** Differs once another process has changed the file. */
+  version: database.prepare("PRAGMA data_version"),
   folded: database.prepare("SELECT serial FROM requests"),
   read: database.prepare("SELECT record FROM requests"),
   since: database.prepare("SELECT serial, event FROM events WHERE serial > ? ORDER BY serial"),
@@ -54,6 +56,9 @@ interface SharedLedgerOptions {
 interface Known {
   readonly of: Statements;
   readonly window: RollingWindow;
+  readonly version: unknown;
+  /** The last event that the window on disk contains. */
+  folded: number;
   serial: number;
 }
 
@@ -181,25 +186,31 @@ export class SharedLedger implements Ledger {
 
   /** Learns what the others wrote down, and folds the events into the window when they have become many. */
   #catchUp(statements: Statements): Known {
-    const folded = Number(statements.folded.get()?.serial ?? 0);
-    let known = this.#known;
-    if (known?.of !== statements || known.serial < folded)
-      known = {
-        of: statements,
-        window: RollingWindow.parse(String(statements.read.get()?.record ?? "")),
-        serial: folded,
-      };
-    for (const { serial, event } of statements.since.all(known.serial)) {
-      replay(known.window, String(event));
-      known.serial = Number(serial);
-    }
-    if (known.serial - folded >= Math.max(FOLD_AFTER, known.window.size)) {
+    const version = statements.version.get()?.data_version;
+    const isKnown = this.#known?.of === statements && this.#known.version === version;
+    const known = isKnown && this.#known ? this.#known : readFrom(statements, version, this.#known);
+    // At once: it has the window of before, which goes on.
+    this.#known = known;
+    if (known.serial - known.folded >= Math.max(FOLD_AFTER, known.window.size)) {
       statements.fold.run(known.serial, JSON.stringify(known.window));
       statements.forget.run(known.serial);
+      known.folded = known.serial;
     }
-    this.#known = known;
     return known;
   }
+}
+
+/** @param before what is known of the file, or of another one. */
+function readFrom(of: Statements, version: unknown, before: Known | undefined): Known {
+  const folded = Number(of.folded.get()?.serial ?? 0);
+  const isBehind = before?.of !== of || before.serial < folded;
+  const window = isBehind ? RollingWindow.parse(String(of.read.get()?.record ?? "")) : before.window;
+  let serial = isBehind ? folded : before.serial;
+  for (const row of of.since.all(serial)) {
+    replay(window, String(row.event));
+    serial = Number(row.serial);
+  }
+  return { of, version, window, folded, serial };
 }
 
 /** Applies an event that was written as this text; what is not understood counts for nothing. */

@@ -180,8 +180,14 @@ export function parentOf(kind: Kind, attributes: ValueObject | undefined): strin
   return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
 }
 
+const joined = new WeakMap<Change, ValueObject>();
+
 /** The values of the plan, with unknown parts. */
-const plannedValues = ({ after, after_unknown }: Change) => join(after ?? {}, after_unknown) as ValueObject;
+export function plannedValues(change: Change): ValueObject {
+  const known = joined.get(change) ?? (join(change.after ?? {}, change.after_unknown) as ValueObject);
+  joined.set(change, known);
+  return known;
+}
 
 /** The attributes for which `value` gives one, in the kind's order. */
 function select(
