@@ -33,7 +33,7 @@ export async function carryOut(
   // Also where there is nothing to do: anyone who reads only the state file must find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
-  let lineage = "";
+  let owner: string | undefined;
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),
     plan,
@@ -50,8 +50,9 @@ export async function carryOut(
     // A copy of a state in another folder is another state: neither sees what the other records.
     owner: () => {
       // It is chosen with the first write, and stays. To ask for the state puts all of it together.
-      if (lineage === "") ({ lineage } = store.state);
-      return lineage === "" ? undefined : jsonText([source.cwd, source.dir, lineage]);
+      const { lineage } = owner === undefined ? store.state : { lineage: "" };
+      if (lineage !== "") owner = jsonText([source.cwd, source.dir, lineage]);
+      return owner;
     },
     clock: host.clock,
     concurrency: parallelism,

@@ -88,12 +88,11 @@ export class World {
 }
 
 /**
- * Waits until all that can go on without time has gone on: promises, ticks, and the immediates that streams use. Two
- * rounds, because what was set in the course of the first comes only in the second.
+ * Waits until all that can go on without time has gone on: promises, ticks, and immediates. What was set in the course of
+ * one round comes in the next: each record waits for one, and a change may make several before it waits for time.
  */
 async function quiet(): Promise<void> {
-  await new Promise(setImmediate);
-  await new Promise(setImmediate);
+  for (let round = 0; round < 8; round++) await new Promise(setImmediate);
 }
 
 /** The clock of one process: the world's, as long as the process lives. */

@@ -22,7 +22,7 @@ export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[
     () => {
       const file = path.join(temporaryFolder(), "token.requests");
       return (who) => {
-        const ledger = new SharedLedger(() => file, who);
+        const ledger = new SharedLedger(() => file, who, undefined, { soonMs: 0 });
         onTestFinished(() => ledger.close());
         return ledger;
       };

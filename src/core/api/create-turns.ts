@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, type FileLock, takeFileLock } from "../local/index.ts";
 import { type Clock, type Diagnostic, messageOf, systemClock, warningOf } from "../model/index.ts";
 import { accountFile, type LedgerOptions, removeUnused } from "./shared-ledger.ts";
+import { TurnLock } from "./turn-lock.ts";
 
 /** A create that another process of this machine began. */
 export interface EarlierCreate {
@@ -66,44 +67,43 @@ export interface CreateTurns {
   close(): void;
 }
 
-/** How soon to ask again while another process has the turn. */
-const ASK_AGAIN_MS = 50;
-/** The others get a turn after so many creates of one process. */
-const CREATES_IN_A_ROW = 20;
-/** Longer than it takes them to ask. */
-const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
-/** A longer wait is reported. */
-const SAY_AFTER_MS = 5_000;
 const DAY_MS = 86_400_000;
 /** Nobody asks about a create that is older. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
-const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+/**
+ * Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. The journal stays
+ * beside the file with nothing to take back, which costs less than to give its blocks back and take new ones each time.
+ */
+const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF";
 /**
  * A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness.
  * Outcome `begun`: it left and has no answer yet; `made`: the object exists; `unknown`: the answer was lost.
- * A run may create thousands: no question about one of them reads all of them.
+ * A run may create thousands: no question about one of them reads all of them, and no index has a row that it is not asked for.
  */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL, thing TEXT NOT NULL,
   at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT;
-  CREATE INDEX creates_of_thing ON creates (thing);
-  CREATE INDEX creates_by_outcome ON creates (outcome)`;
+  CREATE INDEX creates_of_thing ON creates (thing) WHERE outcome <> 'begun';
+  CREATE INDEX creates_not_made ON creates (outcome) WHERE outcome <> 'made'`;
 
 function prepare(database: DatabaseSync) {
   return {
     count: database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'creates'"),
     add: database.prepare("INSERT INTO creates (process, owner, thing, at, outcome) VALUES (?, ?, ?, ?, ?)"),
     remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
-    left: database.prepare("SELECT * FROM creates WHERE outcome = 'begun' AND process <> ?"),
+    left: database.prepare("SELECT * FROM creates WHERE outcome <> 'made' AND outcome = 'begun' AND process <> ?"),
     lastOfOthers: database.prepare("SELECT max(serial) AS last FROM creates WHERE serial > ? AND process <> ?"),
     unknownAt: database.prepare(
-      "SELECT max(at) AS at FROM creates WHERE outcome = 'unknown' AND process <> ? AND (owner = '' OR owner <> ?)",
+      `SELECT max(at) AS at FROM creates WHERE outcome <> 'made' AND outcome = 'unknown' AND process <> ?
+        AND (owner = '' OR owner <> ?)`,
     ),
-    earlier: database.prepare("SELECT * FROM creates WHERE thing = ? AND process <> ? ORDER BY serial DESC LIMIT 1"),
+    earlier: database.prepare(
+      "SELECT * FROM creates WHERE thing = ? AND outcome <> 'begun' AND process <> ? ORDER BY serial DESC LIMIT 1",
+    ),
     alikeAt: database.prepare(
-      "SELECT max(at) AS at FROM creates WHERE thing = ? AND serial > ? AND process <> ? AND (owner = '' OR owner <> ?)",
+      `SELECT max(at) AS at FROM creates WHERE thing = ? AND outcome <> 'begun' AND serial > ? AND process <> ?
+        AND (owner = '' OR owner <> ?)`,
     ),
     removeOld: database.prepare("DELETE FROM creates WHERE at < ?"),
   };
@@ -119,28 +119,46 @@ export interface CreateTurnsOptions {
   /** Called once, with what went wrong, when this process has to go on without turns. */
   onAlone(reason: unknown): void;
   /** Called once for each wait, when another process keeps this one waiting. */
-  onWaiting?(): void;
+  readonly onWaiting?: (() => void) | undefined;
 }
+
+/** A row of a create without an answer: what it is, or its likeness. */
+interface Begun {
+  readonly serial: number;
+  readonly note: readonly [owner: string, thing: string, at: number];
+}
+
+/** The rows of others in an open file. They add none while this process has the turn. */
+interface Others {
+  readonly of: Statements | undefined;
+  /** The highest serial of those up to `until`; 0: there is none. */
+  readonly last: number;
+  readonly until: number;
+}
+
+const NOTHING_KNOWN: Others = { of: undefined, last: 0, until: 0 };
 
 /**
  * Turns by a lock that the system frees when its holder ends, however it ends (`FILE.lock`), and a small database of what was
  * begun (`FILE`). No clock decides. Where the files cannot be used, creates go on without them, with one warning.
+ *
+ * How a create ended is written down with the next one that begins, and at the latest before the others have the turn: nobody
+ * asks for it earlier. If this process is killed before that, the create counts as one without an answer.
  */
 export class SharedCreateTurns implements CreateTurns {
   readonly isResettable: boolean | undefined;
   readonly #file: DatabaseFile<Statements>;
+  readonly #turns: TurnLock;
   readonly #place: string;
   readonly #options: CreateTurnsOptions;
   /** This process, as none of the others is called. */
   readonly #who = randomUUID();
-  #lock: FileLock | undefined;
-  /** Creates that have the turn now, and all that have had it since this process took it. */
-  #inside = 0;
-  #entered = 0;
-  #othersUntil = 0;
   #alone = false;
-  /** The last serial of another process in an open file, of those up to `until`: this process's own are not read again. */
-  #seen: { readonly of: Statements; readonly until: number; readonly last: number } | undefined;
+  /** As it was when this process last took the turn, if it has asked: its own rows are not read again. */
+  #known = NOTHING_KNOWN;
+  #hasAsked = false;
+  /** How creates ended, as far as it is not written down. */
+  #ended: (Begun & { readonly outcome: "made" | "nothing" })[] = [];
 
   /** @param place the database file. */
   constructor(place: string, options: CreateTurnsOptions) {
@@ -157,6 +175,22 @@ export class SharedCreateTurns implements CreateTurns {
         if (isNew) removeUnused(path.dirname(place), options.unusedMs);
       },
     });
+    // The database first: it makes the folder.
+    const take = (lock: string) =>
+      this.#shared<FileLock | "free" | undefined>("free", () => this.#file.use(() => takeFileLock(lock)));
+    this.#turns = new TurnLock(place, {
+      clock: options.clock,
+      take,
+      onTaken: () => {
+        this.#hasAsked = false;
+      },
+      beforeFree: () => this.#settle(),
+      onFailure: (error) =>
+        this.#shared(undefined, () => {
+          throw error;
+        }),
+      onWaiting: options.onWaiting,
+    });
   }
 
   count(): number {
@@ -164,103 +198,79 @@ export class SharedCreateTurns implements CreateTurns {
     return this.#shared(0, () => (existsSync(this.#place) ? this.#file.use(countOf) : 0));
   }
 
-  async run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.#enter(signal);
-    try {
-      return await work(this.#turn());
-    } finally {
-      this.#leave();
-    }
+  run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#turns.run(() => work(this.#turn()), signal);
   }
 
   close(): void {
+    this.#settle();
     this.#file.close();
   }
 
-  async #enter(signal: AbortSignal | undefined): Promise<void> {
-    const { clock, onWaiting } = this.#options;
-    const started = clock.now();
-    let said = false;
-    for (;;) {
-      signal?.throwIfAborted();
-      if (this.#mayEnter()) break;
-      const isOwnWait = this.#inside > 0 || clock.now() < this.#othersUntil;
-      if (!said && clock.now() - started >= SAY_AFTER_MS && !isOwnWait) {
-        said = true;
-        onWaiting?.();
-      }
-      await clock.sleep(ASK_AGAIN_MS, signal);
-    }
-    this.#inside += 1;
-    this.#entered += 1;
-  }
-
-  #mayEnter(): boolean {
-    if (this.#inside > 0) return this.#entered < CREATES_IN_A_ROW;
-    if (this.#options.clock.now() < this.#othersUntil) return false;
-    // The database first: it makes the folder.
-    this.#lock = this.#shared(undefined, () => this.#file.use(() => takeFileLock(`${this.#place}.lock`)));
-    return this.#lock !== undefined || this.#alone;
-  }
-
-  #leave(): void {
-    this.#inside -= 1;
-    if (this.#inside > 0) return;
-    try {
-      // Also when the file can no longer be used: the lock of the last turn would keep all others waiting.
-      this.#lock?.free();
-    } catch (error) {
-      this.#shared(undefined, () => {
-        throw error;
-      });
-    }
-    if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
-    this.#entered = 0;
-  }
-
   #turn(): CreateTurn {
-    let begun: readonly {
-      readonly serial: number;
-      readonly note: readonly [owner: string, thing: string, at: number];
-    }[] = [];
+    let begun: readonly Begun[] = [];
+    const end = (outcome: "made" | "nothing") => {
+      for (const one of begun) this.#ended.push({ ...one, outcome });
+      begun = [];
+    };
     return {
-      others: (since, owner) => this.#others(since, this.#digest(owner)),
-      earlier: ({ owner, thing }, since) => this.#earlier(this.#digest(owner), this.#digest(thing), since),
-      alikeAt: ({ owner, likeness = "" }, since) => this.#alikeAt(this.#digest(owner), this.#digest(likeness), since),
+      others: (since, owner) => this.#othersSince(since, owner),
+      // Most often no other process has created anything: then it is not asked for one thing either.
+      earlier: (of, since) => (this.#others().last > 0 ? this.#earlier(of, since) : undefined),
+      alikeAt: (of, since) => (this.#others().last > 0 ? this.#alikeAt(of, since) : undefined),
       begin: ({ owner, thing, likeness }, at) => {
         const names = likeness === undefined ? [thing] : [thing, likeness];
-        const notes = names.map((name) => [this.#digest(owner), this.#digest(name), at] as const);
-        const added = this.#change(({ remove, add }) => {
-          for (const { serial } of begun) remove.run(serial);
-          return notes.map((note) => ({ serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note }));
-        });
+        const own = this.#digest(owner);
+        const notes = names.map((name) => [own, this.#digest(name), at] as const);
+        end("nothing");
+        const added = this.#writeEnded(({ add }) =>
+          notes.map((note) => ({ serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note })),
+        );
         begun = added ?? [];
       },
-      end: (outcome) => {
-        const ended = begun;
-        begun = [];
-        // New serials: a run that read a list while it was under way sees that something came of it.
-        this.#change(({ remove, add }) => {
-          for (const { serial, note } of ended) {
-            remove.run(serial);
-            if (outcome === "made") add.run(this.#who, ...note, outcome);
-          }
-        });
-      },
+      end,
     };
   }
 
-  #others(since: number, own: string): OtherCreates {
+  #settle(): void {
+    if (this.#ended.length > 0) this.#writeEnded(() => {});
+  }
+
+  /** Writes down how creates ended, and does something more in the same step for all processes. */
+  #writeEnded<T>(more: (statements: Statements) => T): T | undefined {
+    const result = this.#change((statements) => {
+      // New serials: a run that read a list while it was under way sees that something came of it.
+      for (const { serial, note, outcome } of this.#ended) {
+        statements.remove.run(serial);
+        if (outcome === "made") statements.add.run(this.#who, ...note, outcome);
+      }
+      return more(statements);
+    });
+    this.#ended = [];
+    return result;
+  }
+
+  #othersSince(since: number, owner: string): OtherCreates {
+    const { last, until } = this.#others();
+    // A count smaller than before is that of another file.
+    const changed = last > since || (since > until && this.count() < since);
+    const at = last > 0 && this.#read(({ unknownAt }) => unknownAt.get(this.#who, this.#digest(owner))?.at);
+    return { changed, unknownAt: typeof at === "number" ? at : undefined };
+  }
+
+  /** Asks once for each time that this process has the turn. */
+  #others(): Others {
+    if (this.#hasAsked) return this.#known;
+    this.#hasAsked = true;
     // This process has the turn: what others began and did not end got no answer, or they died before it came.
     if (this.#read(({ left }) => left.get(this.#who)) !== undefined)
       this.#change((statements) => this.#markUnknown(statements));
-    const found = this.#read((statements) => {
-      // A count smaller than before is that of another file.
-      const changed = this.#lastOfOthers(statements) > since || countOf(statements) < since;
-      const at = statements.unknownAt.get(this.#who, own)?.at;
-      return { changed, unknownAt: typeof at === "number" ? at : undefined };
+    this.#read((of) => {
+      const { until, last } = this.#known.of === of ? this.#known : NOTHING_KNOWN;
+      const newest = of.lastOfOthers.get(until, this.#who)?.last;
+      this.#known = { of, until: countOf(of), last: Number(newest ?? last) };
     });
-    return found ?? { changed: false, unknownAt: undefined };
+    return this.#known;
   }
 
   #markUnknown({ left, remove, add }: Statements): void {
@@ -270,14 +280,8 @@ export class SharedCreateTurns implements CreateTurns {
     }
   }
 
-  #lastOfOthers(of: Statements): number {
-    const seen = this.#seen?.of === of ? this.#seen : { until: 0, last: 0 };
-    const last = Number(of.lastOfOthers.get(seen.until, this.#who)?.last ?? seen.last);
-    this.#seen = { of, until: countOf(of), last };
-    return last;
-  }
-
-  #earlier(own: string, thing: string, since: number): EarlierCreate | undefined {
+  #earlier(of: CreateNote, since: number): EarlierCreate | undefined {
+    const [own, thing] = [this.#digest(of.owner), this.#digest(of.thing)];
     const row = thing === "" ? undefined : this.#read(({ earlier }) => earlier.get(thing, this.#who));
     if (row === undefined) return undefined;
     const { serial, at, owner, outcome } = row;
@@ -289,17 +293,16 @@ export class SharedCreateTurns implements CreateTurns {
     };
   }
 
-  #alikeAt(own: string, likeness: string, since: number): number | undefined {
-    const at = likeness && this.#read((statements) => statements.alikeAt.get(likeness, since, this.#who, own)?.at);
+  #alikeAt({ owner, likeness = "" }: CreateNote, since: number): number | undefined {
+    const [own, like] = [this.#digest(owner), this.#digest(likeness)];
+    const at = like && this.#read(({ alikeAt }) => alikeAt.get(like, since, this.#who, own)?.at);
     return typeof at === "number" ? at : undefined;
   }
 
   /** A name that does not show what it stands for. */
   #digest(text: string): string {
     if (text === "") return "";
-    return createHash("sha256")
-      .update(`${path.basename(this.#place)}\n${text}`)
-      .digest("hex");
+    return hash("sha256", `${path.basename(this.#place)}\n${text}`);
   }
 
   /** For one statement: nobody else writes while this process has the turn. */

@@ -67,10 +67,16 @@ export function beforeLeaving({ signal, stop }: CallOptions): AbortSignal | unde
   return anyOf(signal, stop);
 }
 
-/** A signal that is aborted with the first of two. */
+/** Most requests of a run have the same two signals, and what is made of them costs more than a request's headers. */
+const made = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
+
+/** A signal that is aborted with the first of two; the same one for the same two. */
 export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  if (one === other) return one;
-  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
+  if (one === undefined || other === undefined || one === other) return one ?? other;
+  const known = made.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
+  const any = known.get(other) ?? AbortSignal.any([one, other]);
+  made.set(one, known.set(other, any));
+  return any;
 }
 
 /** What a header can carry and a person can read. */
@@ -194,5 +200,4 @@ function keepDigits(this: unknown, _key: string, value: unknown, context?: { rea
 /** What is used of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */
 export interface HttpDispatcher {
   dispatch(options: never, handler: never): boolean;
-  compose(interceptor: never): unknown;
 }

@@ -86,10 +86,13 @@ export class PauseTooLong extends Error {
 }
 
 /**
- * So many requests are under way side by side where the host does not say how many remain: were it to refuse one, it
- * would refuse all that are under way. Further ones leave as far apart as the limit allows in the long run anyway.
+ * Such a part of the minute's requests is under way side by side where the host does not say how many remain, three of sixty:
+ * were it to refuse one, it would refuse all that are under way. Further ones leave as far apart as the limit allows in the
+ * long run anyway.
  */
-const SIDE_BY_SIDE = 3;
+const SIDE_BY_SIDE = 1 / 20;
+/** However low the limit is. */
+const LEAST_SIDE_BY_SIDE = 3;
 
 /** Why the wait for room ends; nobody sees it, and a new one for each request would cost more than the wait. */
 const OVER = new Error("there is room");
@@ -212,7 +215,8 @@ export class Limiter {
     }
     const budget =
       remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
-    await this.#ledger.accept({ ...answer, ...budget });
+    // Requests of this process know of it at once; for others it need not be written down before the answer is used.
+    void this.#ledger.accept({ ...answer, ...budget }).catch(() => {});
   }
 
   #shareOf(perMinute: number): number {
@@ -221,24 +225,22 @@ export class Limiter {
 
   /** How many may be under way: others may see what remains, too, so half of it at most. */
   #sideBySide(): number {
-    return Math.max(SIDE_BY_SIDE, Math.floor((this.#remaining ?? 0) / 2));
+    const most = this.#remaining === undefined ? this.#limit * SIDE_BY_SIDE : this.#remaining / 2;
+    return Math.max(LEAST_SIDE_BY_SIDE, Math.floor(most));
   }
 
   /** Waits until fewer are under way, or the last one is long enough ago. */
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay >= this.#sideBySide()) {
+      signal?.throwIfAborted();
       const waitMs = this.#lastSent + WINDOW_MS / this.#limit - this.#clock.now();
       if (waitMs <= 0) return;
       const over = new AbortController();
-      const answer = new Promise<void>((resolve) => {
-        this.#onAnswer = resolve;
-      });
-      const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-      try {
-        await Promise.race([answer, this.#clock.sleep(waitMs, ends)]);
-      } finally {
-        over.abort(OVER);
-      }
+      const end = () => over.abort(OVER);
+      this.#onAnswer = end;
+      signal?.addEventListener("abort", end);
+      await this.#clock.sleep(waitMs, over.signal).catch(() => {});
+      signal?.removeEventListener("abort", end);
     }
   }
 }

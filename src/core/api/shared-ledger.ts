@@ -10,17 +10,20 @@ import { type Ledger, MemoryLedger } from "./limiter.ts";
 import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
+/** How long an answer may wait to be written down. */
+const SOON_MS = 50;
 /** How soon to ask again when another process is at the file. */
 const ASK_AGAIN_MS = 50;
 /** After so many refusals in a row, a tenth of a second each, the process that holds the file is taken for stuck. */
 const PATIENCE = 40;
 
 /**
- * `TRUNCATE`, because a write-ahead log does not work on network file systems, where homes may lie. Nothing is synced: a
+ * `PERSIST`, because a write-ahead log does not work on network file systems, where homes may lie, and a journal that stays
+ * beside the file with nothing to take back costs less than one that is removed each time. Nothing is synced: a
  * process that dies loses nothing by it, and after a power failure the minute is over. A process holds the file for
  * far less than a millisecond. One that was stopped right then is not waited for here, as that would block the process.
  */
-const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+const PRAGMAS = "PRAGMA busy_timeout = 100; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF";
 /**
  * The window as it was after the event `serial`, and the events since. What happens costs a row, not the whole window, and
  * each process reads only the rows of the others.
@@ -31,6 +34,8 @@ const SCHEMA = `CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), 
 const FOLD_AFTER = 200;
 
 const prepare = (database: DatabaseSync) => ({
+  /** Differs once another process has changed the file. */
+  version: database.prepare("PRAGMA data_version"),
   folded: database.prepare("SELECT serial FROM requests"),
   read: database.prepare("SELECT record FROM requests"),
   since: database.prepare("SELECT serial, event FROM events WHERE serial > ? ORDER BY serial"),
@@ -41,10 +46,19 @@ const prepare = (database: DatabaseSync) => ({
 
 type Statements = ReturnType<typeof prepare>;
 
+interface SharedLedgerOptions {
+  readonly unusedMs?: number;
+  readonly open?: (path: string) => DatabaseSync;
+  readonly soonMs?: number;
+}
+
 /** What a process knows of an open file: the window after the event `serial`. */
 interface Known {
   readonly of: Statements;
   readonly window: RollingWindow;
+  readonly version: unknown;
+  /** The last event that the window on disk contains. */
+  folded: number;
   serial: number;
 }
 
@@ -57,12 +71,14 @@ interface Known {
 export class SharedLedger implements Ledger {
   readonly #file: DatabaseFile<Statements>;
   readonly #who: string;
+  readonly #soonMs: number;
   readonly #onWarning: (reason: unknown) => void;
   #known: Known | undefined;
   /** Instead of the file, once that cannot be used. */
   #alone: RollingWindow | undefined;
-  /** What could not be written down yet because another process was at the file. */
+  /** What is not written down yet: answers, and what came while another process was at the file. */
   #owed: LedgerEvent[] = [];
+  #written: Promise<void> | undefined;
   #refusals = 0;
 
   /**
@@ -71,13 +87,15 @@ export class SharedLedger implements Ledger {
    * @param onWarning called once, with what went wrong, when requests have to be counted in this process alone.
    * @param options.unusedMs how old those files beside it are that are removed.
    * @param options.open how databases are opened.
+   * @param options.soonMs how long an answer may wait for the next reservation to be written down with.
    */
   constructor(
     place: () => string,
     who: string,
     onWarning: (reason: unknown) => void = () => {},
-    { unusedMs, open }: { readonly unusedMs?: number; readonly open?: (path: string) => DatabaseSync } = {},
+    { unusedMs, open, soonMs = SOON_MS }: SharedLedgerOptions = {},
   ) {
+    this.#soonMs = soonMs;
     this.#who = who;
     this.#onWarning = onWarning;
     this.#file = new DatabaseFile(place, {
@@ -101,13 +119,22 @@ export class SharedLedger implements Ledger {
     this.#happen();
   }
 
-  async accept(acceptance: Acceptance): Promise<void> {
+  /**
+   * Written down with the next reservation, or soon. If it is lost because this process is killed before, the request stays
+   * booked, as one without an answer does.
+   */
+  accept(acceptance: Acceptance): Promise<void> {
     this.#owed.push(["accept", acceptance]);
-    this.#happen();
+    this.#written ??= new Promise((resolve) => {
+      // No process goes on for it alone: it closes the ledger before it ends.
+      setTimeout(() => resolve(this.#settle()), this.#soonMs).unref();
+    });
+    return this.#written;
   }
 
   /** Without what cannot be read now: another process may be at the file. */
   async outlook(now: number, limit: number): Promise<RequestOutlook> {
+    this.#settle();
     let known = this.#alone ?? this.#known?.window;
     try {
       if (this.#alone === undefined) known = this.#file.change((statements) => this.#catchUp(statements)).window;
@@ -118,7 +145,13 @@ export class SharedLedger implements Ledger {
   }
 
   close(): void {
+    this.#settle();
     this.#file.close();
+  }
+
+  #settle(): void {
+    this.#written = undefined;
+    if (this.#owed.length > 0) this.#happen();
   }
 
   /** @returns undefined when another process is at the file: nothing was changed, and what is owed is still owed. */
@@ -132,7 +165,7 @@ export class SharedLedger implements Ledger {
       if (databaseTrouble(error) === "busy" && this.#refusals < PATIENCE) return undefined;
       this.#onWarning(error);
       window = this.#alone = this.#known?.window ?? new RollingWindow();
-      this.close();
+      this.#file.close();
     }
     this.#refusals = 0;
     this.#owed = [];
@@ -153,25 +186,31 @@ export class SharedLedger implements Ledger {
 
   /** Learns what the others wrote down, and folds the events into the window when they have become many. */
   #catchUp(statements: Statements): Known {
-    const folded = Number(statements.folded.get()?.serial ?? 0);
-    let known = this.#known;
-    if (known?.of !== statements || known.serial < folded)
-      known = {
-        of: statements,
-        window: RollingWindow.parse(String(statements.read.get()?.record ?? "")),
-        serial: folded,
-      };
-    for (const { serial, event } of statements.since.all(known.serial)) {
-      replay(known.window, String(event));
-      known.serial = Number(serial);
-    }
-    if (known.serial - folded >= Math.max(FOLD_AFTER, known.window.size)) {
+    const version = statements.version.get()?.data_version;
+    const isKnown = this.#known?.of === statements && this.#known.version === version;
+    const known = isKnown && this.#known ? this.#known : readFrom(statements, version, this.#known);
+    // At once: it has the window of before, which goes on.
+    this.#known = known;
+    if (known.serial - known.folded >= Math.max(FOLD_AFTER, known.window.size)) {
       statements.fold.run(known.serial, JSON.stringify(known.window));
       statements.forget.run(known.serial);
+      known.folded = known.serial;
     }
-    this.#known = known;
     return known;
   }
+}
+
+/** @param before what is known of the file, or of another one. */
+function readFrom(of: Statements, version: unknown, before: Known | undefined): Known {
+  const folded = Number(of.folded.get()?.serial ?? 0);
+  const isBehind = before?.of !== of || before.serial < folded;
+  const window = isBehind ? RollingWindow.parse(String(of.read.get()?.record ?? "")) : before.window;
+  let serial = isBehind ? folded : before.serial;
+  for (const row of of.since.all(serial)) {
+    replay(window, String(row.event));
+    serial = Number(row.serial);
+  }
+  return { of, version, window, folded, serial };
 }
 
 /** Applies an event that was written as this text; what is not understood counts for nothing. */
@@ -259,7 +298,7 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
 export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
   try {
     for (const name of readdirSync(folder)) {
-      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock)?$/.test(name)) continue;
+      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock|\.next)?$/.test(name)) continue;
       const file = path.join(folder, name);
       if (Date.now() - statSync(file).mtimeMs > unusedMs) rmSync(file, { force: true });
     }

@@ -1,5 +1,5 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request as httpRequest } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
 import { describeEndpoint } from "./endpoints.ts";
@@ -14,6 +14,7 @@ import {
 } from "./exchange.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface SendOptions {
   readonly baseUrl: URL;
@@ -29,74 +30,56 @@ export const LAST_WAIT_MS = 30_000;
 
 /** Why the timers of a finished attempt end; nobody sees it, and a new one for each request would cost more than sending it. */
 const OVER = new Error("the attempt is over");
+/** Why an attempt ends that its caller has given up; the caller knows it better. */
+const GIVEN_UP = new Error("given up");
 
 /**
  * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
  * only when no status came; a body that ended early has `cut`.
  *
- * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so the gate checks
+ * Nothing is written to a socket once `signal` or `stop` is aborted: a request may wait for a connection, so it is checked
  * once more, in the same turn of the event loop as undici writes. What was not written is `cancelled` with `reached: "no"`.
  */
 export function send(options: SendOptions): ChainHandler<ApiReply> {
   const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
+  const { origin, pathname } = baseUrl;
   const dispatcher = options.dispatcher as Dispatcher;
   return async (request) => {
     const { endpoint, signal, stop } = request;
     const held = beforeLeaving(request);
     if (held?.aborted) throw cancelled(endpoint, "no");
     const ended = new AbortController();
-    const abort = new AbortController();
-    const unsent = Promise.withResolvers<never>();
-    let left = false;
+    const exchange = new Exchange(held, maxResponseBytes);
     let timedOut = false;
     const timers: Promise<void>[] = [];
     const within = (ms: number) => {
       const over = () => {
         timedOut = true;
-        abort.abort();
+        exchange.giveUp();
       };
       timers.push(clock.sleep(ms, ended.signal).then(over, () => {}));
     };
     const onHeld = () => {
-      if (!left) unsent.reject(cancelled(endpoint, "no"));
-      if (!left || signal?.aborted) abort.abort();
+      if (!exchange.hasLeft || signal?.aborted) exchange.giveUp();
     };
-    const onStop = () => left && within(LAST_WAIT_MS);
-    const gate = (dispatch: Dispatcher["dispatch"]) => (sent: Dispatcher.DispatchOptions, handler: DispatchHandler) => {
-      const start = handler.onRequestStart?.bind(handler);
-      handler.onRequestStart = (controller, context) => {
-        if (held?.aborted || abort.signal.aborted) return controller.abort(new Error("stopped before it was sent"));
-        left = true;
-        start?.(controller, context);
-      };
-      return dispatch(sent, handler);
-    };
+    const onStop = () => exchange.hasLeft && within(LAST_WAIT_MS);
     held?.addEventListener("abort", onHeld);
     signal?.addEventListener("abort", onHeld);
     stop?.addEventListener("abort", onStop);
     within(timeoutMs);
-    const exchange = async (): Promise<ApiReply> => {
-      const { statusCode, headers, body } = await httpRequest(`${baseUrl.href}${request.path}`, {
-        method: request.method,
-        headers: { ...request.headers, ...(request.body !== undefined && { "content-type": "application/json" }) },
-        body: request.body ?? null,
-        dispatcher: dispatcher.compose(gate),
-        signal: abort.signal,
-        // One limit for the whole attempt, kept by the injected clock.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      const read = await readBody(body, Number(headers["content-length"] ?? 0), maxResponseBytes);
-      // A whole answer is returned even if the caller has just given up: it may be that of an order.
-      if (read.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
-      const cut = read.cut === "closed" && timedOut ? "timeout" : read.cut;
-      return { status: statusCode, headers: single(headers), text: read.text, ...(cut && { cut }) };
-    };
+    const { method, body = null } = request;
+    const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
+    // One limit for the whole attempt, kept by the injected clock.
+    const limits = { headersTimeout: 0, bodyTimeout: 0 };
     try {
-      return await Promise.race([exchange(), unsent.promise]);
+      dispatcher.dispatch({ origin, path: `${pathname}${request.path}`, method, headers, body, ...limits }, exchange);
+      const reply = await exchange.reply;
+      // A whole answer is returned even if the caller has just given up: it may be that of an order.
+      if (reply.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
+      return reply.cut === "closed" && timedOut ? { ...reply, cut: "timeout" } : reply;
     } catch (error) {
       if (error instanceof FailedAttempt) throw error;
-      if (held?.aborted && !left) throw cancelled(endpoint, "no");
+      if (held?.aborted && !exchange.hasLeft) throw cancelled(endpoint, "no");
       if (signal?.aborted) throw cancelled(endpoint, "maybe");
       if (timedOut) throw timeout(request, baseUrl, timeoutMs);
       throw unreachable(request, baseUrl, error);
@@ -110,36 +93,82 @@ export function send(options: SendOptions): ChainHandler<ApiReply> {
   };
 }
 
-async function readBody(
-  body: Dispatcher.ResponseData["body"],
-  declared: number,
-  most: number,
-): Promise<{ text: string; cut?: Cut }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let cut: Cut | undefined;
-  try {
-    if (declared > most) {
-      body.on("error", () => {}).destroy();
-      return { text: "", cut: "too_large" };
-    }
-    // Leaving the loop destroys the stream, and with it the connection.
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > most) {
-        cut = "too_large";
-        break;
-      }
-      chunks.push(chunk);
-    }
-  } catch {
-    cut = "closed";
+/** One attempt, as undici reports it: without a stream for the body, which costs more than all the rest. */
+class Exchange implements DispatchHandler {
+  /** Whether a byte of it may have been written to a socket. */
+  hasLeft = false;
+  readonly #held: AbortSignal | undefined;
+  readonly #most: number;
+  readonly #reply = Promise.withResolvers<ApiReply>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #isGivenUp = false;
+  #head: Pick<ApiReply, "status" | "headers"> | undefined;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  /** @param held aborted: it must not leave. @param most bytes of the body. */
+  constructor(held: AbortSignal | undefined, most: number) {
+    this.#held = held;
+    this.#most = most;
   }
-  return { text: Buffer.concat(chunks).toString("utf8"), ...(cut && { cut }) };
+
+  get reply(): Promise<ApiReply> {
+    return this.#reply.promise;
+  }
+
+  /** It does not leave any more, or its answer is not awaited. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    if (this.#controller === undefined) this.#reply.reject(GIVEN_UP);
+    else this.#controller.abort(GIVEN_UP);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#held?.aborted || this.#isGivenUp) {
+      controller.abort(GIVEN_UP);
+    } else {
+      this.hasLeft = true;
+      this.#controller = controller;
+    }
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    // 100 to 199 come before the answer.
+    if (status < 200) return;
+    this.#head = { status, headers: single(headers) };
+    if (Number(headers["content-length"] ?? 0) > this.#most) this.#refuse(controller);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#most) this.#refuse(controller);
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#head === undefined) this.#reply.reject(error);
+    else this.#end("closed");
+  }
+
+  /** The connection is of no more use: the rest of the body would come over it. */
+  #refuse(controller: Dispatcher.DispatchController): void {
+    this.#end("too_large");
+    controller.abort(GIVEN_UP);
+  }
+
+  #end(cut?: Cut): void {
+    if (this.#head === undefined) return;
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    this.#reply.resolve({ ...this.#head, text, ...(cut && { cut }) });
+  }
 }
 
 /** Repeated headers: the first one counts. */
-function single(headers: Readonly<Record<string, string | string[] | undefined>>): ApiReply["headers"] {
+function single(headers: Headers): ApiReply["headers"] {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value[0] : value]),
   );

@@ -6,18 +6,11 @@ import {
   Ownership,
   objectKey,
   type PendingCreate,
+  plannedValues,
   sameInUse,
   thingKey,
 } from "../lifecycle/index.ts";
-import {
-  type Change,
-  type Diagnostic,
-  errorOf,
-  join,
-  type ResourceState,
-  type State,
-  type ValueObject,
-} from "../model/index.ts";
+import { type Change, type Diagnostic, errorOf, type ResourceState, type State } from "../model/index.ts";
 import { kindOf } from "./evaluate.ts";
 import type { Listing } from "./observe.ts";
 
@@ -101,10 +94,11 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
   for (const resource of state.resources.values())
     if (kindOf(resource.address, kinds)?.list === undefined) recorded.add(resource.address, thingIn(resource, kinds));
   const diagnostics: Diagnostic[] = [];
-  for (const { address, type, provider, actions, after, after_unknown } of changes) {
+  for (const change of changes) {
+    const { address, type, provider, actions } = change;
     const kind = kinds.get(type);
     const makes = actions.length === 1 && actions[0] === "create";
-    const thing = makes && kind ? thingKey(provider, kind, join(after ?? {}, after_unknown) as ValueObject) : undefined;
+    const thing = makes && kind ? thingKey(provider, kind, plannedValues(change)) : undefined;
     if (!kind || thing === undefined) continue;
     const other = making.claim(address, thing);
     if (other !== undefined) diagnostics.push(duplicate(kind, address, other));

@@ -1,7 +1,7 @@
 // What an apply may order and spend: each order passes the gate, and its invoice is counted.
 import type { Writer } from "../api/index.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import type { Account } from "../lifecycle/index.ts";
+import { type Account, plannedValues } from "../lifecycle/index.ts";
 import {
   type Allowance,
   ApiError,
@@ -10,13 +10,11 @@ import {
   errorOf,
   fail,
   isObject,
-  join,
   type Plan,
   type ProviderConfig,
   type Quote,
   type Remedy,
   some,
-  type ValueObject,
 } from "../model/index.ts";
 import {
   type Amounts,
@@ -96,7 +94,7 @@ export class OrderGate {
     if (kind.creation !== "keyed" || kind.quote === undefined || planned === undefined) return;
     const list = this.#reread.has(provider) ? account.plans() : account.freshPlans();
     this.#reread.add(provider);
-    const { quote } = kind.quote(join(change.after ?? {}, change.after_unknown) as ValueObject, await list);
+    const { quote } = kind.quote(plannedValues(change), await list);
     if (quote.list === planned.list && quote.billed === planned.billed && quote.most === planned.most) return;
     fail("apply.price", `The price of ${address} has changed since the plan. It was not ordered`, {
       detail: `Planned: ${this.#priceText(planned)}. Now: ${this.#priceText(quote)}. ${this.#amounts.unit}`,

@@ -180,16 +180,26 @@ export function parentOf(kind: Kind, attributes: ValueObject | undefined): strin
   return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
 }
 
+const joined = new WeakMap<Change, ValueObject>();
+
 /** The values of the plan, with unknown parts. */
-const plannedValues = ({ after, after_unknown }: Change) => join(after ?? {}, after_unknown) as ValueObject;
+export function plannedValues(change: Change): ValueObject {
+  const known = joined.get(change) ?? (join(change.after ?? {}, change.after_unknown) as ValueObject);
+  joined.set(change, known);
+  return known;
+}
 
 /** The attributes for which `value` gives one, in the kind's order. */
 function select(
   kind: Kind,
   value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
 ): JsonObject {
-  const entries = attributesOf(kind).map(({ name, type, meta }) => [name, value(name, meta, type)] as const);
-  return Object.fromEntries(entries.filter(([, chosen]) => chosen !== undefined)) as JsonObject;
+  const selected: Record<string, Value> = {};
+  for (const { name, type, meta } of attributesOf(kind)) {
+    const chosen = value(name, meta, type);
+    if (chosen !== undefined) selected[name] = chosen;
+  }
+  return selected as JsonObject;
 }
 
 /** Every attribute of the kind as planned; null for what is known only after an answer or a later change. */

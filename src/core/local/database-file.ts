@@ -1,7 +1,7 @@
 // Small databases (SQLite) that processes share, and the user's folder that holds them.
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
 
 interface DatabaseForm<S> {
@@ -47,8 +47,13 @@ export function databaseTrouble(error: unknown): DatabaseTrouble {
 
 class NotAsWritten extends Error {}
 
-interface Opened<S> {
+interface Transactions {
   readonly database: DatabaseSync;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+}
+
+interface Opened<S> extends Transactions {
   readonly statements: S;
   readonly place: string;
   readonly inode: bigint | undefined;
@@ -91,7 +96,7 @@ export class DatabaseFile<S> {
    * @throws as {@link use}; nothing was changed then.
    */
   change<T>(action: (statements: S) => T): T {
-    return this.use((statements) => inTransaction(this.#open().database, () => action(statements)));
+    return this.use((statements) => inTransaction(this.#open(), () => action(statements)));
   }
 
   close(): void {
@@ -110,7 +115,8 @@ export class DatabaseFile<S> {
       database = (this.#form.open ?? openDatabase)(place);
       database.exec(this.#form.pragmas);
       makeTables(database, this.#form);
-      const opened = { database, statements: this.#form.prepare(database), place, inode };
+      const statements = this.#form.prepare(database);
+      const opened = { ...transactionsOf(database), statements, place, inode };
       this.#form.onOpen?.(opened.statements, isNew);
       this.#opened = opened;
       return opened;
@@ -146,7 +152,7 @@ function makeTables<S>(database: DatabaseSync, { applicationId, schema }: Databa
     if (found !== "ok") throw new NotAsWritten(String(found));
     return;
   }
-  inTransaction(database, () => {
+  inTransaction(transactionsOf(database), () => {
     // Another process may have made them meanwhile.
     if (applicationOf(database) === applicationId) return;
     if (database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined)
@@ -155,11 +161,17 @@ function makeTables<S>(database: DatabaseSync, { applicationId, schema }: Databa
   });
 }
 
-function inTransaction<T>(database: DatabaseSync, action: () => T): T {
+const transactionsOf = (database: DatabaseSync): Transactions => ({
+  database,
+  begin: database.prepare("BEGIN IMMEDIATE"),
+  commit: database.prepare("COMMIT"),
+});
+
+function inTransaction<T>({ database, begin, commit }: Transactions, action: () => T): T {
   try {
-    database.exec("BEGIN IMMEDIATE");
+    begin.run();
     const result = action();
-    database.exec("COMMIT");
+    commit.run();
     return result;
   } catch (error) {
     try {

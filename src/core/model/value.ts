@@ -81,8 +81,9 @@ export function join(known: Json, unknown: Mask | undefined): Value {
   if (unknown === undefined || unknown === false) return known;
   if (Array.isArray(known) && Array.isArray(unknown)) return known.map((item, i) => join(item, unknown[i]));
   if (isObject(known) && isObject(unknown)) {
-    const masks = unknown as { readonly [key: string]: Mask };
-    return Object.fromEntries(Object.entries(known as JsonObject).map(([key, item]) => [key, join(item, masks[key])]));
+    // Few of many parts are unknown.
+    const masks = Object.entries(unknown).filter(([key]) => Object.hasOwn(known, key));
+    return { ...known, ...Object.fromEntries(masks.map(([key, mask]) => [key, join(known[key] as Json, mask)])) };
   }
   return known;
 }

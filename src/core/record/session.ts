@@ -183,6 +183,8 @@ export class StateSession {
   }
 
   async #save(recorder: Recorder): Promise<void> {
+    // What else this turn of the event loop brings shares the write: it is the disk that is waited for, not the turn.
+    await new Promise(setImmediate);
     const version = this.#version;
     const touched = this.#touched;
     this.#touched = new Set();

@@ -119,6 +119,51 @@ describe("several processes", () => {
   });
 });
 
+describe("an answer", () => {
+  const none = { now: START, sentAt: START, limit: 60, budget: { remaining: 0, until: START + 20_000 } };
+  const eventsIn = (file: string) => {
+    const database = openDatabase(file);
+    const rows = database.prepare("SELECT event FROM events ORDER BY serial").all();
+    database.close();
+    return rows.map(({ event }) => JSON.parse(String(event))[0]);
+  };
+
+  it("is written down with the next reservation, which knows of it", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const ledger = ledgerOn(file);
+    await ledger.reserve(START, 60);
+    const written = ledger.accept(none);
+    expect(eventsIn(file)).toEqual(["reserve"]);
+    expect(await ledger.reserve(START, 60)).toMatchObject({ waitMs: 20_000, why: { cause: "budget" } });
+    expect(eventsIn(file)).toEqual(["reserve", "accept", "reserve"]);
+    await written;
+    expect(eventsIn(file), "once").toHaveLength(3);
+  });
+
+  it("is written down soon without one, before the file is closed, and before an estimate is made", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const ledger = ledgerOn(file);
+    await ledger.reserve(START, 60);
+    await ledger.accept(none);
+    expect(eventsIn(file)).toEqual(["reserve", "accept"]);
+    void ledger.accept(none);
+    ledger.close();
+    expect(eventsIn(file)).toHaveLength(3);
+    void ledger.accept(none);
+    expect((await ledger.outlook(START, 60)).booked).toHaveLength(60);
+    expect(eventsIn(file)).toHaveLength(4);
+  });
+
+  it("that is lost with its process leaves the request counted for the others", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const ledger = ledgerOn(file);
+    await ledger.reserve(START, 60);
+    const lost = ledger.accept({ ...none, budget: { remaining: 59, until: START + 20_000 } });
+    expect(await ledgerOn(file).reserve(START, 60)).toMatchObject({ waitMs: 0, left: 58 });
+    await lost;
+  });
+});
+
 /** The content of the file. */
 function recordIn(file: string): { seen: number; bookings: number } {
   const database = openDatabase(file);
@@ -153,7 +198,7 @@ describe("what is written down", () => {
           // A process ends, and another begins.
           if (i % 97 === 96) ledgers[who]?.close();
           if (i % 97 === 96) delete ledgers[who];
-          ledgers[who] ??= new SharedLedger(() => file, `process ${who}`);
+          ledgers[who] ??= new SharedLedger(() => file, `process ${who}`, undefined, { soonMs: 0 });
           const budget = remaining === undefined ? {} : { budget: { remaining, until: now + 20_000 } };
           const answer = { now, sentAt, limit: 60 };
           if (what === "reserve") {
