@@ -23,9 +23,10 @@ export {
   type Repeat,
 } from "./endpoints.ts";
 export type { CallOptions, HttpDispatcher } from "./exchange.ts";
-export { type Ledger, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
+export type { Acceptance, Ledger, Refusal, Reservation, WaitReason } from "./ledger.ts";
+export { MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 export type { Listing } from "./listing.ts";
 export type * from "./records.ts";
-export { type Acceptance, type Refusal, type Reservation, type WaitReason, WINDOW_MS } from "./rolling-window.ts";
+export { WINDOW_MS } from "./rolling-window.ts";
 export { type LedgerOptions, ledgerFor } from "./shared-ledger.ts";
 export { VERSION } from "./version.ts";

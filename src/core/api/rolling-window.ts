@@ -1,50 +1,6 @@
 /** The requests of the last minute, counted, and what the host's refusals say about its limit. */
 import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
-
-/** What a ledger answers to a request that wants to leave. */
-export interface Reservation {
-  /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
-  readonly waitMs: number;
-  /** How many more may follow in this minute. */
-  readonly left: number;
-  /** Why it has to wait, where the ledger knows. */
-  readonly why?: WaitReason;
-}
-
-/** Why a request has to wait, and who sent the requests of the last minute. */
-export interface WaitReason {
-  /**
-   * `budget`: as many are sent as the limit allows. `pause`: the host refused one and asked for a pause. `turn`: another
-   * process is next. `spread`: after a refusal requests are spread over the minute.
-   */
-  readonly cause: "budget" | "pause" | "turn" | "spread";
-  /** Requests a minute, as far as refusals taught it. */
-  readonly limit: number;
-  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
-  readonly own: number;
-  readonly others: number;
-  readonly elsewhere: number;
-}
-
-/** The answer to one request, as the ledger needs it. */
-export interface Acceptance {
-  readonly now: number;
-  readonly sentAt: number;
-  /** The limit that is kept to. */
-  readonly limit: number;
-  /** What the host says it will take until a moment. */
-  readonly budget?: { readonly remaining: number; readonly until: number };
-}
-
-/** A refusal of one request (429). */
-export interface Refusal extends Omit<Acceptance, "budget"> {
-  /** How long the host asks to wait, in ms. */
-  readonly askedMs?: number | undefined;
-  /** Added to the pause, in ms, so that not all come back at once. */
-  readonly marginMs: number;
-  /** Whether the host says with its answers how many requests remain: then its refusals say nothing new about its limit. */
-  readonly isCounted: boolean;
-}
+import type { Acceptance, LedgerEvent, Refusal, Reservation, WaitReason } from "./ledger.ts";
 
 /** The window of §8, "60 requests per minute", in milliseconds. */
 export const WINDOW_MS = 60_000;
@@ -80,12 +36,6 @@ const LEFT_TO_OTHERS = 2;
 /** Of requests that others have sent, as the server reports them. */
 const FOREIGN = "";
 
-/** What can happen to a window. The same events in the same order make the same window, in whatever process. */
-export type LedgerEvent =
-  | readonly [what: "reserve", now: number, limit: number, who: string]
-  | readonly [what: "refuse", refusal: Refusal]
-  | readonly [what: "accept", acceptance: Acceptance];
-
 /** A request that counts until it leaves the window. */
 interface Booking {
   readonly until: number;
@@ -112,29 +62,31 @@ export class RollingWindow {
   #bookings: Booking[] = [];
   /** Who waits, and until when a turn is kept for each. */
   #waiting = new Map<string, number>();
-  #pausedUntil = 0;
-  /** The latest time that was seen. */
-  #seen = 0;
-  /** When the last request left, and the first: what was sent before that is not known. */
-  #lastSent = 0;
-  #firstSent = 0;
-  /** Refusals in a row. */
-  #refusals = 0;
-  /** When the last refusal came; 0: never, or too long ago to matter. */
-  #refusedAt = 0;
-  /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
-  #refusedUntil = 0;
-  /** When the first of the refusals that matter came. */
-  #spreadFrom = 0;
-  /** What the next request waits longer, after a short pause. */
-  #slowMs = 0;
-  /** Requests that the host took since the last refusal. */
-  #taken = 0;
-  /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
-  #learned = 0;
-  #learnedBefore = 0;
-  /** When the host last reported that others use the token while we send; 0: never, or too long ago to matter. */
-  #othersAt = 0;
+  readonly #facts = {
+    pausedUntil: 0,
+    /** The latest time that was seen. */
+    seen: 0,
+    /** When the last request left, and the first: what was sent before that is not known. */
+    lastSent: 0,
+    firstSent: 0,
+    /** Refusals in a row. */
+    refusals: 0,
+    /** When the last refusal came; 0: never, or too long ago to matter. */
+    refusedAt: 0,
+    /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
+    refusedUntil: 0,
+    /** When the first of the refusals that matter came. */
+    spreadFrom: 0,
+    /** What the next request waits longer, after a short pause. */
+    slowMs: 0,
+    /** Requests that the host took since the last refusal. */
+    taken: 0,
+    /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
+    learned: 0,
+    learnedBefore: 0,
+    /** When the host last reported that others use the token while we send; 0: never, or too long ago to matter. */
+    othersAt: 0,
+  };
   /** The most requests of others that there can have been in the host's window, which ends at `until`. */
   #others = { until: 0, most: Number.POSITIVE_INFINITY };
   /** With others about: how far apart requests are, so that what the host has left lasts until a moment. */
@@ -161,17 +113,17 @@ export class RollingWindow {
   reserve(now: number, limit: number, who: string): Reservation {
     this.#settle(now);
     const allowed = this.#allowed(now, limit);
-    if (this.#pausedUntil > now) return this.#wait(who, now, this.#pausedUntil, "pause", allowed);
+    if (this.#facts.pausedUntil > now) return this.#wait(who, now, this.#facts.pausedUntil, "pause", allowed);
     const over = this.#bookings.length - allowed;
     const blocking = over >= 0 ? this.#bookings[over] : undefined;
     if (blocking !== undefined) return this.#wait(who, now, blocking.until, "budget", allowed);
     if (-over <= this.#keptFrom(who, allowed)) return this.#wait(who, now, now + TURN_MS, "turn", allowed);
-    const next = this.#lastSent + this.#apartMs(now, allowed) + this.#slowMs;
+    const next = this.#facts.lastSent + this.#apartMs(now, allowed) + this.#facts.slowMs;
     if (next > now) return this.#wait(who, now, next, "spread", allowed);
     this.#waiting.delete(who);
-    this.#lastSent = now;
-    this.#slowMs = lessSlow(this.#slowMs);
-    if (this.#firstSent === 0) this.#firstSent = now;
+    this.#facts.lastSent = now;
+    this.#facts.slowMs = lessSlow(this.#facts.slowMs);
+    if (this.#facts.firstSent === 0) this.#facts.firstSent = now;
     this.#book(now + WINDOW_MS + MARGIN_MS, who, 1);
     return { waitMs: 0, left: Math.max(0, allowed - this.#bookings.length) };
   }
@@ -180,33 +132,34 @@ export class RollingWindow {
   refuse({ now, sentAt, limit, askedMs, marginMs, isCounted }: Refusal): void {
     this.#settle(now);
     this.#mark(sentAt, "refused");
-    const isAgain = sentAt >= this.#refusedUntil;
-    const sinceMs = this.#refusedAt > 0 ? now - this.#refusedAt : 0;
+    const isAgain = sentAt >= this.#facts.refusedUntil;
+    const sinceMs = this.#facts.refusedAt > 0 ? now - this.#facts.refusedAt : 0;
     if (isAgain) {
-      this.#refusals += 1;
-      if (this.#refusals === 1) this.#learnedBefore = this.#allowed(now, limit);
+      this.#facts.refusals += 1;
+      if (this.#facts.refusals === 1) this.#facts.learnedBefore = this.#allowed(now, limit);
     }
-    if (!isCounted || this.#othersAt > 0 || (isAgain && sinceMs > 0)) {
-      const isLong = this.#refusals > 1 || (askedMs ?? 0) >= LONG_PAUSE_MS || sinceMs >= WINDOW_MS;
-      if (isAgain && this.#taken > 0 && sinceMs > 0 && sinceMs < WINDOW_MS) this.#learn(this.#takenPerMinute(now));
-      else if (isLong && sentAt - this.#firstSent >= WINDOW_MS)
+    if (!isCounted || this.#facts.othersAt > 0 || (isAgain && sinceMs > 0)) {
+      const isLong = this.#facts.refusals > 1 || (askedMs ?? 0) >= LONG_PAUSE_MS || sinceMs >= WINDOW_MS;
+      if (isAgain && this.#facts.taken > 0 && sinceMs > 0 && sinceMs < WINDOW_MS)
+        this.#learn(this.#takenPerMinute(now));
+      else if (isLong && sentAt - this.#facts.firstSent >= WINDOW_MS)
         this.#learn(this.#bookings.filter(({ answer }) => answer !== "refused").length);
     }
-    if (this.#refusedAt === 0) this.#spreadFrom = now;
-    this.#refusedAt = now;
+    if (this.#facts.refusedAt === 0) this.#facts.spreadFrom = now;
+    this.#facts.refusedAt = now;
     const isShort = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS;
-    this.#slowMs = isShort ? Math.min(LONG_PAUSE_MS, (SLOW_REQUESTS * WINDOW_MS) / this.#allowed(now, limit)) : 0;
-    if (isAgain) this.#taken = 0;
+    this.#facts.slowMs = isShort ? Math.min(LONG_PAUSE_MS, (SLOW_REQUESTS * WINDOW_MS) / this.#allowed(now, limit)) : 0;
+    if (isAgain) this.#facts.taken = 0;
     const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
-    if (isAgain) this.#refusedUntil = until;
-    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    if (isAgain) this.#facts.refusedUntil = until;
+    this.#facts.pausedUntil = Math.max(this.#facts.pausedUntil, until);
   }
 
   /** The host took a request that left at `sentAt`: what left before a refusal says nothing of the time after it. */
   accept({ now, sentAt, limit, budget }: Acceptance): void {
-    if (sentAt >= this.#refusedUntil) {
-      this.#refusals = 0;
-      this.#taken += 1;
+    if (sentAt >= this.#facts.refusedUntil) {
+      this.#facts.refusals = 0;
+      this.#facts.taken += 1;
     }
     this.#mark(sentAt, "taken");
     if (budget === undefined) return;
@@ -215,7 +168,8 @@ export class RollingWindow {
     this.#noticeOthers(now, limit - remaining, until);
     this.#budget = { until, apartMs: (until - now) / Math.max(1, remaining - LEFT_TO_OTHERS) };
     // Once requests are spread, the host may take more each second: only when none is left they wait.
-    if (this.#refusedAt === 0 || remaining === 0) this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
+    if (this.#facts.refusedAt === 0 || remaining === 0)
+      this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
   }
 
   /** What may leave from `now` on if nobody else sends. Changes nothing. */
@@ -223,11 +177,14 @@ export class RollingWindow {
     const then = RollingWindow.parse(JSON.stringify(this));
     then.#settle(now);
     const booked = then.#bookings.map(({ until }) => until - now);
-    const [lastSentMs, pausedMs] = [then.#lastSent - now, then.#pausedUntil - now];
+    const [lastSentMs, pausedMs] = [then.#facts.lastSent - now, then.#facts.pausedUntil - now];
     const slowMs: number[] = [];
-    for (let more = then.#slowMs; more > 0; more = lessSlow(more)) slowMs.push(more);
-    const minutes = Array.from({ length: SPACED_MS / WINDOW_MS }, (_, at) => then.#refusedAt + (at + 1) * WINDOW_MS);
-    const changes = [now, then.#budget.until, ...(then.#refusedAt > 0 ? minutes : [])].filter((at) => at >= now);
+    for (let more = then.#facts.slowMs; more > 0; more = lessSlow(more)) slowMs.push(more);
+    const minutes = Array.from(
+      { length: SPACED_MS / WINDOW_MS },
+      (_, at) => then.#facts.refusedAt + (at + 1) * WINDOW_MS,
+    );
+    const changes = [now, then.#budget.until, ...(then.#facts.refusedAt > 0 ? minutes : [])].filter((at) => at >= now);
     const paceAt = (at: number) => {
       then.#settle(at);
       const perMinute = then.#allowed(at, limit);
@@ -239,21 +196,9 @@ export class RollingWindow {
 
   toJSON() {
     return {
-      seen: this.#seen,
-      pausedUntil: this.#pausedUntil,
+      ...this.#facts,
       bookings: this.#bookings.map(({ until, who, answer }) => [until, who, answer]),
       waiting: [...this.#waiting],
-      lastSent: this.#lastSent,
-      firstSent: this.#firstSent,
-      refusals: this.#refusals,
-      spreadFrom: this.#spreadFrom,
-      slowMs: this.#slowMs,
-      taken: this.#taken,
-      refusedAt: this.#refusedAt,
-      refusedUntil: this.#refusedUntil,
-      learned: this.#learned,
-      learnedBefore: this.#learnedBefore,
-      othersAt: this.#othersAt,
       others: [this.#others.until, this.#others.most],
       budget: [this.#budget.until, this.#budget.apartMs],
     };
@@ -264,23 +209,15 @@ export class RollingWindow {
     const window = new RollingWindow();
     const found = parsedJson(text);
     const json = isObject(found) ? found : {};
-    window.#seen = timeIn(json.seen);
-    window.#pausedUntil = timeIn(json.pausedUntil);
+    const facts = window.#facts;
+    for (const name of Object.keys(facts) as (keyof typeof facts)[]) facts[name] = timeIn(json[name]);
+    facts.slowMs = Math.min(LONG_PAUSE_MS, Math.max(0, facts.slowMs));
+    facts.learned = Math.max(0, Math.floor(facts.learned));
+    facts.learnedBefore = Math.max(1, Math.floor(facts.learnedBefore));
     window.#bookings = pairsIn(json.bookings)
       .map(([until, who, answer]) => ({ until: timeIn(until), who: String(who), answer: answerIn(answer) }))
       .sort((a, b) => a.until - b.until);
     window.#waiting = new Map(pairsIn(json.waiting).map(([who, until]) => [String(who), timeIn(until)]));
-    window.#lastSent = timeIn(json.lastSent);
-    window.#firstSent = timeIn(json.firstSent);
-    window.#refusals = timeIn(json.refusals);
-    window.#spreadFrom = timeIn(json.spreadFrom);
-    window.#slowMs = Math.min(LONG_PAUSE_MS, Math.max(0, timeIn(json.slowMs)));
-    window.#taken = timeIn(json.taken);
-    window.#refusedAt = timeIn(json.refusedAt);
-    window.#refusedUntil = timeIn(json.refusedUntil);
-    window.#learned = Math.max(0, Math.floor(timeIn(json.learned)));
-    window.#learnedBefore = Math.max(1, Math.floor(timeIn(json.learnedBefore)));
-    window.#othersAt = timeIn(json.othersAt);
     const [ends, most] = Array.isArray(json.others) ? json.others : [];
     window.#others = { until: timeIn(ends), most: typeof most === "number" ? most : Number.POSITIVE_INFINITY };
     const [until, apartMs] = Array.isArray(json.budget) ? json.budget : [];
@@ -326,16 +263,16 @@ export class RollingWindow {
     const own = this.#bookings.filter(({ who, answer }) => who !== FOREIGN && answer !== "refused");
     const [least, most] = [used - own.length, used - own.filter(({ answer }) => answer === "taken").length];
     if (this.#others.until <= now) this.#others = { until, most: Number.POSITIVE_INFINITY };
-    if (least > Math.max(0, this.#others.most)) this.#othersAt = now;
+    if (least > Math.max(0, this.#others.most)) this.#facts.othersAt = now;
     this.#others = { until, most: Math.min(this.#others.most, most) };
   }
 
   /** How long to wait after a refusal, in ms: as the host asks, but longer each time that did not suffice. */
   #pauseMs(now: number, askedMs: number | undefined): number {
-    const grown = Math.min(WINDOW_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#refusals - 1));
-    const least = this.#refusals > 1 ? grown / 2 : 1_000;
+    const grown = Math.min(WINDOW_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#facts.refusals - 1));
+    const least = this.#facts.refusals > 1 ? grown / 2 : 1_000;
     if (askedMs !== undefined) return Math.max(Math.min(askedMs, LONGEST_PAUSE_MS), least);
-    if (this.#refusals <= 1) return grown;
+    if (this.#facts.refusals <= 1) return grown;
     // The host's minute is over at the latest when the first request that it took is a minute ago.
     const [oldest] = this.#bookings.filter(({ answer }) => answer !== "refused");
     return Math.max(grown, Math.min(WINDOW_MS, (oldest?.until ?? now) - now));
@@ -343,29 +280,29 @@ export class RollingWindow {
 
   /** Takes so many requests a minute, as the host took them, for its limit. */
   #learn(perMinute: number): void {
-    const least = Math.ceil(this.#learnedBefore * LEAST_SHARE);
-    this.#learned = Math.max(1, Math.min(this.#learnedBefore - 1, Math.max(Math.floor(perMinute), least)));
+    const least = Math.ceil(this.#facts.learnedBefore * LEAST_SHARE);
+    this.#facts.learned = Math.max(1, Math.min(this.#facts.learnedBefore - 1, Math.max(Math.floor(perMinute), least)));
   }
 
   /** Requests a minute: what was learned grows by a tenth after five minutes without a refusal, then by two more, by four more … */
   #allowed(now: number, limit: number): number {
-    if (this.#learned === 0) return limit;
-    const minutes = Math.floor((now - this.#refusedAt) / WINDOW_MS);
+    if (this.#facts.learned === 0) return limit;
+    const minutes = Math.floor((now - this.#facts.refusedAt) / WINDOW_MS);
     const growth = minutes < 5 ? 0 : 0.1 * (2 ** (minutes - 4) - 1);
-    return Math.min(limit, Math.floor(this.#learned * (1 + growth)));
+    return Math.min(limit, Math.floor(this.#facts.learned * (1 + growth)));
   }
 
   /** As the host took them since it first refused one, in the last minute at most. */
   #takenPerMinute(now: number): number {
-    const from = Math.max(now - WINDOW_MS, this.#spreadFrom);
+    const from = Math.max(now - WINDOW_MS, this.#facts.spreadFrom);
     const since = this.#bookings.slice(this.#firstFrom(from + WINDOW_MS + MARGIN_MS));
     return (since.filter(({ answer }) => answer === "taken").length * WINDOW_MS) / Math.max(1, now - from);
   }
 
   /** How far apart requests are sent, in ms. 0: as they come. */
   #apartMs(now: number, allowed: number): number {
-    const spread = this.#refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
-    const shared = this.#othersAt > 0 && this.#budget.until > now ? this.#budget.apartMs : 0;
+    const spread = this.#facts.refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
+    const shared = this.#facts.othersAt > 0 && this.#budget.until > now ? this.#budget.apartMs : 0;
     return Math.max(spread, shared);
   }
 
@@ -389,27 +326,27 @@ export class RollingWindow {
   /** Forgets what is over. After a clock was set back nothing lasts longer than a window: it must not lock the token. */
   #settle(now: number): void {
     const latest = now + WINDOW_MS + MARGIN_MS;
-    const longest = this.#seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS;
-    this.#pausedUntil = Math.min(this.#pausedUntil, longest);
-    this.#refusedUntil = Math.min(this.#refusedUntil, longest);
-    this.#seen = now;
-    this.#lastSent = Math.min(this.#lastSent, now);
-    this.#firstSent = Math.min(this.#firstSent, now);
-    this.#refusedAt = Math.min(this.#refusedAt, now);
-    this.#spreadFrom = Math.min(this.#spreadFrom, now);
-    if (now - this.#refusedAt >= SPACED_MS) {
-      this.#refusedAt = 0;
-      this.#learned = 0;
-      this.#slowMs = 0;
+    const longest = this.#facts.seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS;
+    this.#facts.pausedUntil = Math.min(this.#facts.pausedUntil, longest);
+    this.#facts.refusedUntil = Math.min(this.#facts.refusedUntil, longest);
+    this.#facts.seen = now;
+    this.#facts.lastSent = Math.min(this.#facts.lastSent, now);
+    this.#facts.firstSent = Math.min(this.#facts.firstSent, now);
+    this.#facts.refusedAt = Math.min(this.#facts.refusedAt, now);
+    this.#facts.spreadFrom = Math.min(this.#facts.spreadFrom, now);
+    if (now - this.#facts.refusedAt >= SPACED_MS) {
+      this.#facts.refusedAt = 0;
+      this.#facts.learned = 0;
+      this.#facts.slowMs = 0;
     }
-    this.#othersAt = Math.min(this.#othersAt, now);
-    if (now - this.#othersAt >= SPACED_MS) this.#othersAt = 0;
+    this.#facts.othersAt = Math.min(this.#facts.othersAt, now);
+    if (now - this.#facts.othersAt >= SPACED_MS) this.#facts.othersAt = 0;
     if (this.#budget.until > latest) this.#budget = { until: 0, apartMs: 0 };
     while (this.#bookings[0] !== undefined && this.#bookings[0].until <= now) this.#bookings.shift();
     for (let at = this.#bookings.length - 1; (this.#bookings[at]?.until ?? 0) > latest; at--)
       this.#bookings[at] = { ...(this.#bookings[at] as Booking), until: latest };
     for (const [who, until] of this.#waiting) {
-      if (until <= now || until > Math.max(latest, this.#pausedUntil) + GRACE_MS) this.#waiting.delete(who);
+      if (until <= now || until > Math.max(latest, this.#facts.pausedUntil) + GRACE_MS) this.#waiting.delete(who);
     }
   }
 }

@@ -6,8 +6,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { DatabaseFile, databaseTrouble, stateFolder } from "../local/index.ts";
 import { type Diagnostic, isObject, messageOf, parsedJson, type RequestOutlook, warningOf } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
-import { type Ledger, MemoryLedger } from "./limiter.ts";
-import { type Acceptance, type LedgerEvent, type Refusal, type Reservation, RollingWindow } from "./rolling-window.ts";
+import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
+import { MemoryLedger } from "./limiter.ts";
+import { RollingWindow } from "./rolling-window.ts";
 import { accountDigest } from "./token.ts";
 
 /** How long an answer may wait to be written down. */
