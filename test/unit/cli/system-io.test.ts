@@ -100,7 +100,7 @@ describe("suitEngine", () => {
   };
 
   it("leaves out the last compiler, and keeps the room for new objects", () => {
-    expect(flagsOf("24.21.0", "x64")).toEqual(["--no-opt", "--semi-space-growth-factor=1"]);
+    expect(flagsOf("24.21.0", "x64", 600_000)).toEqual(["--no-opt", "--semi-space-growth-factor=1"]);
     expect(flagsOf("26.0.0", "arm64", 12_000_000)).toEqual(["--no-opt", "--semi-space-growth-factor=1"]);
   });
 
@@ -108,10 +108,15 @@ describe("suitEngine", () => {
     expect(flagsOf("24.21.0", "x64", 100_000_000)).toEqual(["--no-opt"]);
   });
 
+  it("sets nothing where there is little to do", () => {
+    expect(flagsOf("24.21.0", "x64")).toEqual([]);
+    expect(flagsOf("24.21.0", "x64", 500_000)).toEqual([]);
+  });
+
   it.each([
     ["22.20.0", "x64"],
     ["24.21.0", "s390x"],
   ] as const)("sets nothing where Node %s on %s has no compiler before the last", (node, arch) => {
-    expect(flagsOf(node, arch)).toEqual([]);
+    expect(flagsOf(node, arch, 12_000_000)).toEqual([]);
   });
 });
