@@ -9,17 +9,32 @@ import { embeddedFiles } from "./notices.ts";
 export const BANNER =
   "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };";
 
-/** commander loads this module for commands that are programs of their own, which hostform has none of: 5 ms of each start. */
-const lateChildProcess: Plugin = {
-  name: "late-child-process",
+/** What takes long to load and most runs do not need, by who imports it: in its place, a module that loads it when it is used. */
+const LATE: Readonly<Record<string, { readonly importer: string; readonly contents: string }>> = {
+  // commander's, for commands that are programs of their own, which hostform has none of: 5 ms of each start.
+  "node:child_process": {
+    importer: path.join("node_modules", "commander"),
+    contents: 'export default { get spawn() { return process.getBuiltinModule("node:child_process").spawn; } };',
+  },
+  // Its patterns of emoji take 15 ms, and texts in ASCII are as wide as they are long.
+  "string-width": {
+    importer: "src",
+    contents: `let widthOf;
+      export default (text) => /^[ -~]*$/.test(text) ? text.length : (widthOf ??= require("string-width").default)(text);`,
+  },
+};
+
+const late: Plugin = {
+  name: "late",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes(path.join("node_modules", "commander"))
-        ? { path: "child_process", namespace: "late" }
+    onResolve({ filter: /^(?:node:child_process|string-width)$/ }, ({ path: name, importer, kind }) =>
+      kind === "import-statement" && importer.includes(LATE[name]?.importer ?? "")
+        ? { path: name, namespace: "late" }
         : undefined,
     );
-    onLoad({ filter: /.*/, namespace: "late" }, () => ({
-      contents: 'export default { get spawn() { return process.getBuiltinModule("node:child_process").spawn; } };',
+    onLoad({ filter: /.*/, namespace: "late" }, ({ path: name }) => ({
+      contents: LATE[name]?.contents ?? "",
+      resolveDir: import.meta.dirname,
     }));
   },
 };
@@ -74,7 +89,7 @@ export async function buildProgram(outdir: string, more: Readonly<Record<string,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
     banner: { js: BANNER },
-    plugins: [lateChildProcess],
+    plugins: [late],
     logLevel: "warning",
   });
   for (const { path: file, text } of outputFiles) {
