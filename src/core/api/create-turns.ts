@@ -252,6 +252,7 @@ export class SharedCreateTurns implements CreateTurns {
 
   #othersSince(since: number, owner: string): OtherCreates {
     const { last, until } = this.#others();
+    if (this.#alone) return { changed: false, unknownAt: undefined };
     // A count smaller than before is that of another file.
     const changed = last > since || (since > until && this.count() < since);
     const at = last > 0 && this.#read(({ unknownAt }) => unknownAt.get(this.#who, this.#digest(owner))?.at);

@@ -167,7 +167,10 @@ export class StateSession {
     await this.#durable(this.#version);
   }
 
-  /** Resolves once a version is on disk. One write runs at a time; the next takes everything that came meanwhile. */
+  /**
+   * Resolves once a version is on disk. One write runs at a time; the next takes everything that came meanwhile, and what else
+   * comes in the turn of the event loop in which it could begin.
+   */
   async #durable(version: number): Promise<void> {
     while (this.#written < version && this.#writing !== undefined) {
       const { recorder } = this.#writing;
@@ -175,6 +178,7 @@ export class StateSession {
       const { done, version: covered } = this.#write;
       try {
         await done;
+        if (this.#written < version) await new Promise(setImmediate);
       } catch (error) {
         // The failure of an earlier write says nothing of a later version.
         if (covered >= version) throw error;
@@ -183,8 +187,6 @@ export class StateSession {
   }
 
   async #save(recorder: Recorder): Promise<void> {
-    // What else this turn of the event loop brings shares the write: it is the disk that is waited for, not the turn.
-    await new Promise(setImmediate);
     const version = this.#version;
     const touched = this.#touched;
     this.#touched = new Set();

@@ -538,6 +538,22 @@ describe("the file", () => {
     expect(isOpen()).toBe(false);
   });
 
+  it("is skipped from then on when it cannot be used any more: nothing is known of others", async () => {
+    const file = newFile();
+    const [{ turns: mine, alone }, { turns: other }] = [turnsOn(file), turnsOn(file)];
+    await other.run(async (turn) => {
+      turn.begin({ thing: "hook", owner: "" }, START);
+      turn.end("made");
+    });
+    const seen = (since: number) => mine.run(async (turn) => turn.others(since, ""));
+    expect(await seen(0)).toEqual({ changed: true });
+    for (const turns of [mine, other]) turns.close();
+    rmSync(file);
+    mkdirSync(file);
+    for (const since of [0, 5]) expect(await seen(since)).toEqual({ changed: false });
+    expect(alone).toHaveLength(1);
+  });
+
   it("is skipped with one warning when it cannot be used", async () => {
     const blocked = path.join(temporaryFolder(), "file");
     writeFileSync(blocked, "");

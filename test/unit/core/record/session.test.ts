@@ -87,7 +87,7 @@ describe("an open state", () => {
       }),
     );
     expect((await found(disk)).resources.size).toBe(50);
-    expect(lines(disk)).toBe(1);
+    expect(lines(disk)).toBe(2);
   });
 
   test("a put that says the same as one still being written waits for it", async () => {
