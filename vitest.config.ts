@@ -70,7 +70,7 @@ export default defineConfig({
     coverage: { provider: "v8", include: ["src/**/*.ts"] },
     projects: [
       { extends: true, test: { name: "apart", include: APART } },
-      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...APART], isolate: false } },
+      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...APART], isolate: false, setupFiles: "test/support/resolve-once.ts" } },
     ],
   },
 });
