@@ -5,8 +5,9 @@ import { BaseSequencer } from "vitest/node";
 
 // Each test file is a process that loads the same tools, and so is each command that a test starts: compiled once.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/.cache/hostform-tests");
-// And those of Go (the compiler, Terraform) end before there is much garbage to collect.
+// And those of Go (the compiler, Terraform) end before there is much garbage to collect, and another test runs beside them.
 process.env.GOGC ??= "400";
+process.env.GOMAXPROCS ??= "1";
 
 /**
  * Files with a process of their own, each with the reason. All others share processes: what a support module opens for them it
@@ -70,7 +71,7 @@ export default defineConfig({
     coverage: { provider: "v8", include: ["src/**/*.ts"] },
     projects: [
       { extends: true, test: { name: "apart", include: APART } },
-      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...APART], isolate: false } },
+      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...APART], isolate: false, setupFiles: "test/support/resolve-once.ts" } },
     ],
   },
 });

@@ -12,7 +12,7 @@ const FOUND = path.join(root, "node_modules/.cache/hostform-check/types.tsbuildi
 const bin = (name: string) => path.join(root, "node_modules/.bin", name);
 
 const steps: readonly (readonly [what: string, script: string, ...args: string[]])[] = [
-  ["types", bin("tsc"), "-p", root, "--incremental", "--tsBuildInfoFile", FOUND],
+  ["types", bin("tsc"), "-p", root, "--singleThreaded", "--incremental", "--tsBuildInfoFile", FOUND],
   ["lint", bin("biome"), "check", "--error-on-warnings"],
   ["import table", bin("vitest"), "run", "test/house", "--reporter=dot"],
   ["house", path.join(root, "scripts/check-house.ts")],

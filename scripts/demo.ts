@@ -1,11 +1,12 @@
 // `npm run demo`: the main job on the embedded sandbox, with its limit of 60 requests a minute. Each step runs the real command
-// line and is checked; the demo fails when a check fails.
-import { spawn } from "node:child_process";
+// line, in this process, and is checked; the demo fails when a check fails.
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { styleText } from "node:util";
+import { runCli } from "../src/cli/cli.ts";
+import { systemIo } from "../src/cli/system-io.ts";
 import { startSandbox } from "../src/sandbox/index.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -18,6 +19,15 @@ const folder = await mkdtemp(path.join(tmpdir(), "hostform-demo-"));
 const file = path.join(folder, "hosting.yaml");
 const { control } = sandbox;
 
+const system = { ...systemIo(), outIsTerminal: false, errIsTerminal: false };
+const env = {
+  ...process.env,
+  HOSTING_BASE_URL: sandbox.url,
+  HOSTING_TOKEN: sandbox.tokens.agency,
+  HOSTING_MONEY_SCALE: "2",
+  ...(color && { FORCE_COLOR: "1" }),
+};
+
 let step = 0;
 const heading = (text: string) => console.log(`\n${bold(`${++step}. ${text}`)}`);
 const check = (truth: boolean, what: string) => {
@@ -27,21 +37,10 @@ const check = (truth: boolean, what: string) => {
 /** Runs `hostform ARGS` in the demo's folder and shows what it prints. @returns the output. */
 async function hostform(...args: string[]): Promise<string> {
   console.log(dim(`$ hostform ${args.join(" ")}`));
-  const child = spawn(process.execPath, [path.join(root, "src/cli/main.ts"), ...args], {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      HOSTING_BASE_URL: sandbox.url,
-      HOSTING_TOKEN: sandbox.tokens.agency,
-      HOSTING_MONEY_SCALE: "2",
-      ...(color && { FORCE_COLOR: "1" }),
-    },
-  });
   let output = "";
   let begun = args[0] !== "apply";
-  const show = (chunk: Buffer) => {
-    output += chunk.toString();
+  const show = (chunk: string) => {
+    output += chunk;
     if (begun) process.stdout.write(chunk);
     // The plan that apply prints first is not shown, as a step before or after shows it.
     const summary = begun ? -1 : output.indexOf("Plan: ");
@@ -49,9 +48,7 @@ async function hostform(...args: string[]): Promise<string> {
     begun = true;
     process.stdout.write(output.slice(summary));
   };
-  child.stdout.on("data", show);
-  child.stderr.on("data", show);
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  const code = await runCli(args, { ...system, cwd: folder, env, out: show, err: show });
   check(code === 0, `\`hostform ${args.join(" ")}\` to end with exit 0, not ${code}`);
   return output;
 }

@@ -65,6 +65,7 @@ export async function runPage(page: Page): Promise<Run[]> {
       NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
       // Half of the time of a hundred starts is the compiler's.
       NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/hostform-docs"),
+      ...QUICK_GO,
       NO_COLOR: "1",
       // Terraform does not know that one, and would ask its makers for a newer version.
       ...Object.fromEntries(COLOURED.map((command) => [`TF_CLI_ARGS_${command}`, "-no-color"])),
@@ -88,6 +89,10 @@ export async function runPage(page: Page): Promise<Run[]> {
     await rm(base, { recursive: true, force: true });
   }
 }
+
+/** Terraform's garbage collector and threads, as in all tests. */
+const { GOGC = "", GOMAXPROCS = "" } = process.env;
+const QUICK_GO = { GOGC, GOMAXPROCS };
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
 

@@ -66,17 +66,21 @@ export const RESOLUTIONS = {
 } as const;
 export type Resolution = keyof typeof RESOLUTIONS;
 
+const OWN_COMPILER = path.join(root, "node_modules/typescript");
+
 /** Compiles one file of a project strictly, and the declarations of the packages as well; what the compiler says, "" when content. */
 export function compile(
   folder: string,
   file: string,
   resolution: Resolution,
-  { compiler = path.join(root, "node_modules/typescript"), options = [] as readonly string[] } = {},
+  { compiler = OWN_COMPILER, options = [] as readonly string[] } = {},
 ): string {
   const args = ["--noEmit", "--strict", "--skipLibCheck", "false", "--types", "node", "--target", "es2022"];
+  // On its threads, which older ones do not have, it spends a third more.
+  const quick = compiler === OWN_COMPILER ? ["--singleThreaded"] : [];
   return run(
     process.execPath,
-    [path.join(compiler, "bin/tsc"), ...args, ...RESOLUTIONS[resolution], ...options, file],
+    [path.join(compiler, "bin/tsc"), ...args, ...quick, ...RESOLUTIONS[resolution], ...options, file],
     folder,
   );
 }

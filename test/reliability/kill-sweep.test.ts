@@ -6,7 +6,7 @@
  *
  * `npm test` takes every so-manieth point; `npm run test:long` all of them, and kills the run that recovers as well.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Project } from "../support/project.ts";
 import { AFTER, BEFORE, DOMAIN, expectSettled } from "./support/agency.ts";
 import { POINT_KINDS, type Tally } from "./support/kill-points.ts";
@@ -22,7 +22,6 @@ let program: Program;
 beforeAll(async () => {
   program = await bundleProgram();
 });
-afterAll(() => program.remove());
 
 /** The project before its twenty changes. */
 async function ready(): Promise<Place> {

@@ -114,14 +114,16 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
 
 /** The first histories that notice what not all do: they are played first, and the others when they notice it no more. */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
-  "what was just created is not remembered": 13,
-  "the time of the host is not known": 5,
-  "contents are not synced": 15,
+  "marks of what was begun are not recorded": 9,
+  "what was just created is not remembered": 20,
+  "the time of the host is not known": 8,
+  "contents are not synced": 13,
   "names are not synced": 20,
   "the lock keeps nobody out": 71,
+  "nothing is recorded before the end": 2,
   "a registration is sent again": 16,
-  "a grant is sent again": 18,
-  "an account is sent again": 13,
-  "a service is suspended in place of unsuspended": 13,
-  "another webhook is deleted": 8,
+  "a grant is sent again": 17,
+  "an account is sent again": 38,
+  "a service is suspended in place of unsuspended": 38,
+  "another webhook is deleted": 38,
 };

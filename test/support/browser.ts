@@ -2,6 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { onTestFinished } from "vitest";
 
 /** The program: `CHROMIUM`, or the first of the usual names on the PATH. */
 function findChromium(): string | undefined {
@@ -30,8 +31,17 @@ export async function openBrowser(): Promise<Browser> {
   if (executable === undefined) throw new Error(noBrowser);
   return puppeteer.launch({
     executablePath: executable,
-    // Containers offer no name spaces for Chromium's own sandbox; nothing but our pages is opened.
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--force-color-profile=srgb"],
+    args: [
+      // Containers offer no name spaces for Chromium's own sandbox; nothing but our pages is opened.
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--no-first-run",
+      "--force-color-profile=srgb",
+      // No process waits for the next page, and none keeps the last one alive.
+      "--disable-features=SpareRendererForSitePerProcess",
+      "--disable-back-forward-cache",
+    ],
   });
 }
 
@@ -52,6 +62,8 @@ export async function openPage(
   }: { width?: number; height?: number; dark?: boolean; script?: boolean } = {},
 ): Promise<Opened> {
   const context = await browser.createBrowserContext();
+  // A page that stays open goes on to draw, and to follow the sandbox.
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);

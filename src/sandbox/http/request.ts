@@ -32,6 +32,8 @@ export interface RequestBody {
  * @throws Refusal 413 for a larger one.
  */
 export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {
+  // Of a GET nobody reads one. The server would make a request of the web's kind to say so, which costs more than the answer.
+  if (request.method === "GET" || request.method === "HEAD") return "";
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {

@@ -1,16 +1,17 @@
 /**
- * The real program as its own process: bundled once, as `npm run build` does it, because a sweep starts it
+ * The real program as its own process: bundled once for the same sources, as `npm run build` does it, because a sweep starts it
  * hundreds of times.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
+import { builtOnce, ROOT } from "../../support/built-once.ts";
 import type { Moment, PointKind, Tally } from "./kill-points.ts";
 
-const root = path.resolve(import.meta.dirname, "../../..");
+const CONTENDER = "test/reliability/support/lock-contender.ts";
+const SOURCES = ["src/**/*.ts", "schemas/*", CONTENDER, path.relative(ROOT, import.meta.filename)];
 const preload = path.join(import.meta.dirname, "kill-points.ts");
 
 /** How a process ended. */
@@ -51,16 +52,14 @@ export interface Program {
   run(options: Start): Promise<Ended>;
   /** Runs to the end and returns where it could have been killed. */
   count(options: Start): Promise<{ readonly ended: Ended; readonly tally: Tally }>;
-  remove(): Promise<void>;
 }
 
-/** Bundles the program, and the process that contends for its lock, into their own folder. */
-export async function bundleProgram(): Promise<Program> {
-  const folder = await mkdtemp(path.join(tmpdir(), "hostform-bundle-"));
-  await build({
-    absWorkingDir: root,
-    entryPoints: { hostform: "src/cli/main.ts", contender: "test/reliability/support/lock-contender.ts" },
-    outdir: folder,
+/** Bundles the program, and the process that contends for its lock. */
+const bundle = (outdir: string) =>
+  build({
+    absWorkingDir: ROOT,
+    entryPoints: { hostform: "src/cli/main.ts", contender: CONTENDER },
+    outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     splitting: true,
@@ -72,6 +71,10 @@ export async function bundleProgram(): Promise<Program> {
     },
     logLevel: "error",
   });
+
+export async function bundleProgram(): Promise<Program> {
+  const shelf = path.join(ROOT, "node_modules/.cache/hostform-killed");
+  const folder = await builtOnce(shelf, SOURCES, async (draft) => void (await bundle(draft)));
   const start = ({ cwd, env, args, kill, tally }: Start): Running => {
     const child = spawn(process.execPath, ["--import", preload, path.join(folder, "hostform.mjs"), ...args], {
       cwd,
@@ -114,6 +117,5 @@ export async function bundleProgram(): Promise<Program> {
       await rm(tally, { force: true });
       return { ended, tally: JSON.parse(text) };
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -116,6 +116,8 @@ class Workplace {
   #terraform(...args: string[]): Promise<string> {
     const env = {
       PATH: process.env.PATH,
+      GOGC: process.env.GOGC,
+      GOMAXPROCS: process.env.GOMAXPROCS,
       HOME: this.#dir,
       TF_CLI_CONFIG_FILE: path.join(this.#dir, "terraform.rc"),
       CHECKPOINT_DISABLE: "1",
