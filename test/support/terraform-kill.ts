@@ -11,7 +11,7 @@ import http2 from "node:http2";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 
 // biome-ignore lint/suspicious/noExplicitAny: what is wrapped has any signature.
 type Operation = (...args: any[]) => any;
@@ -71,6 +71,11 @@ net.Socket.prototype.read = function (this: net.Socket, ...args) {
   return chunk;
 };
 wrap(DatabaseSync.prototype, "exec", ([text]) => `database: ${String(text).slice(0, 40)}`);
+// What a transaction does becomes visible to others with its end; nothing of it is before.
+wrap(StatementSync.prototype, "run", (_, self) => {
+  const { sourceSQL } = self as StatementSync;
+  return /^(?:BEGIN|COMMIT)/.test(sourceSQL) ? `database: ${sourceSQL}` : undefined;
+});
 
 const { createSecureServer } = http2;
 http2.createSecureServer = ((...args: Parameters<typeof createSecureServer>) => {
