@@ -1,7 +1,7 @@
 /** The real outside of a command: streams, signals and programs of this process. */
 import { statSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
+import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import type { Io } from "./terminal.ts";
 
@@ -89,14 +89,11 @@ export function suitEngine(
   if (stateBytes <= LARGE) setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** In bytes; undefined where it cannot be seen, as of a file that is not there. */
-function sizeOf(file: string): number | undefined {
-  try {
-    return statSync(file).size;
-  } catch {
-    return undefined;
-  }
-}
+const sizeOf = (file: string) =>
+  attempt(
+    () => statSync(file).size,
+    () => 0,
+  );
 
 /** Loaded by the first command that runs one. */
 const programs = () => import("../project/programs.ts");

@@ -147,8 +147,10 @@ export class RollingWindow {
     }
     if (this.#facts.refusedAt === 0) this.#facts.spreadFrom = now;
     this.#facts.refusedAt = now;
-    const isShort = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS;
-    this.#facts.slowMs = isShort ? Math.min(LONG_PAUSE_MS, (SLOW_REQUESTS * WINDOW_MS) / this.#allowed(now, limit)) : 0;
+    const isCrowded = (askedMs ?? LONG_PAUSE_MS) < LONG_PAUSE_MS && sinceMs < WINDOW_MS;
+    this.#facts.slowMs = isCrowded
+      ? Math.min(LONG_PAUSE_MS, (SLOW_REQUESTS * WINDOW_MS) / this.#allowed(now, limit))
+      : 0;
     if (isAgain) this.#facts.taken = 0;
     const until = now + Math.ceil(this.#pauseMs(now, askedMs) + marginMs);
     if (isAgain) this.#facts.refusedUntil = until;
@@ -359,6 +361,4 @@ function pairsIn(value: unknown): readonly (readonly unknown[])[] {
 
 const answerIn = (value: unknown): Booking["answer"] => (value === "taken" || value === "refused" ? value : "none");
 
-function timeIn(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
+const timeIn = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);

@@ -37,8 +37,8 @@ export interface RequestOutlook {
   readonly pausedMs: number;
   /** How much longer than the pace asks each of the next ones waits, after a short pause. */
   readonly slowMs: readonly number[];
-  /** Ascending, the first from 0: what refusals taught of the limit changes with time. */
-  readonly paces: readonly Pace[];
+  /** From a moment on, how many leave a minute at most and how far apart. The first from 0: what refusals taught changes with time. */
+  readonly paces: readonly { readonly fromMs: number; readonly perMinute: number; readonly apartMs: number }[];
 }
 
 /** The same, with how its client sends. */
@@ -47,13 +47,6 @@ export interface RequestBudget extends RequestOutlook {
   readonly sideBySide: number;
   /** From sending a request to its answer. */
   readonly latencyMs: number;
-}
-
-/** From a moment on, how many requests a minute leave at most, and how far apart, in milliseconds. */
-export interface Pace {
-  readonly fromMs: number;
-  readonly perMinute: number;
-  readonly apartMs: number;
 }
 
 /** The difference between what is declared and what is: the one product of planning, a plain JSON value. */
