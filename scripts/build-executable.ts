@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:f
 import path from "node:path";
 import process from "node:process";
 import { type BuildOptions, build, transform } from "esbuild";
-import { englishOnly } from "./build-provider.ts";
+import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "./release/pinned.ts";
 
@@ -92,7 +92,7 @@ async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): 
     preserveSymlinks: true,
     // Where the package lies: an executable lies nowhere, and asks `isSea` first.
     logOverride: { "empty-import-meta": "silent" },
-    plugins: [englishOnly],
+    plugins: [neededParts],
     logLevel: "warning",
   });
   await mkdir(path.dirname(outfile), { recursive: true });

@@ -2,42 +2,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "@babel/parser";
-import { build, type Plugin } from "esbuild";
+import { build } from "esbuild";
+import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles } from "./notices.ts";
 
 /** CommonJS dependencies in an ES module need a `require`, for what Node itself has. One by `createRequire` takes longer. */
 export const BANNER =
   "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };";
-
-/** What takes long to load and most runs do not need, by who imports it: in its place, a module that loads it when it is used. */
-const LATE: Readonly<Record<string, { readonly importer: string; readonly contents: string }>> = {
-  // commander's, for commands that are programs of their own, which hostform has none of: 5 ms of each start.
-  "node:child_process": {
-    importer: path.join("node_modules", "commander"),
-    contents: 'export default { get spawn() { return process.getBuiltinModule("node:child_process").spawn; } };',
-  },
-  // Its patterns of emoji take 15 ms, and texts in ASCII are as wide as they are long.
-  "string-width": {
-    importer: "src",
-    contents: `let widthOf;
-      export default (text) => /^[ -~]*$/.test(text) ? text.length : (widthOf ??= require("string-width").default)(text);`,
-  },
-};
-
-const late: Plugin = {
-  name: "late",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(?:node:child_process|string-width)$/ }, ({ path: name, importer, kind }) =>
-      kind === "import-statement" && importer.includes(LATE[name]?.importer ?? "")
-        ? { path: name, namespace: "late" }
-        : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "late" }, ({ path: name }) => ({
-      contents: LATE[name]?.contents ?? "",
-      resolveDir: import.meta.dirname,
-    }));
-  },
-};
 
 /**
  * The same JavaScript without `import` of what Node has: that reads all exports of a module, and some load more of Node as they
@@ -89,7 +60,7 @@ export async function buildProgram(outdir: string, more: Readonly<Record<string,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
     banner: { js: BANNER },
-    plugins: [late],
+    plugins: [neededParts],
     logLevel: "warning",
   });
   for (const { path: file, text } of outputFiles) {

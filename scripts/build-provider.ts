@@ -1,7 +1,8 @@
 // The Terraform provider as one file.
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { build, type Plugin } from "esbuild";
+import { build } from "esbuild";
+import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -30,7 +31,7 @@ export async function buildProvider(outfile: string): Promise<string[]> {
     metafile: true,
     // The same bytes wherever the packages lie.
     preserveSymlinks: true,
-    plugins: [englishOnly],
+    plugins: [neededParts],
     // CommonJS dependencies in an ES module need a `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -43,14 +44,3 @@ export async function buildProvider(outfile: string): Promise<string[]> {
   await writeFile(path.resolve(root, outfile).replace(/\.mjs$/, ".NOTICES.txt"), notices);
   return files;
 }
-
-/** Leaves out zod's other fifty languages: a sixth of the file, which is read at every start. */
-export const englishOnly: Plugin = {
-  name: "english-only",
-  setup(bundle) {
-    bundle.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path: file }) => ({
-      contents: 'export { default as en } from "./en.js";',
-      resolveDir: path.dirname(file),
-    }));
-  },
-};

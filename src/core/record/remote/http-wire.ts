@@ -1,6 +1,6 @@
 // Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
 import { hash } from "node:crypto";
-import { type Dispatcher, request as httpRequest } from "undici";
+import type { Dispatcher } from "undici";
 import { type Clock, fail, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
@@ -66,7 +66,9 @@ export function createWire(options: WireOptions) {
       () => undefined,
     );
     try {
-      const answer = await httpRequest(url, {
+      // Loaded here: most states are files.
+      const { default: undici } = await import("undici");
+      const answer = await undici.request(url, {
         method,
         dispatcher,
         signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),

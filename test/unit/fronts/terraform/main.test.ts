@@ -19,12 +19,19 @@ const SCHEMA = "/tfplugin6.Provider/GetProviderSchema";
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 const own = selfSigned(Date.now());
 
-/** Marks that zod and undici leave behind, printed at the handshake, when the provider is stopped, and at the end. */
+/** Marks that zod (global names) and undici (channels of diagnostics) leave behind, printed at the handshake, when the provider is stopped, and at the end. */
 const TELL_WHAT_IS_LOADED = `
+  import channels from "node:diagnostics_channel";
   import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   const { writeSync } = fs;
-  const print = () => writeSync(2, Reflect.ownKeys(globalThis).map(String).filter((key) => /zod|undici/.test(key)).join() + "\\n");
+  const marks = [];
+  const { channel } = channels;
+  channels.channel = (name) => (marks.push(String(name)), channel(name));
+  const print = () => {
+    const found = [...Reflect.ownKeys(globalThis).map(String), ...marks].filter((mark) => /zod|undici/.test(mark));
+    writeSync(2, found.join() + "\\n");
+  };
   const abort = AbortController.prototype.abort;
   AbortController.prototype.abort = function () { print(); AbortController.prototype.abort = abort; abort.call(this); };
   fs.writeSync = (...args) => { fs.writeSync = writeSync; syncBuiltinESMExports(); print(); return writeSync(...args); };
