@@ -22,7 +22,7 @@ import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 const attributes = z.strictObject({
   id: idAttribute("service"),
   plan_id: attribute(z.number().int().positive(), {
-    description: "The plan to order; see `hostform plans`. Must be an active plan on an active product.",
+    description: "The id of the plan to order, from the list of plans. Must be an active plan on an active product.",
     hcl: "The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product.",
     change: "immutable",
     example: 101,
