@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { circles, files, imports, isGenerated, roomOf, SRC, textOf } from "./house/sources.ts";
+import { circles, files, imports, isGenerated, roomOf, SRC, sizeOf, textOf } from "./house/sources.ts";
 
 interface Figure {
   readonly what: string;
@@ -88,21 +88,15 @@ const across = new Set(
   imports.flatMap(({ from, to }) => (roomOf(from) === roomOf(to) ? [] : [`${roomOf(from)} -> ${roomOf(to)}`])),
 );
 
-/** What each new feature may add to the lines and files that the goals were set for. */
-const FEATURES: readonly [feature: string, lines: number, files: number][] = [
-  ["effects, the plan page, reports in files", 3_000, 12],
-  ["adoption of an account, templates, includes, moved, removed and import blocks", 4_500, 20],
-  ["the root export, single executables, the language of stacks, completion", 1_500, 8],
-];
-const added = { lines: 0, files: 0 };
-for (const [, lines, files] of FEATURES) {
-  added.lines += lines;
-  added.files += files;
-}
+const size = files.filter((file) => !file.endsWith(".gen.ts")).map(sizeOf);
+const clauses = size.flatMap(({ clauses }) => clauses);
+const total = size.reduce((tokens, { tokens: more }) => tokens + more, 0);
 
 const figures: readonly Figure[] = [
-  { what: "hand-written lines", now: sum(written), goal: 60_000 + added.lines, bound: 69_500 + added.lines },
-  { what: "hand-written files", now: written.length, goal: 420 + added.files, bound: 420 + added.files },
+  // A feature raises this bound by the figure in its closing note (decision 0037).
+  { what: "size of src, in tokens and words", now: total, goal: 575_000, bound: 672_800 },
+  { what: "comments that begin with a relative clause", now: clauses.length, goal: 168, bound: 1_270, which: clauses },
+  { what: "hand-written files", now: written.length, goal: 460, bound: 460 },
   { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 130, atLeast: true },
   { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 40, which: shards },
   { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 9 },

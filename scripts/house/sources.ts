@@ -4,6 +4,7 @@
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { parse } from "@babel/parser";
 
 export const SRC = path.resolve(import.meta.dirname, "../../src");
 
@@ -23,6 +24,33 @@ export const textOf = (file: string): string => readFileSync(path.join(SRC, file
 
 /** What a generator writes: `*.gen.ts`, and the bindings for CDKTF and CDK Terrain. */
 export const isGenerated = (file: string): boolean => /\.gen\.ts$|^constructs\/cdkt[fn]\/lib\//.test(file);
+
+/** Size of a file as a reader meets it: packing lines gains nothing. */
+export interface Size {
+  /** Tokens of the language; a string, template or pattern counts as many as it has words. */
+  readonly tokens: number;
+  /** Comments that begin with a relative clause, as `file:line text`. */
+  readonly clauses: readonly string[];
+}
+
+const RELATIVE = /^(What|Whether|Which|Who|Whose|Where|When|How|Of|With|As|That|Those|Such|So|To)\b/i;
+const TEXTS: ReadonlySet<string> = new Set(["string", "template", "regexp"]);
+
+export function sizeOf(file: string): Size {
+  const { tokens, comments } = parse(textOf(file), { sourceType: "module", plugins: ["typescript"], tokens: true });
+  let count = 0;
+  for (const { type, value } of tokens as readonly { type: string | { label: string }; value?: unknown }[]) {
+    if (typeof type === "string") continue;
+    count += TEXTS.has(type.label) && typeof value === "string" ? Math.max(1, value.match(/\S+/g)?.length ?? 0) : 1;
+  }
+  const clauses = (comments ?? []).flatMap(({ value, loc }) => {
+    const text = value.replace(/^\*?\s*/, "").trim();
+    return /^[A-Za-z]+\s/.test(text) && RELATIVE.test(text)
+      ? [`${file}:${loc?.start.line} ${text.split("\n")[0]?.slice(0, 110)}`]
+      : [];
+  });
+  return { tokens: count, clauses };
+}
 
 /** The room of a file: `core/lifecycle`, `fronts/yaml`, `report`. */
 export const roomOf = (file: string): string => /^(?:(?:core|fronts)\/)?[^/]+/.exec(file)?.[0] ?? "";
