@@ -105,7 +105,7 @@ export function resolveOptions(options: ClientOptions) {
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
   const own =
     options.dispatcher === undefined
-      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs))
+      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2))
       : undefined;
   return {
     baseUrl,
