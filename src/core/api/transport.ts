@@ -1,6 +1,7 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
+import type { ZlibOptions } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
-import type { Clock } from "../model/index.ts";
+import { type Clock, errnoOf } from "../model/index.ts";
 import { isLoopback } from "./address.ts";
 import { connectorTo, proxyFor } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
@@ -167,16 +168,58 @@ class Exchange implements DispatchHandler {
 
   #end(cut?: Cut): void {
     if (this.#head === undefined) return;
-    const text = Buffer.concat(this.#chunks).toString("utf8");
-    this.#reply.resolve({ ...this.#head, text, ...(cut && { cut }) });
+    const body = decoded(Buffer.concat(this.#chunks), this.#head.headers["content-encoding"], this.#most);
+    this.#reply.resolve({ ...this.#head, ...body, ...(cut && { cut }) });
   }
 }
 
-/** Repeated headers: the first one counts. */
+/** Repeated headers: the first one counts, and of `Link` all. */
 function single(headers: Headers): ApiReply["headers"] {
+  const one = (name: string, values: string[]) => (name === "link" ? values.join(", ") : values[0]);
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value[0] : value]),
+    Object.entries(headers).map(([given, value]) => {
+      const name = given.toLowerCase();
+      return [name, Array.isArray(value) ? one(name, value) : value];
+    }),
   );
+}
+
+/** More layers of compression than an honest server uses. */
+const MOST_ENCODINGS = 2;
+
+/** The text of a body. Requests ask for no compression (`Accept-Encoding: identity`), and gateways compress nevertheless. */
+function decoded(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  most: number,
+): Pick<ApiReply, "text" | "cut" | "encoding"> {
+  const names = (contentEncoding ?? "").toLowerCase().split(/[\s,]+/);
+  const encodings = names.filter((name) => name !== "" && name !== "identity");
+  if (body.length === 0 || encodings.length === 0) return { text: body.toString("utf8") };
+  if (encodings.length > MOST_ENCODINGS) return { text: "", encoding: encodings.slice(0, 3).join(", ") };
+  let bytes = body;
+  for (const name of encodings.reverse()) {
+    const decode = decoderOf(name);
+    if (decode === undefined) return { text: "", encoding: name };
+    try {
+      bytes = decode(bytes, { maxOutputLength: most });
+    } catch (error) {
+      // The stream ends early, or holds something else from some byte on.
+      return { text: "", cut: errnoOf(error) === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "closed" };
+    }
+  }
+  return { text: bytes.toString("utf8") };
+}
+
+function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => Buffer) | undefined {
+  // Loaded here: few servers compress what was not to be compressed.
+  const zlib = process.getBuiltinModule("node:zlib");
+  if (encoding === "gzip" || encoding === "x-gzip") return zlib.gunzipSync;
+  if (encoding === "br") return zlib.brotliDecompressSync;
+  // Some servers leave out the two bytes by which zlib's form begins.
+  const inflate: typeof zlib.inflateSync = (bytes, options) =>
+    ((bytes as Buffer).readUInt8(0) & 0x0f) === 8 ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
+  return encoding === "deflate" ? inflate : undefined;
 }
 
 function timeout(request: ApiRequest, baseUrl: URL, timeoutMs: number): FailedAttempt {
