@@ -35,7 +35,7 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
     ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
     ...(await bundle({
-      ...source('import "./src/fronts/terraform/main.ts";'),
+      ...source('import { main } from "./src/fronts/terraform/main.ts"; main();'),
       outfile: path.join(parts, "provider.js"),
     })),
   ];

@@ -1,4 +1,4 @@
-// The command line as a bundle: what is published, and what tests start hundreds of times.
+// The command line and the libraries as bundles.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "@babel/parser";
@@ -33,18 +33,27 @@ export function importBuiltinsLate(text: string): string {
   return found.length === 0 ? text : (rest + text.slice(end)).replace(BANNER, () => [BANNER, ...found].join("\n"));
 }
 
+/** The files of the package, by the name of their bundle. Programs import the command line from `cli`, which is no public name. */
+const ENTRIES = {
+  hostform: "src/cli/main.ts",
+  cli: "src/cli/cli.ts",
+  library: "src/project/library.ts",
+  client: "src/core/api/index.ts",
+  sandbox: "src/sandbox/index.ts",
+};
+
 /**
- * Bundles the command line into `outdir` (absolute, or relative to the project), as `hostform.js` and its chunks.
+ * Bundles the command line and the libraries into `outdir` (absolute, or relative to the project): a file for each, and chunks
+ * that the files share.
  *
- * @param more further entry points, by the name of the file that they become.
  * @returns the files that are in the bundle, relative to the project.
  * @throws Error with esbuild's messages when the sources cannot be bundled.
  */
-export async function buildProgram(outdir: string, more: Readonly<Record<string, string>> = {}): Promise<string[]> {
+export async function buildProgram(outdir: string): Promise<string[]> {
   const { metafile, outputFiles } = await build({
     write: false,
     absWorkingDir: path.resolve(import.meta.dirname, ".."),
-    entryPoints: { hostform: "src/cli/main.ts", ...more },
+    entryPoints: ENTRIES,
     outdir,
     bundle: true,
     // What a command does not need is in its own chunk and not loaded.
