@@ -2,9 +2,8 @@
  * Connections to a server: directly, or through the proxy that the environment names. Each step (lookup, connection, CONNECT, TLS
  * handshake) reports its own failure, and until the last one is over no request has left.
  */
-import type { X509Certificate } from "node:crypto";
 import { BlockList, connect, isIP, isIPv6, type Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
 import { fail } from "../model/index.ts";
 import { authorityOf, dialFailure, NoConnection, nameOf, type Peer, stepFailure, tlsFailure, tunnelFailure } from "./network-failure.ts";
@@ -180,10 +179,10 @@ class Attempt {
     // Most tests and the sandbox speak plain http, and need none of it.
     const { connect: connectTls } = await import("node:tls");
     const secured: TLSSocket = connectTls({ socket, host: peer.host, servername, ALPNProtocols: ["http/1.1"] });
-    let certificate: X509Certificate | undefined;
+    let certificate: Partial<PeerCertificate> = {};
     // Node destroys a connection whose certificate it does not accept; before that the certificate can be read.
     secured.prependListener("secure", () => {
-      certificate = secured.getPeerX509Certificate();
+      certificate = secured.getPeerCertificate();
     });
     await this.#until(secured, "secureConnect", (error) => tlsFailure(error, peer, certificate, Date.now()));
     return secured;

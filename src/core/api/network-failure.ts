@@ -1,5 +1,5 @@
 /** Failures below HTTP: the step that failed, the reason, and what to do. */
-import type { X509Certificate } from "node:crypto";
+import type { PeerCertificate } from "node:tls";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import { PROXY_AUTHENTICATION } from "./errors.ts";
 
@@ -164,11 +164,11 @@ export function stepFailure(step: string, reason: string, cause?: unknown): NoCo
   return new NoConnection({ what: `${step}: ${reason}`, transient: true, remedies: [CHECK_URL] }, { cause });
 }
 
-/** A TLS handshake that failed. @param certificate of the peer, if it sent one. @param now milliseconds since the epoch. */
+/** A TLS handshake that failed. @param certificate of the peer, empty if none came. @param now milliseconds since the epoch. */
 export function tlsFailure(
   cause: unknown,
   peer: Peer,
-  certificate: X509Certificate | undefined,
+  certificate: Partial<PeerCertificate>,
   now: number,
 ): NoConnection {
   const code = errnoOf(cause) ?? "unknown error";
@@ -194,11 +194,11 @@ function handshakeReason(code: string, { variable }: Peer): Reason | undefined {
   return undefined;
 }
 
-function certificateReason(code: string, peer: Peer, certificate: X509Certificate | undefined, now: number): Reason {
+function certificateReason(code: string, peer: Peer, certificate: Partial<PeerCertificate>, now: number): Reason {
   const address = peer.variable ?? "the base URL";
   const owner = peer.variable === undefined ? "The host" : "The administrator of the proxy";
   const clock = `Check this machine's clock too: it is set to ${new Date(now).toISOString().slice(0, 16)}Z.`;
-  const [from, until] = [Date.parse(certificate?.validFrom ?? ""), Date.parse(certificate?.validTo ?? "")];
+  const [from, until] = [Date.parse(certificate.valid_from ?? ""), Date.parse(certificate.valid_to ?? "")];
   if (code === "CERT_HAS_EXPIRED") {
     const what = until < now ? `its certificate expired on ${day(until)}` : "a certificate in its chain has expired";
     return [what, `${owner} must renew it. ${clock}`];
@@ -212,30 +212,28 @@ function certificateReason(code: string, peer: Peer, certificate: X509Certificat
     const remedy = `Write one of these names into ${address}, or ask ${owner.toLowerCase()} for a certificate that names ${peer.host}.`;
     return [`its certificate is for ${namesOf(certificate)}, not for ${peer.host}`, remedy];
   }
-  const trust =
-    process.env.NODE_EXTRA_CA_CERTS === undefined
-      ? "Set NODE_EXTRA_CA_CERTS to the PEM file of"
-      : "The file that NODE_EXTRA_CA_CERTS names lacks";
+  const trust = process.env.NODE_EXTRA_CA_CERTS
+    ? "add it to the PEM file that NODE_EXTRA_CA_CERTS names"
+    : "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
   if (code === "DEPTH_ZERO_SELF_SIGNED_CERT")
-    return ["its certificate is self-signed", `If you know this certificate: ${lowerIn(trust)} it. Otherwise check ${address}.`];
+    return ["its certificate is self-signed", `If you know this certificate, ${trust}. Otherwise check ${address}.`];
   if (/^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/.test(code)) {
-    const issuer = /^(?:CN|O)=(.+)$/m.exec(certificate?.issuer ?? "")?.[1];
+    const [issuer] = [certificate.issuer?.CN ?? certificate.issuer?.O].flat();
     const named = issuer === undefined ? "" : `, ${short(issuer)},`;
     return [
       `its certificate is from an authority${named} that this machine does not trust`,
-      `For a private authority: ${lowerIn(trust)} its certificate. For a public one, ${owner.toLowerCase()} must send the intermediate certificate too.`,
+      `If the authority is your own, ${trust}. For a public one, ${owner.toLowerCase()} must send the intermediate certificate too.`,
     ];
   }
   return ["its certificate is not accepted", `Check ${address}. If it is correct, report the code to ${owner.toLowerCase()}.`];
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);
-const lowerIn = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 const short = (text: string) => escapeLine(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** The names that a certificate is for, two of them at most. */
-function namesOf(certificate: X509Certificate | undefined): string {
-  const names = [...(certificate?.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)].map(
+function namesOf(certificate: Partial<PeerCertificate>): string {
+  const names = [...(certificate.subjectaltname ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)].map(
     ([, name = ""]) => short(name),
   );
   if (names.length === 0) return "another name";
