@@ -16,7 +16,10 @@ describe("answers of 100 to 199 before the answer to a POST are dropped", () => 
     ["100 Continue", "HTTP/1.1 100 Continue\r\n\r\n"],
     ["102 Processing", "HTTP/1.1 102 Processing\r\n\r\n"],
     ["103 with links", "HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n"],
-    ["100, 102, 103 and 100 again", "HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 102 P\r\n\r\nHTTP/1.1 103 E\r\nx: y\r\n\r\nHTTP/1.1 100 C\r\n\r\n"],
+    [
+      "100, 102, 103 and 100 again",
+      "HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 102 P\r\n\r\nHTTP/1.1 103 E\r\nx: y\r\n\r\nHTTP/1.1 100 C\r\n\r\n",
+    ],
     ["100 in HTTP/1.0", "HTTP/1.0 100 Continue\r\n\r\n"],
   ];
   it.each(early)("%s", async (_, before) => {
@@ -126,7 +129,8 @@ describe("a compressed answer", () => {
     "in %s that becomes larger than any answer is refused",
     async (encoding) => {
       const plain = Buffer.alloc(1_000_000);
-      const once = encoding === "br" ? brotliCompressSync(plain) : encoding === "deflate" ? deflateSync(plain) : gzipSync(plain);
+      const once =
+        encoding === "br" ? brotliCompressSync(plain) : encoding === "deflate" ? deflateSync(plain) : gzipSync(plain);
       const { port, asked } = await answering(encoded(encoding, encoding === "gzip, gzip" ? gzipSync(once) : once));
       const { code } = await failureOf((await client(port, { maxResponseBytes: 100_000 })).services.get("1001"));
       expect([code, asked.length]).toEqual(["api.too_large", 1]);

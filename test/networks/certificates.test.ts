@@ -70,13 +70,17 @@ describe("a certificate", () => {
     [
       "that is self-signed",
       certificates.selfSigned,
-      ["its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)", "add it to the PEM file that NODE_EXTRA_CA_CERTS names"],
+      [
+        "its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)",
+        "add it to the PEM file that NODE_EXTRA_CA_CERTS names",
+      ],
     ],
   ];
   it.each(refused)("%s is refused at once, with its own reason and fix", async (_, options, says) => {
     const { code, text, port, asked } = await plansOver(options);
     expect(code).toBe(1);
-    for (const words of [`TLS handshake with localhost:${port}: `, ...says]) expect(text.replace(/\s+/g, " ")).toContain(words);
+    for (const words of [`TLS handshake with localhost:${port}: `, ...says])
+      expect(text.replace(/\s+/g, " ")).toContain(words);
     // A second attempt would meet the same certificate.
     expect(text).not.toContain("attempt");
     expect(asked).toEqual([]);

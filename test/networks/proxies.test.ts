@@ -77,7 +77,9 @@ describe("a proxy that wants a password", () => {
     const { code, text } = await plans({ HTTPS_PROXY: `http://${given}127.0.0.1:${proxy.port}` });
     expect(code).toBe(1);
     expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} ${says}`);
-    expect(text.replace(/\s+/g, " ")).toContain(`Write them into HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`);
+    expect(text.replace(/\s+/g, " ")).toContain(
+      `Write them into HTTPS_PROXY: http://USER:PASSWORD@127.0.0.1:${proxy.port}`,
+    );
     expect(text).not.toMatch(/canary-wrong|attempt/);
     expect(proxy.asked.length).toBe(1);
     expect(asked).toEqual([]);
@@ -163,7 +165,9 @@ describe("a proxy that does not open the tunnel", () => {
     const proxy = await startProxy({ connect: () => undefined });
     const client = await through(proxy.port, { timeoutMs: 200, maxAttempts: 1 });
     const { text, reached, code } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain(`CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no answer within 0.1 s`);
+    expect(text).toContain(
+      `CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no answer within 0.1 s`,
+    );
     expect([code, reached]).toEqual(["api.unreachable", "no"]);
   });
 

@@ -1,12 +1,12 @@
 /** Networks that customers have, on loopback: TLS servers with all kinds of certificates, proxies, and hostform as a process in them. */
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished } from "vitest";
 import type * as Client from "../../src/core/api/index.ts";
 import type { ApiError } from "../../src/core/model/index.ts";
@@ -67,7 +67,9 @@ function pipeBoth(one: Socket, other: Socket): void {
 }
 
 /** A server that answers each request with these bytes, and closes the connection. */
-export async function answering(...answers: readonly (string | Uint8Array)[]): Promise<{ port: number; asked: string[] }> {
+export async function answering(
+  ...answers: readonly (string | Uint8Array)[]
+): Promise<{ port: number; asked: string[] }> {
   const asked: string[] = [];
   const server = createTcpServer((socket) => {
     let request = "";
@@ -249,7 +251,11 @@ export async function closingFront({ url }: Sandbox) {
     },
   });
   server.on("request", (request, response) => {
-    const { method = "GET", url: target = "/", headers: { host: _, ...headers } } = request;
+    const {
+      method = "GET",
+      url: target = "/",
+      headers: { host: _, ...headers },
+    } = request;
     const onward = httpRequest(new URL(target, url), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, { ...answer.headers, connection: "close" });
       answer.pipe(response);

@@ -9,9 +9,9 @@ import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchan
 import type { Ledger } from "./ledger.ts";
 import { httpDate, Limiter, limit, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type Wait } from "./limiter.ts";
 import { parseResponse } from "./parse-response.ts";
+import { proxyFor } from "./proxy.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
-import { connectionPool, send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -33,11 +33,24 @@ export function buildChain(
   options: ChainOptions,
   {
     parse = parseResponse,
-    wire = send(options),
+    wire = lazySend(options),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
   const sent = readHostTime(options, readNotice(options, authorize(options, wire)));
   return retry(options, parse(options, limit(options, observe(options, sent))));
+}
+
+/** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
+export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
+  const load = async () => {
+    const { send } = await import("./transport.ts");
+    return send({ ...options, dispatcher: await options.dispatcher() });
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  return async (request) => {
+    loaded ??= load();
+    return (await loaded)(request);
+  };
 }
 
 /** What the handlers are made from. Without a token, no request is authorized. */
@@ -106,19 +119,24 @@ export function resolveOptions(options: ClientOptions) {
   const { budgetShare = 1 } = options;
   if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
-  const own =
-    options.dispatcher === undefined
-      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2))
-      : undefined;
+  // Refuses a proxy that is not usable before the first request.
+  if (options.dispatcher === undefined) proxyFor(baseUrl, env);
+  const openPool = async () => {
+    const { connectionPool } = await import("./transport.ts");
+    return connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2));
+  };
+  let own: ReturnType<typeof openPool> | undefined;
   return {
     baseUrl,
     token,
     clock,
     random,
-    dispatcher: (options.dispatcher ?? own) as HttpDispatcher,
-    close: async (): Promise<void> => {
-      await own?.close();
+    dispatcher: async (): Promise<HttpDispatcher> => {
+      if (options.dispatcher !== undefined) return options.dispatcher;
+      own ??= openPool();
+      return (await own) as HttpDispatcher;
     },
+    close: async (): Promise<void> => (await own)?.close(),
     limiter: new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait }),
     hostClock: new HostClock(clock),
     redact: createRedact(token),
@@ -286,7 +304,9 @@ function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnos
   const page = announcementIn(link);
   return warningOf("api.deprecated", summary, {
     ...(page !== undefined && { detail: `The host explains it at ${page}.` }),
-    remedies: ["Read the announcement of the host. Before the end, install a version of hostform that uses the new API."],
+    remedies: [
+      "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
+    ],
   });
 }
 

@@ -2,93 +2,24 @@
  * Connections to a server: directly, or through the proxy that the environment names. Each step (lookup, connection, CONNECT, TLS
  * handshake) reports its own failure, and until the last one is over no request has left.
  */
-import { BlockList, connect, isIP, isIPv6, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import type { buildConnector } from "undici";
-import { fail } from "../model/index.ts";
-import { authorityOf, dialFailure, NoConnection, nameOf, type Peer, stepFailure, tlsFailure, tunnelFailure } from "./network-failure.ts";
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** A proxy, and what it wants to be signed on with. */
-export interface Proxy extends Peer {
-  readonly variable: string;
-  readonly isTls: boolean;
-  /** The value of Proxy-Authorization. */
-  readonly authorization: string | undefined;
-}
-
-/**
- * The proxy to a server by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first; undefined: directly.
- * @throws HostformError `provider.proxy`; the value may hold a password and is not repeated.
- */
-export function proxyFor(url: URL, env: Variables): Proxy | undefined {
-  const variable = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
-  const value = setting(env, variable);
-  if (value === "" || isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url))) return undefined;
-  // An address without a scheme is customary: `proxy.example:3128`.
-  const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
-  const pair = proxy === null ? undefined : pairIn(proxy);
-  if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {
-    fail("provider.proxy", `${variable} does not hold the address of an HTTP proxy`, {
-      remedies: [
-        `Set ${variable} to an address such as http://proxy.example:3128, or unset it. Percent-encode the signs of a password that have a meaning in addresses (@ is %40).`,
-      ],
-    });
-  }
-  return {
-    host: bare(proxy.hostname),
-    port: portOf(proxy),
-    variable,
-    isTls: proxy.protocol === "https:",
-    authorization: pair === "" ? undefined : `Basic ${Buffer.from(pair).toString("base64")}`,
-  };
-}
-
-function setting(env: Variables, name: string): string {
-  return (env[name.toLowerCase()] ?? env[name] ?? "").trim();
-}
-
-/** `USER:PASSWORD`, "" when there are none; undefined when they are not percent-encoded correctly. */
-function pairIn({ username, password }: URL): string | undefined {
-  try {
-    return username === "" && password === "" ? "" : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  } catch {
-    return undefined;
-  }
-}
-
-const bare = (host: string) => host.replace(/^\[|\]$|\.$/g, "");
-const portOf = ({ port, protocol }: Pick<URL, "port" | "protocol">) => Number(port) || (protocol === "https:" ? 443 : 80);
-
-/**
- * Decides whether NO_PROXY names a server: `*`, `api.example` (and what is below it), `.example`, `*.example` (only what is below
- * it), an address, a network such as `10.0.0.0/8`; each may have a port.
- */
-function isExempt(list: string, host: string, port: number): boolean {
-  return list.split(/[\s,]+/).some((entry) => {
-    const [, named, only] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? [];
-    if (only !== undefined && Number(only) !== port) return false;
-    const name = bare((named ?? entry).toLowerCase());
-    if (name === "*") return true;
-    const [network = "", bits] = name.split("/");
-    if (bits !== undefined) return isInNetwork(host, network, Number(bits));
-    const suffix = name.replace(/^\*?\./, "");
-    return suffix !== "" && ((host === suffix && !name.startsWith("*")) || host.endsWith(`.${suffix}`));
-  });
-}
-
-function isInNetwork(host: string, network: string, bits: number): boolean {
-  const [version, family] = [isIP(network), isIPv6(network) ? "ipv6" : "ipv4"] as const;
-  if (version === 0 || isIP(host) !== version || !(bits >= 0 && bits <= (version === 6 ? 128 : 32))) return false;
-  const list = new BlockList();
-  list.addSubnet(network, bits, family);
-  return list.check(host, family);
-}
+import {
+  authorityOf,
+  dialFailure,
+  NoConnection,
+  nameOf,
+  type Peer,
+  stepFailure,
+  tlsFailure,
+  tunnelFailure,
+} from "./network-failure.ts";
+import { type HttpProxy, portOf } from "./proxy.ts";
 
 /** Opens connections for undici's pool. @param forwards the proxy takes requests for plain http; no tunnel is needed. */
 export function connectorTo(
-  proxy: Proxy | undefined,
+  proxy: HttpProxy | undefined,
   forwards: boolean,
   timeoutMs: number,
 ): buildConnector.connector {
@@ -125,7 +56,11 @@ class Attempt {
   /** @param path.servername of the API, "" for an address; undefined: no TLS. */
   async open(
     target: Peer,
-    { proxy, forwards, servername }: { proxy: Proxy | undefined; forwards: boolean; servername: string | undefined },
+    {
+      proxy,
+      forwards,
+      servername,
+    }: { proxy: HttpProxy | undefined; forwards: boolean; servername: string | undefined },
   ): Promise<Socket> {
     try {
       let socket = await this.#dial(proxy ?? target);
@@ -142,13 +77,19 @@ class Attempt {
 
   async #dial(peer: Peer): Promise<Socket> {
     this.#step = `connecting to ${nameOf(peer)}`;
-    const socket = connect({ host: peer.host, port: peer.port, keepAlive: true, keepAliveInitialDelay: 60_000, noDelay: true });
+    const socket = connect({
+      host: peer.host,
+      port: peer.port,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      noDelay: true,
+    });
     await this.#until(socket, "connect", (error) => dialFailure(error, peer));
     return socket;
   }
 
   /** Asks the proxy for a tunnel. */
-  async #tunnel(socket: Socket, proxy: Proxy, target: Peer): Promise<Socket> {
+  async #tunnel(socket: Socket, proxy: HttpProxy, target: Peer): Promise<Socket> {
     this.#step = `CONNECT ${authorityOf(target)} through ${nameOf(proxy)}`;
     const { request } = await import("node:http");
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
@@ -168,7 +109,9 @@ class Attempt {
         resolve(socket);
       })
       .on("error", (error) =>
-        reject(error instanceof NoConnection ? error : stepFailure(this.#step, "the proxy closed the connection", error)),
+        reject(
+          error instanceof NoConnection ? error : stepFailure(this.#step, "the proxy closed the connection", error),
+        ),
       )
       .end();
     return promise;
@@ -192,7 +135,9 @@ class Attempt {
   async #until<T extends Socket>(socket: T, event: string, failureOf: (error: unknown) => NoConnection): Promise<void> {
     this.#socket = socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    socket.once(event, resolve).on("error", (error) => reject(error instanceof NoConnection ? error : failureOf(error)));
+    socket
+      .once(event, resolve)
+      .on("error", (error) => reject(error instanceof NoConnection ? error : failureOf(error)));
     await promise;
   }
 }

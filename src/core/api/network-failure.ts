@@ -31,8 +31,7 @@ export interface Peer {
 }
 
 /** `api.example.com:443`, `the proxy proxy.example:3128`. */
-export const nameOf = (peer: Peer): string =>
-  `${peer.variable === undefined ? "" : "the proxy "}${authorityOf(peer)}`;
+export const nameOf = (peer: Peer): string => `${peer.variable === undefined ? "" : "the proxy "}${authorityOf(peer)}`;
 
 /** `api.example.com:443`, `[::1]:443`. */
 export const authorityOf = ({ host, port }: Peer): string => `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -225,7 +224,10 @@ function certificateReason(code: string, peer: Peer, certificate: Partial<PeerCe
       `If the authority is your own, ${trust}. For a public one, ${owner.toLowerCase()} must send the intermediate certificate too.`,
     ];
   }
-  return ["its certificate is not accepted", `Check ${address}. If it is correct, report the code to ${owner.toLowerCase()}.`];
+  return [
+    "its certificate is not accepted",
+    `Check ${address}. If it is correct, report the code to ${owner.toLowerCase()}.`,
+  ];
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -2,8 +2,7 @@
 import type { ZlibOptions } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import { type Clock, errnoOf } from "../model/index.ts";
-import { isLoopback } from "./address.ts";
-import { connectorTo, proxyFor } from "./connect.ts";
+import { connectorTo } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt } from "./errors.ts";
 import {
@@ -15,6 +14,7 @@ import {
   type HttpDispatcher,
 } from "./exchange.ts";
 import { networkFailure, stepFailure } from "./network-failure.ts";
+import { proxyFor, type Variables } from "./proxy.ts";
 
 type DispatchHandler = Dispatcher.DispatchHandler;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -218,7 +218,9 @@ function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => 
   if (encoding === "br") return zlib.brotliDecompressSync;
   // Some servers leave out the two bytes by which zlib's form begins.
   const inflate: typeof zlib.inflateSync = (bytes, options) =>
-    ((bytes as Buffer).readUInt8(0) & 0x0f) === 8 ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
+    ((bytes as Buffer).readUInt8(0) & 0x0f) === 8
+      ? zlib.inflateSync(bytes, options)
+      : zlib.inflateRawSync(bytes, options);
   return encoding === "deflate" ? inflate : undefined;
 }
 
@@ -254,18 +256,12 @@ function unreachable(
   );
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
-/**
- * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
- * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
- * leave the machine. Throws provider.proxy.
- */
+/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
 export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
-  const proxy = isLoopback(baseUrl) ? undefined : proxyFor(baseUrl, env);
+  const proxy = proxyFor(baseUrl, env);
   const forwards = proxy !== undefined && baseUrl.protocol === "http:";
   const connect = connectorTo(proxy, forwards, connectTimeoutMs);
   const pool = { allowH2: false, connections: CONNECTIONS, connect };
