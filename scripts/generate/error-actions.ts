@@ -60,7 +60,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.rate_limited": "Wait a minute, or lower `requests_per_minute` if others use the same token.",
   "api.rejected": "Read the server's own words in the message.",
   "api.server": "Try again later. If it fails again, ask the host.",
-  "api.unreachable": "Check the base URL, the network and the proxy.",
+  "api.unreachable": "Do what the message says about the step that failed; nothing was sent unless it says so.",
   "api.timeout": "Try again; see `--verbose` for the times of each request.",
   "api.too_late": "Run the command again: it looks at the account first.",
   "api.ambiguous": "Do what the message says; hostform does not repeat such a request automatically.",
@@ -72,6 +72,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.too_large": "Report it to the host. A program that uses the client can raise `maxResponseBytes`.",
   "api.pagination": "Report it to the host; hostform does not act on half a list.",
   "api.cancelled": "Run the command again.",
+  "api.deprecated":
+    "Read the announcement of the host. Before the end, install a version of hostform that uses the new API.",
   "plan.immutable": "Choose one of the ways that the message names.",
   "plan.mismatch": "Declare what the object has, or correct the id.",
   "plan.prevented":

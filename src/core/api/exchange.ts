@@ -52,6 +52,8 @@ export interface ApiReply {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
   readonly cut?: Cut;
+  /** The Content-Encoding, if hostform cannot decode it: the text is then empty. */
+  readonly encoding?: string;
 }
 
 /** A reply that was understood: 2xx. `json` is undefined for an empty body. */

@@ -44,6 +44,8 @@ export interface WaitReason {
   readonly own: number;
   readonly others: number;
   readonly elsewhere: number;
+  /** Of a `pause`: how much of the time that the host asked for is left, in ms, even if it is longer than any pause kept. */
+  readonly askedMs?: number;
 }
 
 /** The answer to one request, as the ledger needs it. */

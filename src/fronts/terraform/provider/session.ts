@@ -123,6 +123,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
       requestsPerMinute: settings.requestsPerMinute,
       budgetShare: budgetShareIn(env),
       onWait: options.onWait,
+      onWarning: warn,
       stop,
       userAgent: userAgent(options.terraformVersion),
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { endpoints, HostingClient } from "../../../../src/core/api/index.ts";
+import { networkFailure } from "../../../../src/core/api/network-failure.ts";
 import { createRedact } from "../../../../src/core/api/token.ts";
-import { networkFailure } from "../../../../src/core/api/transport.ts";
 import { fixOf } from "../../../support/remedies.ts";
 import { api, failureOf, setUp, TOKEN, textOf, useNock } from "./support.ts";
 
