@@ -119,10 +119,12 @@ async function writeWrapper(bin: string, served: string | undefined): Promise<vo
   await chmod(file, 0o755);
 }
 
-/** Makes `import … from "hostform/client"` work in the folder: the built package is installed there. */
+/** Makes `import … from "hostform/client"` work in the folder, on the built files. The schemas are left out: readers install hostform globally. */
 async function linkPackage(project: string): Promise<void> {
-  await mkdir(path.join(project, "node_modules"));
-  await symlink(await builtPackage(), path.join(project, "node_modules/hostform"));
+  const folder = path.join(project, "node_modules/hostform");
+  await mkdir(folder, { recursive: true });
+  for (const name of ["package.json", "dist"])
+    await symlink(path.join(await builtPackage(), name), path.join(folder, name));
 }
 
 /** One shell for the whole page, so that `cd`, `export` and background processes last. Stops at the first failure. */
