@@ -4,7 +4,6 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:f
 import path from "node:path";
 import process from "node:process";
 import { type BuildOptions, build, transform } from "esbuild";
-import { neededParts } from "./needed-parts.ts";
 import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
 import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "./release/pinned.ts";
 
@@ -92,7 +91,6 @@ async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): 
     preserveSymlinks: true,
     // Where the package lies: an executable lies nowhere, and asks `isSea` first.
     logOverride: { "empty-import-meta": "silent" },
-    plugins: [neededParts],
     logLevel: "warning",
   });
   await mkdir(path.dirname(outfile), { recursive: true });
@@ -104,7 +102,7 @@ async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): 
       : { code: text };
     await writeFile(file, code);
   }
-  return embeddedFiles(metafile);
+  return embeddedFiles(metafile, root);
 }
 
 /** Only the version that reads a blob writes it. @throws Error on a machine for which there is no executable. */

@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
-import { connectionPool } from "../core/api/transport.ts";
 import { stateFolder } from "../core/local/index.ts";
 import {
   amended,
@@ -143,6 +142,11 @@ function httpBackend(
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
   const folder = stateFolder(source.env);
+  const openPool = async () => {
+    const { connectionPool } = await import("../core/api/transport.ts");
+    return connectionPool(address, source.env, CONNECT_MS);
+  };
+  let pool: ReturnType<typeof openPool> | undefined;
   return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
@@ -153,7 +157,10 @@ function httpBackend(
     uuid: randomUUID,
     contender: thisProcess(),
     lifeSigns: folder && path.join(folder, "locks"),
-    dispatcher: connectionPool(address, source.env, CONNECT_MS),
+    connect: () => {
+      pool ??= openPool();
+      return pool;
+    },
   });
 }
 

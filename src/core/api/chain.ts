@@ -4,6 +4,7 @@
  */
 import { ApiError, type Clock, fail, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
+import { proxyFor } from "./connect.ts";
 import type { EndpointName } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
 import type { Ledger } from "./ledger.ts";
@@ -11,7 +12,6 @@ import { httpDate, Limiter, limit, MemoryLedger, MOST_REQUESTS_PER_MINUTE, type 
 import { parseResponse } from "./parse-response.ts";
 import { retry } from "./retry.ts";
 import { createRedact, validToken } from "./token.ts";
-import { connectionPool, send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -32,11 +32,24 @@ export function buildChain(
   options: ChainOptions,
   {
     parse = parseResponse,
-    wire = send(options),
+    wire = lazySend(options),
   }: { readonly parse?: Parse; readonly wire?: ChainHandler<ApiReply> } = {},
 ): ChainHandler<ApiAnswer> {
   const sent = readHostTime(options, authorize(options, wire));
   return retry(options, parse(options, limit(options, observe(options, sent))));
+}
+
+/** The last handler. The first request loads undici, which takes longer to load than the rest of the client. */
+export function lazySend(options: Omit<ChainOptions, "token">): ChainHandler<ApiReply> {
+  const load = async () => {
+    const { send } = await import("./transport.ts");
+    return send({ ...options, dispatcher: await options.dispatcher() });
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  return async (request) => {
+    loaded ??= load();
+    return (await loaded)(request);
+  };
 }
 
 /** What the handlers are made from. Without a token, no request is authorized. */
@@ -103,19 +116,24 @@ export function resolveOptions(options: ClientOptions) {
   const { budgetShare = 1 } = options;
   if (!(budgetShare > 0 && budgetShare <= 1)) fail("api.argument", "budgetShare must be above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
-  const own =
-    options.dispatcher === undefined
-      ? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs))
-      : undefined;
+  // Refuses a proxy that is not usable before the first request.
+  if (options.dispatcher === undefined) proxyFor(baseUrl, env);
+  const openPool = async () => {
+    const { connectionPool } = await import("./transport.ts");
+    return connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs));
+  };
+  let own: ReturnType<typeof openPool> | undefined;
   return {
     baseUrl,
     token,
     clock,
     random,
-    dispatcher: (options.dispatcher ?? own) as HttpDispatcher,
-    close: async (): Promise<void> => {
-      await own?.close();
+    dispatcher: async (): Promise<HttpDispatcher> => {
+      if (options.dispatcher !== undefined) return options.dispatcher;
+      own ??= openPool();
+      return (await own) as HttpDispatcher;
     },
+    close: async (): Promise<void> => (await own)?.close(),
     limiter: new Limiter({ clock, random, ledger, requestsPerMinute, budgetShare, onWait }),
     hostClock: new HostClock(clock),
     redact: createRedact(token),

@@ -1,7 +1,7 @@
 /** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { type Clock, errnoOf, fail, type Reached, type Remedy } from "../model/index.ts";
-import { isLoopback } from "./address.ts";
+import { type Clock, errnoOf, type Reached, type Remedy } from "../model/index.ts";
+import { proxyFor, setting, type Variables } from "./connect.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { cancelled, FailedAttempt, PROXY_AUTHENTICATION } from "./errors.ts";
 import {
@@ -201,39 +201,16 @@ function unreachable(request: ApiRequest, baseUrl: URL, error: unknown): FailedA
   );
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 /** As many as requests go side by side: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
-/**
- * The connection pool for a base URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name (lower case
- * first), otherwise direct. Loopback addresses are never proxied: plain http is allowed there because it does not
- * leave the machine. Throws provider.proxy.
- */
+/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
 export function connectionPool(baseUrl: URL, env: Variables, connectTimeoutMs: number): Dispatcher {
   const pool = { allowH2: false, connections: CONNECTIONS, connect: { timeout: connectTimeoutMs } };
-  const proxy = setting(env, baseUrl.protocol === "https:" ? "https_proxy" : "http_proxy");
-  if (proxy === "" || isLoopback(baseUrl)) return new Agent(pool);
-  // An address without a scheme is customary: `proxy.example:3128`.
-  const uri = proxy.includes("://") ? proxy : `http://${proxy}`;
-  try {
-    // Empty strings, not undefined: undici would look into the process's own environment.
-    return new EnvHttpProxyAgent({
-      ...pool,
-      httpProxy: uri,
-      httpsProxy: uri,
-      noProxy: setting(env, "no_proxy"),
-    });
-  } catch {
-    // The value may hold a password, and so may the message of the error.
-    const remedies = ["Set HTTPS_PROXY or HTTP_PROXY to an address such as http://proxy.example:3128, or unset it."];
-    fail("provider.proxy", "The address of the proxy is not usable", { remedies });
-  }
-}
-
-function setting(env: Variables, name: string): string {
-  return env[name] ?? env[name.toUpperCase()] ?? "";
+  const proxy = proxyFor(baseUrl, env);
+  if (proxy === undefined) return new Agent(pool);
+  // An empty string, not undefined: undici would look into the process's own environment.
+  return new EnvHttpProxyAgent({ ...pool, httpProxy: proxy, httpsProxy: proxy, noProxy: setting(env, "no_proxy") });
 }
 
 /** What a failure below HTTP means. */

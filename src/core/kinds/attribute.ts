@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { z } from "zod";
+import * as z from "zod";
 import { type Attribute, type Attributes, isObject, type Json, type Nested, type SchemaType } from "../model/index.ts";
 
 /** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */

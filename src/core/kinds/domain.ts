@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { DomainOrder } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
 import {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { InvoiceRecord } from "../api/index.ts";
 import type { Invoice, JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Answers, ApiRecord, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
 import {
   type Diagnostic,

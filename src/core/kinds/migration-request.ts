@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
 import {
   attribute,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { MOST_REQUESTS_PER_MINUTE } from "../api/limiter.ts";
 import { fail, milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { WebhookRecord } from "../api/index.ts";
 import { EVENTS, errorOf, hasUnknown } from "../model/index.ts";
 import { attribute, createdAtAttribute, idAttribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";

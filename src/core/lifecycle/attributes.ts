@@ -2,7 +2,7 @@
  * The attributes of a kind: which there are, when two values mean the same, what is recorded of a live object, and what a
  * change is to reach.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Created, Kind, Remote } from "../kinds/kind.ts";
 import {

@@ -1,5 +1,5 @@
 // A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
-import { z } from "zod";
+import * as z from "zod";
 import {
   attempt,
   type Diagnostic,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Backend, JsonObject } from "../../core/model/index.ts";
 import { type DiagnosticCollector, unique } from "./diagnostics.ts";
 import { namesSecret, rangeOf } from "./source.ts";

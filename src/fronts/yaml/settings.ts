@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { partsOf, resolveReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind } from "../../core/kinds/kind.ts";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
 import { attempt, ifExplained, parsedJson } from "../../core/model/index.ts";
 import type { Encryption, Seal } from "../../core/record/index.ts";

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { compareText } from "../../core/expression/value.ts";
 import {
   didYouMean,

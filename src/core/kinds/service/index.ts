@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
 import { CURRENCIES, type Diagnostic, errorOf, type ValueObject } from "../../model/index.ts";
 import {
