@@ -13,7 +13,8 @@ import { stackRemedies } from "../../src/fronts/stacks/remedies.ts";
 import { terraformRemedies } from "../../src/fronts/terraform/remedies.ts";
 import { yamlRemedies } from "../../src/fronts/yaml/remedies.ts";
 import fc from "../support/fc.ts";
-import { noTerraform } from "../support/terraform.ts";
+import { itWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");
 
@@ -162,7 +163,7 @@ describe("a value", () => {
     );
   });
 
-  it.skipIf(noTerraform !== undefined)("is HCL to Terraform itself, as is every block", () => {
+  itWith(TERRAFORM)("is HCL to Terraform itself, as is every block", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "hostform-rendered-"));
     try {
       const samples = [...kinds.values()].flatMap((kind, seed) =>

@@ -1,8 +1,11 @@
 /** The command line: the built program for tests that start processes, and the command line in this process. */
 import path from "node:path";
-import { runCli } from "../../src/cli/cli.ts";
 import { builtPackage } from "./built-package.ts";
 import { fakeIo } from "./io.ts";
+import { shipped } from "./shipped.ts";
+
+/** The command line of the built package. */
+export const { runCli, loadParts } = await shipped("cli");
 
 /** What came of a command line that ran in this process, by the real time: for tests that are not about processes. */
 export async function runHere(

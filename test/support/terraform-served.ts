@@ -3,12 +3,10 @@
  * has to start. Each connection has a provider of its own, as in `--reattach`.
  */
 import { tmpdir } from "node:os";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Clock } from "../../src/core/model/index.ts";
 import { PROVIDER_ADDRESS } from "../../src/fronts/terraform/package.ts";
 import type { Log } from "../../src/fronts/terraform/wire/log.ts";
-import { builtPackage } from "./built-package.ts";
+import { shipped } from "./shipped.ts";
 
 /** Its calls may last as long as a test. */
 const GRACE_MS = 20_000;
@@ -26,8 +24,7 @@ export async function serveProvider(options: {
   readonly folder: string;
   readonly clock?: Clock | undefined;
 }): Promise<ServedProvider> {
-  const file = path.join(await builtPackage(), "dist/terraform/provider.mjs");
-  const provider: typeof import("../../src/fronts/terraform/main.ts") = await import(pathToFileURL(file).href);
+  const provider = await shipped("terraform/provider");
   const { createProvider } = await provider.loadCalls();
   const defects: string[] = [];
   const log: Log = (level, message, fields) =>

@@ -1,7 +1,9 @@
 /** A service through the real Terraform: ordered once, changed in place, never replaced or removed automatically. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
-import { noTerraform, type TerraformOptions, titled } from "../support/terraform.ts";
+import type { TerraformOptions } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
 /** A host with status words of its own. A word is believed when it stays for ten seconds: time passes twelve times as fast. */
@@ -10,7 +12,7 @@ const inWords = (words: Parameters<typeof withStatusWords>[1]): TerraformOptions
   rate: 12,
 });
 
-describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { timeout: 60_000 }, () => {
+describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
   it("is ordered, changed in place, suspended at its end", async () => {
     const terraform = await startSite("password = var.password\npassword_version = 1");
     const created = await terraform.applied();
