@@ -18,7 +18,7 @@ import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { equal, escapeLine, fail, HostformError } from "../../core/model/index.ts";
 import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
-import { toJson } from "../source/tree.ts";
+import { type Tree, toJson } from "../source/tree.ts";
 import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
@@ -71,12 +71,39 @@ export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string
   );
   if (diags.errors > 0) throw new HostformError(diags.list());
   const texts = documents.flatMap((tree, i) => {
-    const entries = Object.entries(toJson(tree) ?? {}).filter(([key]) => key !== "include" && !key.startsWith("x-"));
-    const text = stringify(Object.fromEntries(entries), { lineWidth: 0, aliasDuplicateObjects: false });
+    if (tree.form !== "map") return [];
+    const entries = [...tree.entries].filter(([key]) => key !== "include" && !key.startsWith("x-"));
+    const text = printTree({ ...tree, entries: new Map(entries) });
     const path = escapeLine(read[i]?.path ?? "");
     return entries.length === 0 ? [] : [formatYaml({ path, text: `# ${path}\n\n${text}` }, kinds)];
   });
   return texts.join("---\n");
+}
+
+/** A scalar as it is written. */
+class Written {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const WRITTEN: ScalarTag = {
+  tag: "tag:hostform,2026:written",
+  default: true,
+  identify: (value) => value instanceof Written,
+  resolve: (text: string) => text,
+  stringify: ({ value }) => (value as Written).text,
+};
+
+/** A tree as YAML that reads as the same tree. */
+function printTree(tree: Tree): string {
+  const plainOf = (part: Tree): unknown => {
+    if (part.form === "list") return part.items.map(plainOf);
+    if (part.form === "map") return new Map([...part.entries].map(([key, { value }]) => [key, plainOf(value)]));
+    return part.written === undefined ? part.value : new Written(part.written);
+  };
+  return stringify(plainOf(tree), { lineWidth: 0, aliasDuplicateObjects: false, customTags: [WRITTEN] });
 }
 
 const ROUNDS = 4;
