@@ -42,9 +42,11 @@ const LAST = ["provider", "client", "depends_on", "import"];
 export function formatYaml(file: SourceFile, kinds: Kinds): string {
   const meaning = meaningOf(file);
   const comments = commentsOf(file.text);
+  const { head, rest } = parted(file.text);
   // Without the order where it would set an alias before its anchor.
   for (const sorts of [true, false]) {
-    const text = settled(file.text, kinds, sorts);
+    const body = settled(rest, kinds, sorts);
+    const text = body === undefined ? undefined : head + body;
     const same = (result: string) =>
       equal(meaningOf({ ...file, text: result }), meaning) && equal(commentsOf(result), comments);
     if (text !== undefined && same(text)) return text;
@@ -104,6 +106,19 @@ function printTree(tree: Tree): string {
     return part.written === undefined ? part.value : new Written(part.written);
   };
   return stringify(plainOf(tree), { lineWidth: 0, aliasDuplicateObjects: false, customTags: [WRITTEN] });
+}
+
+/** The beginning of a file: a first line for editors, or the first comment if an empty line follows. */
+const HEAD = /^(?:# ?(?:yaml-language-server:|\$schema)[^\n]*\n|(?:#[^\n]*\n)+(?=\s*\n))(?:[ \t\r]*\n)*/;
+
+/** The comments that stay at the beginning, in their one form, and the text below them. */
+function parted(given: string): { head: string; rest: string } {
+  const text = given.replace(/^\uFEFF/, "");
+  const isEmpty = text.split("\n").every((line) => /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#|$)/.test(line));
+  const found = isEmpty ? text.replace(/^(?:---|\.\.\.)/gm, "") : (HEAD.exec(text)?.[0] ?? "");
+  const comments = found.replace(/^[ \t]+|[ \t\r]+$/gm, "").replace(/\n{3,}/g, "\n\n");
+  if (isEmpty) return { head: `${comments.trim()}\n`.trimStart(), rest: "" };
+  return { head: comments, rest: text.slice(found.length) };
 }
 
 const ROUNDS = 4;
