@@ -321,7 +321,7 @@ describe("adopt", () => {
     expect(rest.code, rest.text).toBe(0);
     const files = await declared(project);
     expect(files["client-0.hosting.yaml"]).toMatch(
-      /client_accounts:\n {2}client-0:[^]*services:\n {2}www:\n[^]*\n {4}client: client-0\n/,
+      /client_accounts:\n {2}client-0:[\s\S]*services:\n {2}www:\n[\s\S]*\n {4}client: client-0\n/,
     );
     expect(files["webhooks.hosting.yaml"]).toContain("  billing:");
     expect(await project.run("fmt", "--check")).toMatchObject({ code: 0, out: "" });

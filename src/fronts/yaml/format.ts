@@ -9,7 +9,6 @@ import {
   type Pair,
   parseAllDocuments,
   type ScalarTag,
-  stringify,
   visit,
   type YAMLMap,
 } from "yaml";
@@ -20,6 +19,7 @@ import { DiagnosticCollector } from "../source/diagnostics.ts";
 import type { SourceFile } from "../source/source.ts";
 import { type Tree, toJson } from "../source/tree.ts";
 import { EXPANDED, expand, TEMPLATE_KEYS } from "./expand.ts";
+import { printYaml } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
@@ -105,7 +105,7 @@ function printTree(tree: Tree): string {
     if (part.form === "map") return new Map([...part.entries].map(([key, { value }]) => [key, plainOf(value)]));
     return part.written === undefined ? part.value : new Written(part.written);
   };
-  return stringify(plainOf(tree), { lineWidth: 0, aliasDuplicateObjects: false, customTags: [WRITTEN] });
+  return printYaml(plainOf(tree), [WRITTEN]);
 }
 
 /** The beginning of a file: a first line for editors, or the first comment if an empty line follows. */

@@ -6,7 +6,7 @@ import { change, plan } from "./builders.ts";
 
 /** The first characters of the lines of a comment's diff that a code host colours. */
 const coloured = (markdown: string) =>
-  (/```diff\n([^]*?)```/.exec(markdown)?.[1] ?? "")
+  (/```diff\n([\s\S]*?)```/.exec(markdown)?.[1] ?? "")
     .split("\n")
     .filter((line) => /^[-+!@#*=]|^(?:diff|index|Index)\b/.test(line))
     .map((line) => line[0])
