@@ -7,6 +7,7 @@ import {
   type Json,
   type Nested,
   type SchemaType,
+  sameMoment,
 } from "../model/index.ts";
 
 /** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
@@ -40,6 +41,10 @@ export interface AttributeMeta {
   readonly set?: boolean;
   /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
   readonly same?: (declared: Json, live: Json) => boolean;
+  /** A live value in a form that can be declared, where its own form is refused. */
+  readonly declarable?: (live: Json) => Json | undefined;
+  /** Returns true for a live value that cannot be read: nothing is planned on it. */
+  readonly unclear?: (live: Json) => boolean;
   /** An example for the reference pages. */
   readonly example?: Json;
 }
@@ -97,28 +102,6 @@ function structured(text: string): Json {
     return text;
   }
 }
-
-/**
- * Equality of two instants, whatever their notation. A bare date is midnight UTC; for a server that returns the date alone,
- * any time of that day (UTC) is equal; otherwise the plan would show a change indefinitely.
- */
-export function sameInstant(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (typeof a !== "string" || typeof b !== "string") return false;
-  const [left, right] = [instant(a), instant(b)];
-  if (Number.isNaN(left) || Number.isNaN(right)) return false;
-  const dateAlone = BARE_DATE.test(a) || BARE_DATE.test(b);
-  if (!dateAlone) return left === right;
-  return a.slice(0, 10) === b.slice(0, 10) || Math.floor(left / DAY_MS) === Math.floor(right / DAY_MS);
-}
-
-/** A time without an offset is in UTC, wherever hostform runs. */
-export function instant(text: string): number {
-  return Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
-}
-
-const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
-const DAY_MS = 86_400_000;
 
 /** Equality of two lists as sets. */
 export function sameSet(a: Json, b: Json): boolean {
@@ -194,7 +177,11 @@ export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
 export const createdAtAttribute = () =>
-  attribute(z.string(), { description: "When it was created (ISO 8601), as the API shows it.", computed: true });
+  attribute(z.string(), {
+    description: "When it was created (ISO 8601), as the API shows it.",
+    computed: true,
+    same: sameMoment,
+  });
 
 /** What happens to an object without a DELETE endpoint when its block is removed. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {

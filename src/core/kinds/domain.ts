@@ -11,6 +11,7 @@ const attributes = z.strictObject({
     description: "The domain to register.",
     change: "immutable",
     same: sameDomain,
+    declarable: foldedDomain,
     unreadable: true,
     example: "acme.example",
   }),

@@ -1,15 +1,17 @@
 import { z } from "zod";
 import type { GrantRecord } from "../api/index.ts";
-import { foldedEmail, sameEmail, sameFolded, sentEmail } from "../model/index.ts";
 import {
-  attribute,
-  createdAtAttribute,
-  emailAddress,
-  idAttribute,
-  identifier,
-  instant,
-  sameInstant,
-} from "./attribute.ts";
+  declarableMoment,
+  declaredMoment,
+  foldedEmail,
+  momentProblem,
+  readMoment,
+  sameEmail,
+  sameFolded,
+  sameMoment,
+  sentEmail,
+} from "../model/index.ts";
+import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
 const attributes = z.strictObject({
@@ -24,6 +26,7 @@ const attributes = z.strictObject({
     description: "Who the service is shared with.",
     change: "replace",
     same: sameEmail,
+    declarable: foldedEmail,
     example: "dev@acme.example",
   }),
   permission: attribute(z.enum(["view", "manage"]), {
@@ -35,12 +38,15 @@ const attributes = z.strictObject({
   expires_at: attribute(
     z
       .string()
-      .refine((text) => !Number.isNaN(instant(text)), "expected a time such as 2027-01-31T00:00:00Z")
+      .refine((text) => momentProblem(text) === undefined, { error: ({ input }) => momentProblem(String(input)) })
       .optional(),
     {
-      description: "When the grant ends (ISO 8601). Default: never. An expired grant is not created again.",
+      description:
+        "When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again.",
       change: "replace",
-      same: sameInstant,
+      same: sameMoment,
+      declarable: declarableMoment,
+      unclear: (live) => readMoment(live).form === "unknown",
       example: "2027-01-31T00:00:00Z",
     },
   ),
@@ -108,7 +114,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   naturalKey: ({ email }) => foldedEmail(email),
   sameIdentity: (config, live) => config.service_id === live.service_id,
   expired: (config, now) =>
-    typeof config.expires_at === "string" && instant(config.expires_at) <= now
+    typeof config.expires_at === "string" && (declaredMoment(config.expires_at) ?? Number.POSITIVE_INFINITY) <= now
       ? `it expired at ${config.expires_at}`
       : undefined,
   create: ({ service_id, email, permission, expires_at }) => ({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { InvoiceRecord } from "../api/index.ts";
-import type { Invoice, JsonObject } from "../model/index.ts";
+import { type Invoice, isPaid, type JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 
 /** The attributes that kinds which are paid for record of the invoice that the order raised (§1). */
@@ -33,10 +33,5 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
 export function reportedInvoice(invoice: InvoiceRecord | null): Invoice | null {
   if (invoice === null) return null;
   const { id, invoice_number: number, currency, total, status, due_date } = invoice;
-  return { id, number, currency, total, status, due_date, paid: isPaid(invoice) };
-}
-
-/** The words of invoice states are not specified (§2): paid is what has a time of payment, or says so. */
-function isPaid({ paid_at, status }: InvoiceRecord): boolean {
-  return paid_at !== null || /^(?:paid|settled)$/i.test(status ?? "");
+  return { id, number, currency, total, status, due_date, paid: isPaid(invoice) === true };
 }

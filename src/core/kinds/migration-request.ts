@@ -19,6 +19,7 @@ const attributes = z.strictObject({
     description: "Domain of the website to move.",
     change: "immutable",
     same: sameDomain,
+    declarable: foldedDomain,
     example: "www.acme.example",
   }),
   order_id: attribute(identifier().optional(), {

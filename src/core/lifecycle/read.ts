@@ -15,7 +15,7 @@ import {
   warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
+import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./pending-create.ts";
 import { mayPass } from "./status.ts";
 
@@ -30,6 +30,8 @@ export type Observation =
       readonly unlisted?: string;
       /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
       readonly waitsFor?: string;
+      /** What it shows that cannot be read, by attribute. */
+      readonly unclear?: JsonObject;
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
@@ -252,7 +254,8 @@ function present(
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
-  return { status: "present", attributes, phase: remote.phase };
+  const unclear = unclearOf(kind, remote.attributes);
+  return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
 }
 
 /** What is known of other resources, to find the owner of a live object. */

@@ -160,6 +160,18 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
   });
 }
 
+/** The API shows values of one object that cannot be read. */
+export function unknownValues(address: string, values: JsonObject): Diagnostic[] {
+  return Object.entries(values).map(([name, value]) =>
+    warningOf("plan.unknown_date", `${name} of ${address} cannot be read: the API shows ${shown(value)}`, {
+      detail: `hostform plans no change on a date that it cannot read, so ${name} stays as it is.`,
+      remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
+      address,
+      attribute: [name],
+    }),
+  );
+}
+
 /** What is to be adopted cannot be seen yet. */
 export function shownLater({ kind, address }: Subject, waitsFor: string): Diagnostic {
   const summary = `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`;

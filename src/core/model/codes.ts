@@ -81,6 +81,7 @@ export const codes = {
   "account.double": "The account has several services with one domain, and one of them is managed here: each is billed",
   "account.unlisted": "An object was created just now, and no list shows it yet",
   "plan.unmanaged": "An attribute cannot be compared with the live object",
+  "plan.unknown_date": "The API shows a date that cannot be read, so no change is planned on it",
   "plan.unread": "What the token may not read is not compared",
   "plan.address": "No resource has this address",
   "guard.orders": "The plan orders more than is allowed",

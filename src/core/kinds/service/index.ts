@@ -37,6 +37,7 @@ const attributes = z.strictObject({
     change: "immutable",
     computed: true,
     same: sameDomain,
+    declarable: foldedDomain,
     example: "www.acme.example",
   }),
   term: attribute(z.literal([1, 3, 6, 12, 24, 36]).optional(), {

@@ -1,36 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  freeMap,
-  freeMapBody,
-  identifier,
-  kinds,
-  metaOf,
-  sameInstant,
-  sameSet,
-} from "../../../../src/core/kinds/index.ts";
+import { freeMap, freeMapBody, identifier, kinds, metaOf, sameSet } from "../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../src/core/lifecycle/index.ts";
 import fc from "../../../support/fc.ts";
-
-describe("sameInstant", () => {
-  it.each([
-    ["2027-01-31", "2027-01-31T00:00:00Z", true, "a bare date is midnight UTC"],
-    ["2027-01-31T00:00:00Z", "2027-01-31T00:00:00.000000Z", true, "microseconds"],
-    ["2027-01-31T04:00:00+04:00", "2027-01-31T00:00:00+00:00", true, "another offset"],
-    ["2027-01-31", "2027-02-01", false, "another day"],
-    ["2027-01-31T18:30:00Z", "2027-01-31", true, "a server that shows the day alone"],
-    ["2027-01-31T18:30:00Z", "2027-02-01", false, "the day after"],
-    ["2027-01-31T02:00:00+04:00", "2027-01-30", true, "the day in UTC"],
-    ["2027-01-31T18:30:00Z", "2027-01-31T18:31:00Z", false, "a minute later"],
-    ["never", "never", true, "the same text, even if it is no time"],
-    ["never", "always", false, "no times at all"],
-    [null, "2027-01-31", false, "none and one"],
-    [1_800_000_000, "2027-01-15T08:00:00Z", false, "a number is not read as a time"],
-  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
-    expect(sameInstant(a, b)).toBe(expected);
-    expect(sameInstant(b, a)).toBe(expected);
-  });
-});
 
 describe("sameSet", () => {
   it.each([
