@@ -18,6 +18,8 @@ export interface ReadSettings {
   readonly statusWords: Readonly<Record<string, Phase>>;
   /** How long the host remembers an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
+  /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
+  readonly moneyScale?: number | undefined;
   /** How long a list may be without a new object, in milliseconds. */
   readonly listLagMs?: number;
 }

@@ -58,6 +58,7 @@ export const codes = {
   "api.ambiguous": "It is not known whether the API carried out the request",
   "api.accepted": "The API accepted an order and did not say what it made",
   "api.form": "The API shows a value in another form than it was sent",
+  "api.money_scale": "An amount of the API contradicts money_scale",
   "api.malformed": "The API's answer could not be understood",
   "api.redirect": "The API answered with a redirect, which is not followed",
   "api.too_large": "The answer or the listing is too large",

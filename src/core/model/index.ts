@@ -10,6 +10,7 @@ export * from "./diagnostic.ts";
 export * from "./effect.ts";
 export * from "./errors.ts";
 export * from "./moment.ts";
+export * from "./money-scale.ts";
 export * from "./natural-key.ts";
 export * from "./plan.ts";
 export * from "./remedy.ts";

@@ -5,12 +5,13 @@ import {
   type Diagnostic,
   errorOf,
   foldedDomain,
+  inScale,
   sameDomain,
   sameFolded,
   type ValueObject,
 } from "../../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
-import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
+import { invoiceAttributes, invoiceProblem, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
@@ -195,7 +196,10 @@ export const service: Kind<"createService"> = {
   removal: "policy",
   check,
   async *list({ client, settings, signal, onWhole }) {
-    for await (const record of client.services.list({ signal, onWhole })) yield remote(record, settings);
+    for await (const record of client.services.list({ signal, onWhole })) {
+      inScale(settings.moneyScale, "service", [record]);
+      yield remote(record, settings);
+    }
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
@@ -228,12 +232,14 @@ export const service: Kind<"createService"> = {
     const { id, attributes, phase } = remote(record, settings);
     const { term: _, ...live } = attributes;
     const unclear = DESCRIBING.every((name) => (attributes[name] ?? null) === null);
+    const warning = invoiceProblem(invoice, settings);
     return {
       id,
       phase,
       attributes: { ...live, ...recordedInvoice(invoice) },
       invoice: reportedInvoice(invoice),
       ...(unclear && { unclear }),
+      ...(warning && { warning }),
     };
   },
   orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),
