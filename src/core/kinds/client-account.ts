@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
-import { CURRENCIES, folded, sameFolded } from "../model/index.ts";
+import { CURRENCIES, folded, sameFolded, similarName } from "../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 
@@ -74,6 +74,7 @@ an \`import\` block.`,
   naturalKey: ({ name }) => folded(name),
   sameIdentity: ({ company_number: mine }, { company_number: other }) =>
     mine == null || other == null || mine === other,
+  mayMatch: ({ name }, { name: shown }) => similarName(name, shown),
   create: (planned) => ({
     endpoint: "createAccount",
     body: presentIn(planned, ["name", "company_name", "company_number", "vat_number", "currency"]),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
-import { foldedDomain, sameDomain } from "../model/index.ts";
+import { foldedDomain, sameDomain, similarDomain } from "../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
@@ -79,6 +79,7 @@ follows \`deletion_policy\`.`,
   identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),
   sameIdentity: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
+  mayMatch: ({ domain }, { domain: shown }) => similarDomain(domain, shown),
   create: ({ domain, order_id, questions }) => ({
     endpoint: "createMigrationRequest",
     body: {

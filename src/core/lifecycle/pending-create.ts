@@ -162,12 +162,16 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
 /** What the account shows that the create may have made: alike, not there before, and owned by no other resource. */
 export function newlyMade(
   { kind, ownerOf }: { readonly kind: Kind; ownerOf?(remote: Remote): string | undefined },
-  { private: { pending: intent } }: Sent,
+  { attributes, private: { pending: intent } }: Sent,
   observed: { readonly status?: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
 ): Remote[] {
   const { alike = [], unreadable = [] } = observed.status === "present" ? {} : observed;
-  const unheld = newSince(intent, [...alike, ...unreadable], ownerOf);
-  return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
+  if (kind.creation === "keyed") return newSince(intent, [...alike, ...unreadable], ownerOf);
+  // Objects that are only similar are among the strangers.
+  const isSimilar = (one: Remote) => kind.mayMatch !== undefined && !matches(kind, attributes, one.attributes);
+  return newSince(intent, [...alike.filter((one) => !isSimilar(one)), ...unreadable], ownerOf).filter(
+    ({ phase }) => phase !== "gone",
+  );
 }
 
 /**

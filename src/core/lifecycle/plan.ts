@@ -72,7 +72,7 @@ export function planResource(input: PlanInput): Planned {
     if (observed.matches.length > 0) return leave(existing(input, observed.matches));
     if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
     if (kind.creation !== "listable" && !input.reorder) return leave(gone(input, observed.how, "paid"));
-    if (doubles.length > 0) return leave(lookalike(input, doubles));
+    if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
     const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     const text = `${kind.noun} ${String(prior.attributes.id)} ${observed.how}`;
@@ -80,7 +80,7 @@ export function planResource(input: PlanInput): Planned {
   }
   if (observed.matches.length > 0) return leave(existing(input, observed.matches));
   if (hidden.length > 0) return leave(unreadable(input, input.config, hidden));
-  if (doubles.length > 0) return leave(lookalike(input, doubles));
+  if (doubles.length > 0) return leave(lookalike(input, doubles, input.config));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(renamed(input, former));
   // An entry without an id holds the generation of an order that came to nothing.

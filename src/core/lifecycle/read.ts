@@ -122,9 +122,9 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
   const all = await collection(account, kind, config);
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear may match; it is read only where something is.
-  const unclear = all.filter(({ attributes }) => kind.mayMatch?.(config, attributes, []));
-  const plans = unclear.length > 0 ? await account.plans() : [];
-  const similar = unclear.filter((one) => !same.includes(one) && kind.mayMatch?.(config, one.attributes, plans));
+  const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));
+  const plans = kind.quote !== undefined && unclear.length > 0 ? await account.plans() : [];
+  const similar = unclear.filter(({ attributes }) => mayMatch(kind, config, attributes, plans));
   const unreadable = all.filter((one) => one.phase !== "gone" && unreadableOf(kind, config, one.attributes).length > 0);
   return {
     matches: same.filter(({ phase }) => phase !== "gone"),
@@ -132,6 +132,10 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
     ...(unreadable.length > 0 && { unreadable }),
   };
 }
+
+/** Returns true for an object that the kind takes for similar and that differs in nothing else that tells two apart. */
+const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
+  kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
   if (kind.list === undefined && kind.get === undefined) return asRecorded(account, kind, prior);
@@ -290,6 +294,8 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
+  // A name that is like one that leaves is another name.
+  if (kind.naturalKey(config) !== undefined) return unexplained;
   const leaving = unclear.filter((remote) => isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined);
   return [...unexplained, ...leaving];
 }

@@ -253,8 +253,30 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
   });
 }
 
+/** A host may have rewritten or cut the name of an object that no address owns. */
+function similar({ kind, address }: Subject, live: readonly Remote[], config: ValueObject): Diagnostic {
+  const [name = "domain"] = kind.identity ?? [];
+  const [first] = live;
+  const ids = live.map(({ id }) => id);
+  const one = ids.length === 1;
+  const which = one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${some(ids)}`;
+  const is = shown(first?.attributes[name] ?? null);
+  const summary = `${address} may be ${which}, which ${one ? "is" : "are"} not in the state`;
+  return errorOf("plan.lookalike", summary, {
+    detail: `Its ${name} is ${is}; ${shown(config[name] ?? null)} is declared. A host may rewrite or cut a ${name}. Was the state lost?`,
+    object: importIdOfFirst(kind, live),
+    remedies: [
+      { do: "import", ...(one && { id: importIdOfFirst(kind, live) ?? "" }), when: "it is" },
+      { do: "order_anyway" },
+    ],
+    address,
+  });
+}
+
 /** A declared server without a domain could be one that exists and that no address owns. */
-export function lookalike({ kind, address, ownerOf }: Subject, live: readonly Remote[]): Diagnostic {
+export function lookalike(subject: Subject, live: readonly Remote[], config: ValueObject = {}): Diagnostic {
+  const { kind, address, ownerOf } = subject;
+  if (kind.naturalKey(config) !== undefined) return similar(subject, live, config);
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
   const left = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);

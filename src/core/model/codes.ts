@@ -74,7 +74,7 @@ export const codes = {
   "plan.unknown_status":
     "The status of a service is unknown, so hostform does not act on it, and its declaration counts as not fulfilled",
   "plan.pending": "An earlier create of this object has no known outcome",
-  "plan.lookalike": "A server that may be the declared one exists, and nothing distinguishes the two",
+  "plan.lookalike": "An object that may be the declared one exists, and nothing certain distinguishes the two",
   "plan.unreadable": "An object that may be the declared one exists, and the API does not show whether it is",
   "plan.saved": "A saved plan cannot be applied",
   "plan.expired": "A grant has expired and is not created again",

@@ -88,6 +88,54 @@ export const sameUrl = sameBy(normalUrl);
 /** The form in which a URL is sent: as it is declared, a host in other letters as A-labels. */
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (normalUrl(url) ?? url));
 
+/** Letters and digits alone, without accents: for names that a host rewrites further than {@link folded} undoes. */
+const bare = memo((name: string) =>
+  (folded(name.replace(/&([a-z])(?:acute|caron|cedil|circ|grave|ring|slash|tilde|uml);/gi, "$1")) ?? "")
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}]+/gu, ""),
+);
+
+/** The shortest name, as the host shows it, that may be a longer one cut off: a limit of 20 may leave a blank at the end. */
+const SHORTEST_CUT = 19;
+
+/** The beginning of a name that a host may have cut, maybe within an entity; undefined where it shows no sign of a cut. */
+const cutOf = memo((name: string): string | undefined => {
+  const beginning = name.replace(/(?:\u2026|\.{3})\s*$/u, "");
+  if (beginning === name && name.trim().length < SHORTEST_CUT) return undefined;
+  const cut = bare(beginning.replace(/&[a-z#\d]{0,7}$/i, ""));
+  return cut.length < 8 ? undefined : cut;
+});
+
+/**
+ * Returns true for two names, different in their folded form, that may be one: they have the same letters and digits, or the
+ * shown one is the beginning of the declared one, of at least 19 characters or with an ellipsis.
+ */
+export function similarName(declared: unknown, shown: unknown): boolean {
+  if (typeof declared !== "string" || typeof shown !== "string") return false;
+  const [whole, other] = [bare(declared), bare(shown)];
+  if (whole === "" || other === "") return false;
+  const cut = cutOf(shown);
+  return whole === other || (cut !== undefined && whole.startsWith(cut) && whole.length > cut.length);
+}
+
+/** Returns true for two domains that differ in a leading `www.` alone, which some hosts add or drop. */
+export function similarDomain(declared: unknown, shown: unknown): boolean {
+  const [one, other] = [foldedDomain(declared), foldedDomain(shown)];
+  return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
+}
+
+/** Each of thousands of names is compared with each other one. */
+function memo<T>(compute: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const made = compute(text);
+    if (known.size < 20_000) known.set(text, made);
+    return made;
+  };
+}
+
 /** A domain or an e-mail address for people: an international name as its U-label, with the A-label beside it. */
 export function shownName(name: string): string {
   const at = name.lastIndexOf("@") + 1;

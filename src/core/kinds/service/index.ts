@@ -8,6 +8,7 @@ import {
   inScale,
   sameDomain,
   sameFolded,
+  similarDomain,
   type ValueObject,
 } from "../../model/index.ts";
 import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
@@ -206,8 +207,8 @@ export const service: Kind<"createService"> = {
   // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
   mayMatch({ domain, plan_id }, live, plans) {
     // A host may show a service's domain only once it is provisioned; a service with another domain is another one.
-    if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
-      return false;
+    if (typeof domain === "string" && typeof live.domain === "string") return similarDomain(domain, live.domain);
+    if (domain !== undefined && domain !== null && typeof domain !== "string") return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
     const declared = plans.find((plan) => plan.plan_id === plan_id);
     if (isOtherProduct(declared?.product_type ?? null, { domain, product: live.product_type, plans })) return false;

@@ -12,6 +12,8 @@ import {
   sentEmail,
   sentUrl,
   shownName,
+  similarDomain,
+  similarName,
 } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 
@@ -177,4 +179,35 @@ describe("a text is a domain name or has a reason", () => {
       { numRuns: 2000 },
     );
   });
+});
+
+describe("a shown name may be the declared one", () => {
+  it.each([
+    ["Smith & Sons International Trading", "Smith & Sons Interna", true, "cut at 20 characters"],
+    ["Smith & Sons International Trading", "Smith &amp; Sons Int", true, "escaped, then cut at 20"],
+    ["Smith & Sons Tbilisi & Partners", "Smith & Sons Tbilisi &am", true, "cut within an entity"],
+    ["Georgian Wine Company of Kakheti", "Georgian Wine Compan", true, "cut within a word"],
+    ["Georgian Wine Company of Kakheti", "georgian wine company", true, "cut at a blank"],
+    ["Georgian Wine Company", "Georgian...", true, "cut with an ellipsis"],
+    ["M\u00fcller GmbH", "Muller GmbH", true, "without accents"],
+    ["M\u00fcller GmbH", "M&uuml;ller GmbH", true, "with a named entity"],
+    ["Acme, Ltd.", "ACME LTD", true, "without punctuation"],
+    ["Acme", "Acme Ltd", false, "a longer name that is shown is another one"],
+    ["Acme Ltd", "Acme", false, "a short name is not a cut one"],
+    ["Acme Georgia", "Acme Armenia", false, "another name"],
+    ["Georgian Wine Company of Kakheti", "Georgian Wine Company of Imereti", false, "a common beginning"],
+    ["Client 1", "Client 10", false, "a number"],
+    ["---", "!!!", false, "no letters"],
+    ["Acme", null, false, "none shown"],
+  ])("%j, shown as %j: %j (%s)", (declared, shown, expected, _why) => {
+    expect(similarName(declared, shown)).toBe(expected);
+  });
+
+  it.each([
+    ["www.acme.example", "acme.example", true],
+    ["m\u00fcnchen.example", "www.xn--mnchen-3ya.example", true],
+    ["www.acme.example", "www.acme.example", false],
+    ["shop.acme.example", "acme.example", false],
+    ["acme.example", null, false],
+  ])("%j and the domain %j: %j", (declared, shown, expected) => expect(similarDomain(declared, shown)).toBe(expected));
 });
