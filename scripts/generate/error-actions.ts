@@ -93,6 +93,9 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "account.unlisted":
     "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
   "plan.unmanaged": "Nothing to do, unless the value matters; then check it in the dashboard.",
+  "api.money_scale":
+    "Set `money_scale: 0` if the amounts are in the currency itself, and `max_spend` in the same unit.",
+  "plan.unknown_date": "Compare the date with the dashboard, and report the form to the host or to hostform.",
   "plan.unread":
     "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
   "plan.address": "Check it with `hostform state list` or `hostform plan`.",

@@ -3,7 +3,7 @@
  * `--json`.
  */
 import type { CallOptions, Reader } from "../core/api/index.ts";
-import { fail } from "../core/model/index.ts";
+import { fail, inScale } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, renderFields, renderListing } from "../report/index.ts";
@@ -65,7 +65,10 @@ function list<L extends Listing>(
   return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
     const rows = await ask(client, { signal });
     if (terminal.json) printJson(terminal, rows.map(withoutRaw));
-    else terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+    else {
+      inScale(moneyScale, listing.slice(0, -1), rows as readonly { readonly id?: string }[]);
+      terminal.out(renderListing(listing, rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
+    }
     return 0;
   });
 }

@@ -18,6 +18,8 @@ export interface ReadSettings {
   readonly statusWords: Readonly<Record<string, Phase>>;
   /** How long the host remembers an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
+  /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
+  readonly moneyScale?: number | undefined;
   /** How long a list may be without a new object, in milliseconds. */
   readonly listLagMs?: number;
 }
@@ -159,8 +161,8 @@ export interface Kind<E extends MutationName = MutationName> {
   /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
   readonly identity?: readonly string[];
   /**
-   * For paid kinds: whether a live object may be the declared one where no natural key decides (a server without a domain).
-   * True when that is not known.
+   * Whether a live object may be the declared one although no natural key says so: a server without a domain, a name that the
+   * host has cut. True when that is not known.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
   /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */

@@ -101,11 +101,13 @@ export function readingSettings({
   statusWords = {},
   keyLifetimeMs,
   listLagMs,
-}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs">): ReadSettings {
+  moneyScale,
+}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs" | "moneyScale">): ReadSettings {
   const words = Object.entries(statusWords).map(([word, phase]) => [word.trim().toLowerCase(), phase] as const);
   return {
     statusWords: Object.fromEntries(words),
     keyLifetimeMs,
     listLagMs,
+    moneyScale,
   };
 }

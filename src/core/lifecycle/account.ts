@@ -1,6 +1,6 @@
-import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
+import type { ApiRecord, CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
-import { ApiError, fail, HostformError } from "../model/index.ts";
+import { ApiError, fail, HostformError, inScale } from "../model/index.ts";
 
 /** §8: rows of a page. */
 const PAGE_ROWS = 100;
@@ -201,7 +201,7 @@ export class Account {
   /** The plans that can be ordered (§4 GET /plans). */
   plans(): Promise<PlanRecord[]> {
     if (this.#plans !== undefined) return this.#plans;
-    const plans = this.#context.client.plans.list(this.#context).all();
+    const plans = this.#inScale("plan", this.#context.client.plans.list(this.#context).all());
     this.#plans = plans;
     plans.then(
       ({ length }) => {
@@ -215,6 +215,11 @@ export class Account {
       },
     );
     return plans;
+  }
+
+  /** Records with amounts. @throws HostformError `api.money_scale` when one contradicts the provider's scale. */
+  async #inScale<R extends ApiRecord>(of: string, records: Promise<R[]>): Promise<R[]> {
+    return [...inScale(this.settings.moneyScale, of, await records)];
   }
 
   /** The same, as far as the token may read them (§5: `view`); empty where it may not. */
@@ -276,7 +281,8 @@ export class Account {
 
   /** The invoices (§4 GET /invoices). Any change may raise one: then they are listed again. */
   invoices(): Promise<InvoiceRecord[]> {
-    const invoices = this.#invoices ?? this.#context.client.invoices.list(this.#context).all();
+    const invoices =
+      this.#invoices ?? this.#inScale("invoice", this.#context.client.invoices.list(this.#context).all());
     this.#invoices = invoices;
     invoices.catch(() => {
       if (this.#invoices === invoices) this.#invoices = undefined;

@@ -2,7 +2,14 @@
  * A create without known outcome: how long it is open, and what the account shows of it.
  */
 import { type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
-import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
+import {
+  DAY_MS,
+  type Intent,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  readMoment,
+} from "../model/index.ts";
 import { attributesOf, differing } from "./attributes.ts";
 
 /** When a list is looked at while it may lag: ages of the request, in milliseconds. Hosts lag for some seconds to half a minute. */
@@ -117,18 +124,16 @@ export function returnsSecretOnce(kind: Kind, recorded: JsonObject = {}): boolea
   );
 }
 
-const DAY_MS = 86_400_000;
-
 /**
  * When an object was made, as its record says: the first and the last moment, in milliseconds since the epoch (a bare date
- * is a whole day); undefined when it does not say.
+ * is a whole day; a time without an offset is read in UTC); undefined when it does not say.
  */
 export function madeBetween({
   attributes: { created_at: text },
 }: Pick<Remote, "attributes">): [number, number] | undefined {
-  const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) return undefined;
-  return [time, /^\d{4}-\d\d-\d\d$/.test(String(text)) ? time + DAY_MS : time];
+  const made = readMoment(text);
+  if (!("at" in made)) return undefined;
+  return [made.at, made.form === "day" ? made.at + DAY_MS : made.at];
 }
 
 /** Clocks differ: an object that says it was made this long before or after a request left is not what that made. */
@@ -157,12 +162,16 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
 /** What the account shows that the create may have made: alike, not there before, and owned by no other resource. */
 export function newlyMade(
   { kind, ownerOf }: { readonly kind: Kind; ownerOf?(remote: Remote): string | undefined },
-  { private: { pending: intent } }: Sent,
+  { attributes, private: { pending: intent } }: Sent,
   observed: { readonly status?: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
 ): Remote[] {
   const { alike = [], unreadable = [] } = observed.status === "present" ? {} : observed;
-  const unheld = newSince(intent, [...alike, ...unreadable], ownerOf);
-  return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
+  if (kind.creation === "keyed") return newSince(intent, [...alike, ...unreadable], ownerOf);
+  // Objects that are only similar are among the strangers.
+  const isSimilar = (one: Remote) => kind.mayMatch !== undefined && !matches(kind, attributes, one.attributes);
+  return newSince(intent, [...alike.filter((one) => !isSimilar(one)), ...unreadable], ownerOf).filter(
+    ({ phase }) => phase !== "gone",
+  );
 }
 
 /**

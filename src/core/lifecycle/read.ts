@@ -15,7 +15,7 @@ import {
   warningOf,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
+import { parentOf, refreshed, unclearOf, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween, type PendingCreate, strangers } from "./pending-create.ts";
 import { mayPass } from "./status.ts";
 
@@ -30,6 +30,8 @@ export type Observation =
       readonly unlisted?: string;
       /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
       readonly waitsFor?: string;
+      /** What it shows that cannot be read, by attribute. */
+      readonly unclear?: JsonObject;
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
@@ -120,9 +122,9 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
   const all = await collection(account, kind, config);
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear may match; it is read only where something is.
-  const unclear = all.filter(({ attributes }) => kind.mayMatch?.(config, attributes, []));
-  const plans = unclear.length > 0 ? await account.plans() : [];
-  const similar = unclear.filter((one) => !same.includes(one) && kind.mayMatch?.(config, one.attributes, plans));
+  const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));
+  const plans = kind.quote !== undefined && unclear.length > 0 ? await account.plans() : [];
+  const similar = unclear.filter(({ attributes }) => mayMatch(kind, config, attributes, plans));
   const unreadable = all.filter((one) => one.phase !== "gone" && unreadableOf(kind, config, one.attributes).length > 0);
   return {
     matches: same.filter(({ phase }) => phase !== "gone"),
@@ -130,6 +132,10 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
     ...(unreadable.length > 0 && { unreadable }),
   };
 }
+
+/** Returns true for an object that the kind takes for similar and that differs in nothing else that tells two apart. */
+const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
+  kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
   if (kind.list === undefined && kind.get === undefined) return asRecorded(account, kind, prior);
@@ -252,7 +258,8 @@ function present(
   if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
-  return { status: "present", attributes, phase: remote.phase };
+  const unclear = unclearOf(kind, remote.attributes);
+  return { status: "present", attributes, phase: remote.phase, ...(unclear && { unclear }) };
 }
 
 /** What is known of other resources, to find the owner of a live object. */
@@ -287,6 +294,8 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
+  // A name that is like one that leaves is another name.
+  if (kind.naturalKey(config) !== undefined) return unexplained;
   const leaving = unclear.filter((remote) => isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined);
   return [...unexplained, ...leaving];
 }

@@ -1,7 +1,7 @@
 /**
  * What is wrong with declared attributes: as the kind says, and as the API says of what was sent.
  */
-import * as z from "zod";
+import type * as z from "zod";
 import { isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {

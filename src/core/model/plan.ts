@@ -1,5 +1,6 @@
 // A plan, its changes and what they do to the account; and their results when it is applied.
 import { type Diagnostic, isError } from "./diagnostic.ts";
+import { readMoment } from "./moment.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 
@@ -156,6 +157,24 @@ export interface Invoice {
   readonly due_date: string | null;
   /** Whether it is known to be paid. */
   readonly paid?: boolean;
+}
+
+const UNPAID =
+  /\b(?:unpaid|not|non|no|open|due|overdue|pending|awaiting|waiting|outstanding|issued|sent|draft|new|part|partial|partially|cancel|canceled|cancelled|void|voided|refund|refunded|reversed|disputed|uncollectible|failed|declined)\b/;
+
+/**
+ * Returns true for an invoice that is paid, undefined where that cannot be read. A known status word outranks the time of
+ * payment, which some hosts fill with a zero date (§2 leaves the words open).
+ */
+export function isPaid({ paid_at, status }: { readonly paid_at: string | null; readonly status: string | null }) {
+  const words = (status ?? "")
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replace(/[^\p{L}]+/gu, " ")
+    .toLowerCase();
+  if (UNPAID.test(words)) return false;
+  if (/\b(?:paid|settled)\b/.test(words)) return true;
+  const { form } = readMoment(paid_at);
+  return form === "unknown" ? undefined : form !== "none";
 }
 
 /** The end of an apply. */

@@ -151,7 +151,9 @@ const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 /** An amount in the API's own unit (§2 Gaps: its scale is not specified): `4,000`; with a scale of 2 `40.00`. */
 export function formatAmount(amount: number, scale?: number): string {
-  return scale === undefined ? formatNumber(amount) : formatNumber(amount / 10 ** scale, scale);
+  if (scale === undefined) return formatNumber(amount);
+  // Amounts in the currency itself may have a fraction.
+  return formatNumber(amount / 10 ** scale, Number.isInteger(amount) ? scale : Math.max(scale, 2));
 }
 
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;

@@ -351,7 +351,8 @@ function declaredOf(kind: Kind, live: JsonObject): { config: JsonObject; missing
   const missing: string[] = [];
   for (const { name, type, meta } of attributesOf(kind)) {
     if (meta.change === undefined || meta.change === "in-place" || meta.writeOnly === true) continue;
-    const value = live[name] ?? null;
+    const shown = live[name] ?? null;
+    const value = type.safeParse(shown).success ? shown : (meta.declarable?.(shown) ?? null);
     const isShown = value !== null && type.safeParse(value).success;
     if (isShown && !equal(value, meta.default ?? null)) config[name] = escaped(value);
     if (!isShown && !type.safeParse(undefined).success) missing.push(name);

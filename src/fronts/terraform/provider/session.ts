@@ -130,7 +130,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });
     return { client: new HostingClient(reaching), ledger: counted, turns };
   });
-  const reading = readingSettings(settings);
+  const reading = readingSettings({ ...settings, moneyScale: moneyScaleOf(settings, env) });
   let journal: OpenJournal | undefined;
   const session: ProviderSession = {
     client,
@@ -140,7 +140,7 @@ export async function openSession(config: ValueObject, options: SessionOptions):
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
-    moneyScale: moneyScaleOf(settings, env),
+    moneyScale: reading.moneyScale,
     clock,
     stop,
     secretOutputs,

@@ -1,5 +1,6 @@
 /** The provider's own diagnostics, beside those of the lifecycle: one function for each. */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import { matches } from "../../../core/kinds/kind.ts";
 import { type Applied, isPendingCreate, lookalike, unknownPhase, unreadable } from "../../../core/lifecycle/index.ts";
 import {
   type Change,
@@ -272,11 +273,13 @@ export function lookalikes(
   { alike = [] }: { readonly alike?: readonly Remote[] },
   scope: ProviderScope,
 ): Diagnostic[] {
-  const live = alike.filter(({ phase }) => phase !== "gone");
-  if (live.length === 0 || scope.hasRecorded(kind)) return [];
-  const found = lookalike({ kind, address: labelOf(kind, declared) }, live);
+  const isNamed = kind.naturalKey(declared) !== undefined;
+  const isFree = ({ id, attributes }: Remote) => scope.ownerOf(kind, { ...attributes, id }) === undefined;
+  const live = alike.filter((one) => one.phase !== "gone" && (!isNamed || (isFree(one) && !matches(kind, declared, one.attributes))));
+  if (live.length === 0 || (!isNamed && scope.hasRecorded(kind))) return [];
+  const found = lookalike({ kind, address: labelOf(kind, declared) }, live, declared);
   const [adopt = ""] = found.remedies ?? [];
-  return [{ ...found, severity: "warning", remedies: [adopt, "If it is not, the apply orders another one."] }];
+  return [{ ...found, severity: "warning", remedies: [adopt, `If it is not, the apply ${kind.quote === undefined ? "creates" : "orders"} another one.`] }];
 }
 
 /** Objects that may be the declared one, of which the API shows too little. Other resources of the state may have them. */
