@@ -1,5 +1,4 @@
 /** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
   didYouMean,
@@ -17,7 +16,7 @@ import { secretNames } from "../project/known-secrets.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { forget, type ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { orFail } from "./files.ts";
+import { orFail, readText } from "./files.ts";
 import type { COMPLETED } from "./options.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
@@ -162,7 +161,7 @@ export const runStatePull: Action = async (terminal, project) => {
 
 /** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
-  const text = file === "-" ? await terminal.readInput() : await readText(path.resolve(project.source.cwd, file));
+  const text = file === "-" ? await terminal.readInput() : await given(path.resolve(project.source.cwd, file));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
       command: "state push",
@@ -175,8 +174,8 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
-const readText = (file: string) =>
-  orFail(readFile(file, "utf8"), "config.unreadable", `${file} cannot be read`, {
+const given = (file: string) =>
+  orFail(readText(file), "config.unreadable", `${file} cannot be read`, {
     remedies: ["Check the path, or give `-` for standard input."],
   });
 

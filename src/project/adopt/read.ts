@@ -115,9 +115,9 @@ export async function readCollections(
 ): Promise<AccountContents> {
   const unread: string[] = [];
   const objects = new Map<string, readonly Remote[]>();
-  const plans = account.knownPlans();
-  await Promise.all(
-    flatKinds
+  const [plans] = await Promise.all([
+    account.knownPlans(),
+    ...flatKinds
       .filter((kind) => selection.lists(kind))
       .map(async (kind) => {
         const found = await account.list(kind).catch((error: unknown) => {
@@ -129,14 +129,14 @@ export async function readCollections(
         const wanted = [...found.values()].filter((one) => one.phase !== "gone" && selection.wants(kind, one));
         objects.set(kind.type, byId(wanted));
       }),
-  );
+  ]);
   const unclear = [...objects.values()].flat().filter(({ phase }) => phase === "unknown");
   const words = [...new Set(unclear.map(({ attributes }) => JSON.stringify(attributes.status ?? null)))].sort();
   if (words.length > 0) {
     const what = `What the status ${words.join(", ")} of ${plural(unclear.length, "service")} means: all of them are adopted, ended ones too.`;
     unread.push(`${what} Map the words with \`status_words\` in the provider's settings.`);
   }
-  return { objects, plans: await plans, unread };
+  return { objects, plans, unread };
 }
 
 const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
