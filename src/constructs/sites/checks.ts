@@ -74,8 +74,10 @@ export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string
  */
 export type Check = (property: string, value: unknown) => string[];
 
-const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
-const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4\u30fb-]{0,61}[\p{L}\p{M}\p{N}])`;
+const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
+const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
+const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 /** A number of the size of tokens, which no amount and no count has. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
 /** What CDKTF takes for such a number in a text, with the adjacent characters. */

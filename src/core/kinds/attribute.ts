@@ -1,6 +1,13 @@
-import { domainToASCII } from "node:url";
 import { z } from "zod";
-import { type Attribute, type Attributes, isObject, type Json, type Nested, type SchemaType } from "../model/index.ts";
+import {
+  type Attribute,
+  type Attributes,
+  domainProblem,
+  isObject,
+  type Json,
+  type Nested,
+  type SchemaType,
+} from "../model/index.ts";
 
 /** What an attribute means, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
@@ -113,38 +120,6 @@ export function instant(text: string): number {
 const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 
-/** Domains that have no other form. */
-const PLAIN_DOMAIN = /^(?:(?!xn--)[a-z\d-]+\.)+[a-z]{2,}$/;
-
-/** The form in which domains are compared: lower case, without the root's dot, international names in their ASCII form. */
-export function foldedDomain(value: unknown): string | undefined {
-  const text = folded(value)?.replace(/\.$/, "");
-  // Most are so already, and thousands are compared.
-  return text === undefined || PLAIN_DOMAIN.test(text) ? text : domainToASCII(text) || text;
-}
-
-export const sameDomain = sameBy(foldedDomain);
-
-/** The form in which addresses are compared: as every URL parser writes it (`https://a.example` has the path `/`). */
-export function normalUrl(value: unknown): string | undefined {
-  return typeof value === "string" ? (URL.parse(value)?.href ?? value) : undefined;
-}
-
-export const sameUrl = sameBy(normalUrl);
-
-/** The form in which e-mail addresses are compared; undefined for anything but a string. */
-export function folded(value: unknown): string | undefined {
-  return typeof value === "string" ? value.trim().toLowerCase() : undefined;
-}
-
-/** Equality without regard to case and surrounding blanks (e-mail addresses, words of a fixed set). */
-export const sameFolded = sameBy(folded);
-
-/** Equality of two values that have the same form, if they have one. */
-function sameBy(formOf: (value: unknown) => string | undefined): (a: Json, b: Json) => boolean {
-  return (a, b) => formOf(a) !== undefined && formOf(a) === formOf(b);
-}
-
 /** Equality of two lists as sets. */
 export function sameSet(a: Json, b: Json): boolean {
   if (!Array.isArray(a) || !Array.isArray(b)) return false;
@@ -235,7 +210,24 @@ export const deletionPolicy = (...more: readonly "suspend"[]) => {
   });
 };
 
-const DOMAIN = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4\u30fb-]{0,61}[\p{L}\p{M}\p{N}])`;
+const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
+const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
+const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
-/** A domain name: at least two labels, letters of any script. */
-export const domainName = () => z.string().regex(DOMAIN, "expected a domain name such as www.acme.example");
+const notDomain = ({ input }: { readonly input?: unknown }) =>
+  `${JSON.stringify(input)} is not a domain name: ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
+
+/** A domain name: at least two labels, letters of any script. A request carries its A-labels. */
+export const domainName = () =>
+  z
+    .string()
+    .regex(DOMAIN, { error: notDomain, abort: true })
+    .refine((text) => domainProblem(text) === undefined, { error: notDomain });
+
+/** An e-mail address, whose domain may be in any script. */
+export const emailAddress = () =>
+  z
+    .string()
+    .regex(EMAIL, { error: "expected an e-mail address", abort: true })
+    .refine((text) => domainProblem(text.slice(text.lastIndexOf("@") + 1)) === undefined, "expected an e-mail address");

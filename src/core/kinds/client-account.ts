@@ -1,11 +1,17 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
-import { CURRENCIES } from "../model/index.ts";
-import { attribute, createdAtAttribute, deletionPolicy, folded, idAttribute, sameFolded } from "./attribute.ts";
+import { CURRENCIES, folded, sameFolded } from "../model/index.ts";
+import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./attribute.ts";
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>
-  attribute(z.string().min(1).optional(), { description, change: "immutable", computed: true, example });
+  attribute(z.string().min(1).optional(), {
+    description,
+    change: "immutable",
+    computed: true,
+    same: sameFolded,
+    example,
+  });
 
 const attributes = z.strictObject({
   id: idAttribute("client account"),

@@ -1,16 +1,7 @@
 import { z } from "zod";
 import type { DomainOrder } from "../api/index.ts";
-import { CURRENCIES } from "../model/index.ts";
-import {
-  attribute,
-  deletionPolicy,
-  domainName,
-  foldedDomain,
-  freeMap,
-  freeMapBody,
-  idAttribute,
-  sameDomain,
-} from "./attribute.ts";
+import { CURRENCIES, foldedDomain, sameDomain } from "../model/index.ts";
+import { attribute, deletionPolicy, domainName, freeMap, freeMapBody, idAttribute } from "./attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
 
@@ -104,7 +95,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
   create: ({ domain: name, years, currency, nameserver_mode, registrant_contact }) => ({
     endpoint: "registerDomain",
     body: {
-      domain: name ?? null,
+      domain: foldedDomain(name) ?? null,
       years: years ?? null,
       currency: currency ?? null,
       nameserver_mode: nameserver_mode ?? null,

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { GrantRecord } from "../api/index.ts";
+import { foldedEmail, sameEmail, sameFolded, sentEmail } from "../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
-  folded,
+  emailAddress,
   idAttribute,
   identifier,
   instant,
-  sameFolded,
   sameInstant,
 } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
@@ -20,10 +20,10 @@ const attributes = z.strictObject({
     change: "replace",
     example: "${hosting_service.acme-www.id}",
   }),
-  email: attribute(z.email("expected an e-mail address"), {
+  email: attribute(emailAddress(), {
     description: "Who the service is shared with.",
     change: "replace",
-    same: sameFolded,
+    same: sameEmail,
     example: "dev@acme.example",
   }),
   permission: attribute(z.enum(["view", "manage"]), {
@@ -105,7 +105,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
     for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
   },
   identity: ["email"],
-  naturalKey: ({ email }) => folded(email),
+  naturalKey: ({ email }) => foldedEmail(email),
   sameIdentity: (config, live) => config.service_id === live.service_id,
   expired: (config, now) =>
     typeof config.expires_at === "string" && instant(config.expires_at) <= now
@@ -114,7 +114,11 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   create: ({ service_id, email, permission, expires_at }) => ({
     endpoint: "createGrant",
     params: { id: String(service_id) },
-    body: { email: email ?? null, permission: permission ?? null, ...(expires_at != null && { expires_at }) },
+    body: {
+      email: typeof email === "string" ? sentEmail(email) : null,
+      permission: permission ?? null,
+      ...(expires_at != null && { expires_at }),
+    },
   }),
   created: (answer, { service_id }) => createdFrom(answer, (record) => remote(record, String(service_id)), "email"),
   remove: ({ service_id, id }) => ({

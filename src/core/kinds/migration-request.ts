@@ -1,16 +1,15 @@
 import { z } from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
+import { foldedDomain, sameDomain } from "../model/index.ts";
 import {
   attribute,
   createdAtAttribute,
   deletionPolicy,
   domainName,
-  foldedDomain,
   freeMap,
   freeMapBody,
   idAttribute,
   identifier,
-  sameDomain,
 } from "./attribute.ts";
 import { createdFrom, type Kind, type Remote } from "./kind.ts";
 
@@ -83,7 +82,7 @@ follows \`deletion_policy\`.`,
     endpoint: "createMigrationRequest",
     body: {
       ...freeMapBody((questions ?? {}) as Record<string, string>),
-      domain: domain ?? null,
+      domain: foldedDomain(domain) ?? null,
       ...(order_id != null && { order_id: orderId(order_id) }),
     },
   }),

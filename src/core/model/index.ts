@@ -9,6 +9,7 @@ export * from "./desired.ts";
 export * from "./diagnostic.ts";
 export * from "./effect.ts";
 export * from "./errors.ts";
+export * from "./natural-key.ts";
 export * from "./plan.ts";
 export * from "./remedy.ts";
 export * from "./runtime.ts";

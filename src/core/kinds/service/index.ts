@@ -1,16 +1,15 @@
 import { z } from "zod";
 import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
-import { CURRENCIES, type Diagnostic, errorOf, type ValueObject } from "../../model/index.ts";
 import {
-  attribute,
-  createdAtAttribute,
-  deletionPolicy,
-  domainName,
+  CURRENCIES,
+  type Diagnostic,
+  errorOf,
   foldedDomain,
-  idAttribute,
   sameDomain,
   sameFolded,
-} from "../attribute.ts";
+  type ValueObject,
+} from "../../model/index.ts";
+import { attribute, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../attribute.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import { type ChangeStep, type Kind, presentIn, type ReadSettings, type Remote } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
@@ -217,7 +216,9 @@ export const service: Kind<"createService"> = {
   create: (planned, key) => ({
     endpoint: "createService",
     body: {
-      ...presentIn(planned, ["plan_id", "currency", "domain", "coupon_code"]),
+      ...presentIn(planned, ["plan_id", "currency"]),
+      ...(planned.domain != null && { domain: foldedDomain(planned.domain) ?? null }),
+      ...presentIn(planned, ["coupon_code"]),
       ...(planned.term != null && planned.term !== 1 && { term: planned.term }),
     },
     ...(key !== undefined && { idempotencyKey: key }),

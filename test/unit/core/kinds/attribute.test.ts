@@ -1,19 +1,13 @@
-import { domainToASCII } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { foldedDomain } from "../../../../src/core/kinds/attribute.ts";
 import {
-  folded,
   freeMap,
   freeMapBody,
   identifier,
   kinds,
   metaOf,
-  sameDomain,
-  sameFolded,
   sameInstant,
   sameSet,
-  sameUrl,
 } from "../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../src/core/lifecycle/index.ts";
 import fc from "../../../support/fc.ts";
@@ -35,66 +29,6 @@ describe("sameInstant", () => {
   ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
     expect(sameInstant(a, b)).toBe(expected);
     expect(sameInstant(b, a)).toBe(expected);
-  });
-});
-
-describe("sameFolded", () => {
-  it.each([
-    ["Dev@Acme.example", "dev@acme.example", true],
-    [" www.acme.example", "WWW.acme.example ", true],
-    ["a", "b", false],
-    [null, null, false],
-    [1, 1, false],
-  ])("of %j and %j is %j", (a, b, expected) => {
-    expect(sameFolded(a, b)).toBe(expected);
-  });
-
-  it("is symmetric, and folding twice is folding once", () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), (a, b) => {
-        expect(sameFolded(a, b)).toBe(sameFolded(b, a));
-        expect(folded(folded(a))).toBe(folded(a));
-      }),
-    );
-  });
-});
-
-describe("sameDomain", () => {
-  it.each([
-    ["WWW.acme.example", "www.acme.example", true, "case"],
-    ["www.acme.example.", "www.acme.example", true, "the root's dot"],
-    ["b\u00fccher.example", "xn--bcher-kva.example", true, "the ASCII form of an international name"],
-    ["www.acme.example", "acme.example", false, "another name"],
-    ["not a domain", "not a domain", true, "what is no domain is compared as it is"],
-    [null, null, false, "nothing"],
-  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
-    expect(sameDomain(a, b)).toBe(expected);
-    expect(sameDomain(b, a)).toBe(expected);
-  });
-});
-
-it("the form of a domain is the one that Node gives, also where it is taken without asking", () => {
-  const label = fc.string({ unit: fc.constantFrom(..."abz09-xn".split("")), maxLength: 70 });
-  fc.assert(
-    fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), (labels) => {
-      const domain = labels.join(".").replace(/\.+$/, "");
-      expect(foldedDomain(domain)).toBe(domainToASCII(domain) || domain);
-    }),
-    { numRuns: 2000 },
-  );
-});
-
-describe("sameUrl", () => {
-  it.each([
-    ["https://a.example", "https://a.example/", true, "a path that is added"],
-    ["HTTPS://A.example:443/x", "https://a.example/x", true, "case and the default port"],
-    ["https://a.example/x", "https://a.example/X", false, "another path"],
-    ["https://a.example/x", "https://a.example/x/", false, "a slash inside a path means something"],
-    ["no url", "no url", true, "what is no URL is compared as it is"],
-    [null, null, false, "nothing"],
-  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
-    expect(sameUrl(a, b)).toBe(expected);
-    expect(sameUrl(b, a)).toBe(expected);
   });
 });
 
