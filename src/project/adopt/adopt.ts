@@ -136,7 +136,7 @@ export async function adoptAccount(
         const stray = [...given.clients.keys()]
           .filter((id) => !listed.has(id))
           .map((id) => `service ${id}: ${options.clients} names it, and the account has none of that id.`);
-        return adoptedOf(parts, { ...made, left: [...made.left, ...stray] }, contents, changes, {
+        return adoptedOf(parts, { ...made, left: [...made.left, ...(flat.ended ?? []), ...stray] }, contents, changes, {
           requests: provider.client.requests,
           isFirst,
           format,
