@@ -114,6 +114,8 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
     "As a warning of an apply: nothing to do, the object was replaced and has another secret. Otherwise no answer held one; the message says how to get another.",
   "webhooks.secret": "Name one: `--secret-env NAME`, `--secret-file FILE` or `--webhook ADDRESS`.",
   "webhooks.listen": "See the message: it names the address that is not usable, and why.",
+  "file.refused":
+    "Free space on the disk, get access to the file, or save it as UTF-8, as the message says. Then run the command again: what is recorded stays recorded.",
   "webhooks.memory": "Name a file for this purpose only, in a folder that you can write to; it is created if missing.",
   "webhooks.subscription": "See the message; `hostform webhooks` lists the subscriptions.",
   "sandbox.control": "Run `hostform sandbox` and set HOSTING_SANDBOX_CONTROL_URL as it prints it.",

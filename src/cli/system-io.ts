@@ -1,7 +1,7 @@
 /** The real outside of a command: streams, signals and programs of this process. */
 import { statSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock } from "../core/model/index.ts";
+import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
 import { guardMessages } from "./streams.ts";
 import type { Io } from "./terminal.ts";
@@ -37,7 +37,7 @@ export function systemIo(): Io {
         lines.close();
       }
     },
-    readInput: async () => (await import("node:stream/consumers")).text(standardInput()),
+    readInput: async () => utf8(await (await import("node:stream/consumers")).buffer(standardInput())),
     readInputBytes: (limit) => firstBytes(standardInput(), limit),
     onInterrupt,
     onReload,

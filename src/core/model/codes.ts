@@ -6,6 +6,7 @@ export const codes = {
   usage: "The command line could not be understood",
   internal: "A defect in hostform itself",
   interrupted: "The run was stopped before everything was done",
+  "file.refused": "A file cannot be read or written",
   "config.missing": "No declaration was found",
   "config.unread": "A file looks like a declaration and is not read",
   "config.unreadable": "A file could not be read",

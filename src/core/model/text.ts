@@ -44,6 +44,48 @@ export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Bytes that are no text in UTF-8; the message names the place, and ends a sentence. */
+export class NotUtf8 extends Error {
+  /** `not valid UTF-8, but in UTF-16` */
+  readonly what: string;
+  /** Of the first byte that is none, from 1; the column in characters. */
+  readonly line: number;
+  readonly column: number;
+
+  constructor(bytes: Uint8Array, before: string) {
+    const lines = before.split(/\r\n|\r|\n/);
+    const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
+    const [first, second] = bytes;
+    const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) ? ", but in UTF-16" : "";
+    const what = `not valid UTF-8${utf16}`;
+    super(`it is ${what} (line ${line}, column ${column})`);
+    this.what = what;
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** The text of bytes in UTF-8, with its byte order mark if it has one. @throws NotUtf8 */
+export function utf8(bytes: Uint8Array): string {
+  const decoded = (end: number, whole = false): string | undefined => {
+    try {
+      const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+      return decoder.decode(bytes.subarray(0, end), { stream: !whole });
+    } catch {
+      return undefined;
+    }
+  };
+  const text = decoded(bytes.length, true);
+  if (text !== undefined) return text;
+  let [good, bad] = [0, bytes.length + 1];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (decoded(middle) === undefined) bad = middle;
+    else good = middle;
+  }
+  throw new NotUtf8(bytes, decoded(good) ?? "");
+}
+
 /** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 

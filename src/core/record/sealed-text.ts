@@ -60,8 +60,8 @@ export class SealedText implements StateText {
     ];
   }
 
-  async sweep(): Promise<void> {
-    await this.stored.sweep?.();
+  async prepare(): Promise<void> {
+    await this.stored.prepare?.();
   }
 
   nextRun(): void {

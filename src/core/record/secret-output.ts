@@ -13,7 +13,7 @@ import {
   type SecretName,
   type SecretOutput,
 } from "../model/index.ts";
-import { createSynced, type Disk, replaceFile, systemDisk } from "./disk.ts";
+import { createSynced, type Disk, isMount, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 interface SecretOutputParts {
@@ -106,6 +106,8 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       const temporary = await freeBeside(path);
       await createSynced(disk, temporary, "This line tests whether the file can be written.\n");
       await disk.remove(temporary);
+      if (await isMount(disk, { path, temporary }))
+        refuse(`${path} is a mount of its own, and no other file can replace it.`, "Mount its folder instead.");
     }, path);
     return diagnostics;
   }

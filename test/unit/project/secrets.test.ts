@@ -153,6 +153,6 @@ describe("a secret value", () => {
 
   it("is refused when there is no file, with its path", async () => {
     const { dir, read } = await reader();
-    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: ENOENT.`);
+    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: there is no such file or folder.`);
   });
 });

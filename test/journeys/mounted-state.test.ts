@@ -1,0 +1,135 @@
+/** Files that no other file can replace: found out before money is spent, by an errno and by a real mount. */
+import { spawnSync } from "node:child_process";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { systemDisk } from "../../src/core/record/index.ts";
+import { builtProgram } from "../support/program.ts";
+import { type Project, startProject } from "../support/project.ts";
+
+const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const GRANT = { grants: { "dev@acme.example": "view" } };
+const TWO = { project: "p", services: { www: { ...SITE, ...GRANT }, shop: { ...SITE, domain: "shop.acme.example" } } };
+
+/** A state with one site, and a declaration that orders another. */
+async function recorded(): Promise<Project> {
+  const project = await startProject({ declare: { project: "p", services: { www: SITE } } });
+  await project.apply();
+  await project.declare(TWO);
+  project.sent();
+  return project;
+}
+
+/** Lets the system refuse an operation on a file of this name. */
+function refuse(operation: "rename" | "link", name: string, code: string): void {
+  const real = systemDisk[operation];
+  const spy = vi.spyOn(systemDisk, operation).mockImplementation(async (from, to) => {
+    if ([from, to].some((file) => path.basename(file) === name))
+      throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });
+    return real(from, to);
+  });
+  onTestFinished(() => spy.mockRestore());
+}
+
+it.each([["plan"], ["apply", "--auto-approve"], ["state", "rm", "hosting_service.www"], ["destroy", "--auto-approve"]])(
+  "%s sends no request while the state file is a mount of its own",
+  async (...command) => {
+    const project = await recorded();
+    refuse("link", "hosting.tfstate", "EXDEV");
+    const { code, text } = await project.run(...command);
+    expect(code).toBe(1);
+    expect(text).toContain("is a mount of its own");
+    expect(text).toContain("Mount the folder in place of the file");
+    expect(project.sent()).toEqual([]);
+  },
+);
+
+it.each(["EBUSY", "EPERM", "EACCES", "ENOSPC", "EDQUOT"])(
+  "apply orders nothing when the system refuses to replace the state with %s, and names the refusal",
+  async (errno) => {
+    const project = await recorded();
+    const before = project.memory();
+    refuse("rename", "hosting.tfstate", errno);
+    const { code, text } = await project.run("apply", "--auto-approve");
+    expect(code).toBe(1);
+    expect(text).toContain(errno);
+    expect(project.changesSent()).toEqual([]);
+    expect(project.memory().get("hosting.tfstate")).toBe(before.get("hosting.tfstate"));
+    vi.restoreAllMocks();
+    await project.apply();
+    await project.expectNoChanges();
+  },
+);
+
+it.each(["hosting.tfstate.backup", "hosting.tfstate.journal"])(
+  "apply orders nothing when %s cannot be written",
+  async (name) => {
+    const project = await recorded();
+    if (name.endsWith("backup")) refuse("rename", name, "EBUSY");
+    else vi.spyOn(systemDisk, "create").mockRejectedValue(Object.assign(new Error("no"), { code: "ENOSPC" }));
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    const { code, text } = await project.run("apply", "--auto-approve");
+    expect(code).toBe(1);
+    expect(text).toMatch(/EBUSY|ENOSPC/);
+    expect(project.changesSent()).toEqual([]);
+  },
+);
+
+it("a webhook is not created while the file for its secret is a mount of its own", async () => {
+  const hook = { url: "https://hooks.acme.example/", events: ["invoice.paid"] };
+  const declare = {
+    project: "p",
+    webhooks: { hook: { ...hook, secret_output: { env_file: { path: ".env", name: "HOOK" } } } },
+  };
+  const project = await startProject({ declare });
+  await writeFile(path.join(project.dir, ".env"), "A=1\n");
+  refuse("link", ".env", "EXDEV");
+  const { code, text } = await project.run("apply", "--auto-approve");
+  expect(code).toBe(1);
+  expect(text).toContain("is a mount of its own, and no other file can replace it");
+  expect(project.changesSent()).toEqual([]);
+});
+
+it.each([
+  ["--report", "plan.html"],
+  ["--out", "acme.plan"],
+])("plan asks nothing of the host while the file of %s is a mount of its own", async (option, file) => {
+  const project = await recorded();
+  if (option === "--out") expect((await project.run("plan", option, file)).code).toBe(0);
+  else await writeFile(path.join(project.dir, file), "");
+  project.sent();
+  refuse("link", file, "EXDEV");
+  const { code, text } = await project.run("plan", option, file);
+  expect(code).toBe(1);
+  expect(text).toContain("Mount its folder instead");
+  expect(project.sent()).toEqual([]);
+});
+
+const inNamespace = (...command: string[]) => spawnSync("unshare", ["-m", ...command], { encoding: "utf8" });
+const mayMount = process.platform === "linux" && inNamespace("mount", "--bind", "/tmp", "/tmp").status === 0;
+
+it.runIf(mayMount)(
+  "a real mount of the state file is refused by the built program before the first request",
+  async () => {
+    const project = await recorded();
+    const outside = path.join(project.dir, "outside.tfstate");
+    await copyFile(project.statePath, outside);
+    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+    const command = [process.execPath, await builtProgram(), "-C", project.dir, "apply", "--auto-approve"];
+    const { status, stderr } = spawnSync(
+      "unshare",
+      ["-m", "sh", "-c", script, "sh", outside, project.statePath, ...command],
+      {
+        encoding: "utf8",
+        env: { PATH: process.env.PATH, HOME: project.dir, ...project.env },
+      },
+    );
+    expect(stderr).toContain("The state file is a mount of its own");
+    expect(status).toBe(1);
+    expect(project.sent()).toEqual([]);
+    expect(await readFile(outside, "utf8")).toBe(await project.stateText());
+    expect((await readdir(project.dir)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  },
+);
