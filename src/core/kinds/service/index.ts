@@ -194,8 +194,8 @@ export const service: Kind<"createService"> = {
   creation: "keyed",
   removal: "policy",
   check,
-  async *list({ client, settings, signal, onWhole }) {
-    for await (const record of client.services.list({ signal, onWhole })) yield remote(record, settings);
+  async *list({ client, settings, ...options }) {
+    for await (const record of client.services.list(options)) yield remote(record, settings);
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
