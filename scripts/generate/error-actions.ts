@@ -64,6 +64,7 @@ const actions: Readonly<Record<Exclude<Code, WebhookCode>, string>> = {
   "api.timeout": "Try again; see `--verbose` for the times of each request.",
   "api.too_late": "Run the command again: it looks at the account first.",
   "api.ambiguous": "Do what the message says; hostform does not repeat such a request automatically.",
+  "api.inconclusive": "Try again in a minute. If it stays, check that no proxy answers, then report it to the host.",
   "api.accepted": "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   "api.form": "Nothing to do if it is what you meant. Otherwise declare it as the API shows it.",
   "api.malformed":

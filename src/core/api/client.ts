@@ -16,7 +16,12 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { createListing, type Listing, PageNumbering } from "./listing.ts";
+import { HostLists } from "./host-lists.ts";
+import type { ReadOptions } from "./list-reading.ts";
+import { createListing, type Listing } from "./listing.ts";
+
+/** What a caller may set about one listing. */
+export type ListOptions = CallOptions & ReadOptions;
 
 /** From sending to the answer, before there was one, in milliseconds. */
 const USUAL_MS = 200;
@@ -33,7 +38,7 @@ const USUAL_MS = 200;
 export class HostingClient {
   readonly #options: ReturnType<typeof resolveOptions>;
   readonly #chain: ChainHandler<ApiAnswer>;
-  readonly #numbering = new PageNumbering();
+  readonly #lists = new HostLists();
   #requests = 0;
   /** From sending to the answer, all requests together, in milliseconds. */
   #underWayMs = 0;
@@ -85,13 +90,11 @@ export class HostingClient {
   }
 
   readonly plans = {
-    list: (options?: CallOptions) => this.#list("listPlans", options),
+    list: (options?: ListOptions) => this.#list("listPlans", options),
   };
 
   readonly services = {
-    /** @param options.onWhole called at the end if no row can have moved past the reading, which fetches pages side by side. */
-    list: (options?: CallOptions & { readonly onWhole?: (() => void) | undefined }) =>
-      this.#list("listServices", options),
+    list: (options?: ListOptions) => this.#list("listServices", options),
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
     /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
@@ -118,7 +121,7 @@ export class HostingClient {
   };
 
   readonly grants = {
-    list: (serviceId: string, options?: CallOptions) => this.#list("listGrants", options, { id: serviceId }),
+    list: (serviceId: string, options?: ListOptions) => this.#list("listGrants", options, { id: serviceId }),
     create: (serviceId: string, body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
     revoke: (serviceId: string, grantId: string, options?: CallOptions) =>
@@ -126,12 +129,12 @@ export class HostingClient {
   };
 
   readonly invoices = {
-    list: (options?: CallOptions) => this.#list("listInvoices", options),
+    list: (options?: ListOptions) => this.#list("listInvoices", options),
     get: (id: string, options?: CallOptions) => this.#get("getInvoice", id, options),
   };
 
   readonly webhooks = {
-    list: (options?: CallOptions) => this.#list("listWebhooks", options),
+    list: (options?: ListOptions) => this.#list("listWebhooks", options),
     /** The answer holds the signing secret, which no other answer shows. */
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
     delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
@@ -147,12 +150,12 @@ export class HostingClient {
   };
 
   readonly accounts = {
-    list: (options?: CallOptions) => this.#list("listAccounts", options),
+    list: (options?: ListOptions) => this.#list("listAccounts", options),
     create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createAccount", body }, options),
   };
 
   readonly migrationRequests = {
-    list: (options?: CallOptions) => this.#list("listMigrationRequests", options),
+    list: (options?: ListOptions) => this.#list("listMigrationRequests", options),
     get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", id, options),
     create: (body: JsonObject, options?: CallOptions) =>
       this.perform({ endpoint: "createMigrationRequest", body }, options),
@@ -170,23 +173,28 @@ export class HostingClient {
 
   #list<E extends RecordEndpoint>(
     endpoint: E,
-    { signal, onWhole }: NonNullable<Parameters<HostingClient["services"]["list"]>[0]> = {},
+    { signal, whole, onRead }: ListOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<RecordOf<E>> {
     const { pageSize, maxPages } = this.#options;
+    const readAnother = async () => {
+      for await (const _ of this.plans.list({ signal })) break;
+    };
     return createListing({
       endpoint,
       maxPages,
       pageSize,
-      numbering: this.#numbering,
-      onWhole,
-      fetchPage: (page) =>
+      host: this.#lists,
+      whole,
+      onRead,
+      ...(endpoint !== "listPlans" && { readAnother }),
+      fetchPage: (page, size) =>
         this.#call(endpoint, {
           params,
           signal,
           query: [
             ["page", String(page)],
-            ["per_page", String(pageSize)],
+            ["per_page", String(size)],
           ],
         }),
     });

@@ -124,6 +124,31 @@ export function malformed(
   });
 }
 
+/** An answer that would be an empty list if it were one: it proves nothing of the collection. */
+export function noList(endpoint: EndpointName, came: string): FailedAttempt {
+  const expected = "a list, `[]` if it is empty. No list of this host with objects has the form that came";
+  return inconclusive(endpoint, came, 200, expected);
+}
+
+/** A success that shows neither what there is nor that there is nothing. */
+export function inconclusive(
+  endpoint: EndpointName,
+  came: string,
+  status: number,
+  expected = isList(endpoint) ? "a list" : "the object",
+): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.inconclusive",
+    summary: `${describeEndpoint(endpoint)} was answered with status ${status} and ${came}`,
+    reached: "answered",
+    status,
+    detail: `Expected status 200 and ${expected}. hostform concludes from such an answer neither that something exists nor that it does not.`,
+    remedies: ["Try again in a minute. If the answer stays the same, check that no proxy answers, then report it to the host."],
+  });
+}
+
+const isList = (endpoint: EndpointName) => endpoint.startsWith("list");
+
 /** A 2xx answer to a create that names nothing of what was created: that of a job, for example. */
 export function accepted(endpoint: EndpointName, noun: string, came: string): FailedAttempt {
   return new FailedAttempt(endpoint, {

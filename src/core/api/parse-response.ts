@@ -4,7 +4,7 @@ import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
 import { describeEndpoint, type Endpoint, endpoints } from "./endpoints.ts";
 import { ITEM_NAMES } from "./envelope.ts";
-import { describeShape, FailedAttempt, malformed } from "./errors.ts";
+import { describeShape, FailedAttempt, malformed, inconclusive } from "./errors.ts";
 import { type ApiAnswer, type ApiReply, type ApiRequest, type ChainHandler, parseJson } from "./exchange.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
@@ -19,8 +19,19 @@ export function parseResponse(
   return async (request) => {
     const reply = await next(request);
     if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
+    const { repeat, record }: Endpoint = endpoints[request.endpoint];
+    // 202 is no answer yet, 206 a part of one, 203 that of somebody in between: none of them shows what there is.
+    if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);
     return { status: reply.status, json: read(request, reply, options.redact) };
   };
+}
+
+/** A success other than 200 in place of a list or an object. */
+function notRead({ endpoint }: ApiRequest, { status, text, headers }: ApiReply): FailedAttempt {
+  const trimmed = text.trim();
+  const body = htmlPage(trimmed, headers["content-type"]) ?? (trimmed === "" ? "no content" : undefined);
+  const json = parseJson(trimmed);
+  return inconclusive(endpoint, body ?? (json === undefined ? "a text" : describeShape(json.value)), status);
 }
 
 function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {

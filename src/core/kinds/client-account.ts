@@ -67,8 +67,8 @@ an \`import\` block.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, signal }) {
-    for await (const record of client.accounts.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.accounts.list(options)) yield remote(record);
   },
   identity: ["name"],
   naturalKey: ({ name }) => folded(name),

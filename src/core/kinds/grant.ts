@@ -107,8 +107,8 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   removal: "delete",
   parent: "service_id",
   listAbility: "technical",
-  async *list({ client, signal }, service = "") {
-    for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
+  async *list({ client, ...options }, service = "") {
+    for await (const record of client.grants.list(service, options)) yield remote(record, service);
   },
   identity: ["email"],
   naturalKey: ({ email }) => foldedEmail(email),

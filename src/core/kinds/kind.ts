@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Answers, ApiRecord, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
+import type { Answers, ApiRecord, ListOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
 import {
   type Diagnostic,
   type Invoice,
@@ -25,11 +25,9 @@ export interface ReadSettings {
 }
 
 /** What a kind is given to read the account with. */
-export interface ReadContext extends CallOptions {
+export interface ReadContext extends ListOptions {
   readonly client: Reader;
   readonly settings: ReadSettings;
-  /** Of a paid kind, for its `list`: called at the end if no row can have moved past the reading. */
-  readonly onWhole?: (() => void) | undefined;
 }
 
 /** An object of the account as a kind reads it. */

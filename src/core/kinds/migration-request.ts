@@ -72,8 +72,8 @@ follows \`deletion_policy\`.`,
   schemaVersion: 0,
   creation: "listable",
   removal: "policy",
-  async *list({ client, signal }) {
-    for await (const record of client.migrationRequests.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.migrationRequests.list(options)) yield remote(record);
   },
   get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
   identity: ["domain"],

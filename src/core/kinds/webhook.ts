@@ -78,8 +78,8 @@ between.`,
   replacement: "create-first",
   removal: "delete",
   listAbility: "technical",
-  async *list({ client, signal }) {
-    for await (const record of client.webhooks.list({ signal })) yield remote(record);
+  async *list({ client, ...options }) {
+    for await (const record of client.webhooks.list(options)) yield remote(record);
   },
   identity: ["url", "events"],
   // A URL may have several subscriptions: only the same URL with the same events is the same one.

@@ -1,4 +1,4 @@
-import type { ApiRecord, CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
+import type { ApiRecord, CreateTurn, CreateTurns, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
 import { ApiError, fail, HostformError, inScale } from "../model/index.ts";
 
@@ -21,7 +21,9 @@ interface Recheck {
 export interface ListCosts {
   /** Of each collection that was listed, by {@link listName}. */
   readonly lists: ReadonlyMap<string, number>;
-  /** Of these, the ones that are as good as read again before an order. */
+  /** The whole ones: a create needs no second reading of them. */
+  readonly whole: ReadonlySet<string>;
+  /** The whole ones that were read a moment ago: an order needs no second reading of them. */
   readonly fresh: ReadonlySet<string>;
   readonly plans: number;
   readonly arePlansFresh: boolean;
@@ -40,13 +42,15 @@ const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PAGE_ROWS));
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
-  /** By type: what a second listing showed, merged with the list before it. */
+  /** By name: what a second listing showed, merged with the list before it. */
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
-  /** How many pages each collection had when it was last read. */
+  /** How many pages it took to read each collection last. */
   readonly #pages = new Map<string, number>();
-  /** When a reading ended, at the host, of those that no row can have moved past. */
+  /** Collections whose readings must be whole: something may be concluded from what they lack. */
+  readonly #proved = new Set<string>();
+  /** When the reading of a whole list ended, at the host. */
   #whole = new WeakMap<Listing, number>();
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
@@ -81,6 +85,11 @@ export class Account {
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
     return this.#shared(this.#collections, kind, parent);
+  }
+
+  /** From now on every reading of the collection must be whole, because something is created that it does not show. */
+  proveAbsence(kind: Kind, parent?: string): void {
+    this.#proved.add(listName(kind, parent));
   }
 
   /** The collection as it was listed already; undefined when it was never asked for. Sends no request. */
@@ -145,14 +154,19 @@ export class Account {
     const key = listName(kind, parent);
     const known = listings.get(key);
     if (known !== undefined) return known;
-    const onWhole = () => void this.#whole.set(listing, this.hostNow());
-    const listing = collect(kind, { ...this.#context, onWhole }, parent);
+    const listing = this.#read(kind, parent, this.#proved.has(key) || listings === this.#confirmed);
     listings.set(key, listing);
-    listing.then(
-      ({ size }) => this.#pages.set(key, pagesOf(size)),
-      () => undefined,
-    );
     listing.catch(() => listings.get(key) === listing && listings.delete(key));
+    return listing;
+  }
+
+  #read(kind: Kind, parent: string | undefined, whole: boolean): Listing {
+    const key = listName(kind, parent);
+    const onRead = ({ isWhole, pages }: ListReading) => {
+      if (isWhole) this.#whole.set(listing, this.hostNow());
+      this.#pages.set(key, pages);
+    };
+    const listing = collect(kind, { ...this.#context, whole, onRead }, parent);
     return listing;
   }
 
@@ -173,9 +187,11 @@ export class Account {
 
   /** What the lists cost that were read, for estimates. */
   listCosts(): ListCosts {
-    const fresh = [...this.#collections].filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
+    const whole = [...this.#collections].filter(([, listing]) => this.#whole.has(listing));
+    const fresh = whole.filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
     return {
       lists: new Map(this.#pages),
+      whole: new Set(whole.map(([key]) => key)),
       fresh: new Set(fresh.map(([key]) => key)),
       plans: this.#planPages,
       arePlansFresh: this.#isRecent(this.#plansAt),
@@ -233,28 +249,27 @@ export class Account {
   }
 
   /**
-   * The collection read once more (once for the whole run) beside what was read before: what appeared since, and what
-   * fell between two pages while the first listing was read. To be called before anything is ordered. What was read a moment
-   * ago, with nobody waited for since, and certainly whole, is as good as a second reading.
+   * The whole collection, read once more (once for a run) beside what was read before: what appeared since, and what fell
+   * between two pages while the first list was read. To be called before anything is created. A whole list is not read again,
+   * unless it is that of an order and was read more than a moment ago, or a person was waited for since.
    */
-  recheck(kind: Kind): Listing {
-    const key = listName(kind, undefined);
+  recheck(kind: Kind, parent?: string): Listing {
+    const key = listName(kind, parent);
     const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
-    const known = this.#rechecked.get(kind.type);
+    const known = this.#rechecked.get(key);
     if (known !== undefined && known.earlier === earlier) return known.both;
-    const again = known?.again ?? this.#onceMore(kind, earlier);
+    const again = known?.again ?? this.#onceMore(kind, parent, earlier);
     const both = Promise.all([earlier, again]).then((lists) => new Map(lists.flatMap((list) => [...(list ?? [])])));
-    this.#rechecked.set(kind.type, { earlier, again, both });
-    both.catch(() => this.#rechecked.delete(kind.type));
+    this.#rechecked.set(key, { earlier, again, both });
+    both.catch(() => this.#rechecked.delete(key));
     return both;
   }
 
-  async #onceMore(kind: Kind, earlier: Listing | undefined): Listing {
+  async #onceMore(kind: Kind, parent: string | undefined, earlier: Listing | undefined): Listing {
     const listed = await earlier;
-    const isEnough = earlier !== undefined && this.#isRecent(this.#whole.get(earlier));
-    return isEnough && listed !== undefined
-      ? listed
-      : collect(kind, { ...this.#context, onWhole: () => undefined }, undefined);
+    const wholeAt = earlier && this.#whole.get(earlier);
+    const isEnough = wholeAt !== undefined && (kind.creation !== "keyed" || this.#isRecent(wholeAt));
+    return isEnough && listed !== undefined ? listed : this.#read(kind, parent, true);
   }
 
   #isRecent(at = Number.NEGATIVE_INFINITY): boolean {
@@ -314,7 +329,7 @@ export class Account {
   /** Neither what was read of a collection counts any more, nor what was read once more before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
-    this.#rechecked.delete(kind.type);
+    this.#rechecked.delete(listName(kind, parent));
   }
 
   /**
@@ -376,6 +391,6 @@ async function collect(
 
 /** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
 async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
-  for await (const { id } of client.services.list({ signal })) if (id === serviceId) return false;
+  for await (const { id } of client.services.list({ signal, whole: true })) if (id === serviceId) return false;
   return true;
 }

@@ -27,7 +27,7 @@ import {
   wasRefused,
 } from "./creating.ts";
 import { knownBefore, returnsSecretOnce } from "./pending-create.ts";
-import { collection, likeness } from "./read.ts";
+import { likeness } from "./read.ts";
 import { duplicate, existing, pending, unreadable } from "./refusals.ts";
 import { mayPass, notLiveYet } from "./status.ts";
 
@@ -152,7 +152,8 @@ async function present(
   const { account, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
-  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
+  const all = [...(await account.recheck(kind, parent)).values()];
+  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned, all);
   const own = subjectOf(kind, change, context);
   const free = hidden.filter((remote) => own.ownerOf(remote) === undefined && !replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
@@ -161,7 +162,7 @@ async function present(
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
   if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
     throw new HostformError([existing(own, there)]);
-  return knownBefore(await collection(account, kind, planned), there, own.ownerOf);
+  return knownBefore(all, there, own.ownerOf);
 }
 
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */

@@ -144,8 +144,8 @@ export async function findMade(
   let age = ageOf(intent, account.hostNow());
   const last = Math.max(age, believedAfterMs(account.settings));
   const looks = [...new Set([age, ON_THE_WAY_MS, ...LOOKS_MS, last])].filter((at) => at >= age && at <= last);
-  // The last one twice: a page may have shifted while the list was read.
-  for (const at of [...looks, last]) {
+  account.proveAbsence(kind, parentOf(kind, planned));
+  for (const at of looks) {
     if (at > age) await pause(at - age);
     age = at;
     account.forget(kind, parentOf(kind, planned));

@@ -103,6 +103,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
+  account.proveAbsence(kind, parentOf(kind, config));
   const like = await likeness(account, kind, config);
   const all = sent && { strangers: await collection(account, kind, config) };
   const news = all ? strangers(kind, sent, all) : [];
@@ -116,10 +117,15 @@ export async function collection(account: Account, kind: Kind, config: ValueObje
   return [...(await account.list(kind, parent)).values()];
 }
 
-/** What is like the declaration; nothing when that or the collection is not known. */
-export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
+/** What is like the declaration; nothing when that or the collection is not known. @param listed the collection, if it was read. */
+export async function likeness(
+  account: Account,
+  kind: Kind,
+  config: ValueObject | undefined,
+  listed?: readonly Remote[],
+): Promise<Likeness> {
   if (config === undefined) return { matches: [] };
-  const all = await collection(account, kind, config);
+  const all = listed ?? (await collection(account, kind, config));
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear may match; it is read only where something is.
   const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));

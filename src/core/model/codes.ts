@@ -57,6 +57,7 @@ export const codes = {
   "api.timeout": "The API did not answer in time",
   "api.too_late": "An order was not sent again because its Idempotency-Key is too old",
   "api.ambiguous": "It is not known whether the API carried out the request",
+  "api.inconclusive": "The API answered neither with what there is nor with an empty list",
   "api.accepted": "The API accepted an order and did not say what it made",
   "api.form": "The API shows a value in another form than it was sent",
   "api.money_scale": "An amount of the API contradicts money_scale",

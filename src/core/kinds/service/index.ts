@@ -196,8 +196,8 @@ export const service: Kind<"createService"> = {
   creation: "keyed",
   removal: "policy",
   check,
-  async *list({ client, settings, signal, onWhole }) {
-    for await (const record of client.services.list({ signal, onWhole })) {
+  async *list({ client, settings, ...options }) {
+    for await (const record of client.services.list(options)) {
       inScale(settings.moneyScale, "service", [record]);
       yield remote(record, settings);
     }

@@ -74,7 +74,7 @@ describe("each failure gives a clear sentence", () => {
       code: "api.malformed",
       says: ["Expected a service with an id", 'an object with "data"'],
     },
-    { status: 204, body: "", code: "api.malformed", says: ["an empty answer"] },
+    { status: 204, body: "", code: "api.inconclusive", says: ["status 204 and no content"] },
   ];
   for (const { status, body, headers, code, says } of table) {
     it(`${status} ${body.slice(0, 30)}`, async () => {
