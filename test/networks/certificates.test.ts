@@ -153,7 +153,7 @@ describe("addresses", () => {
 });
 
 describe("creates behind a certificate that expires during an apply", () => {
-  it("leave nothing pending, and the next apply sends each once", async () => {
+  it("leave nothing pending, and the next apply sends each once", { timeout: 60_000 }, async () => {
     await using sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
     const front = await closingFront(sandbox);
     const { run } = project(sandbox.tokens.agency, { HOSTING_BASE_URL: `https://localhost:${front.port}` });
