@@ -12,7 +12,8 @@ const HEADERS = {
     '<https://host.example/v1-ends>; rel="deprecation sunset"',
   ],
 };
-const SUMMARY = /The API announces that GET \/api\/v1\/\w+ is deprecated from 2027-01-01 on and ends on 2027-06-30/g;
+const SUMMARY =
+  /The API announces that GET \/api\/v1\/[\w/{}-]+ is deprecated from 2027-01-01 on and ends on 2027-06-30/g;
 
 /** How often a text has the warning. */
 const count = (text: string) => text.match(SUMMARY)?.length ?? 0;
@@ -31,8 +32,8 @@ describe("an announced end of the API is one warning of a run", () => {
     expect(count(applied.text), applied.text).toBe(1);
     expect(applied.text).toContain("The host explains it at https://host.example/v1-ends.");
     const planned = await run(["plan", "--json"]);
-    const { diagnostics } = JSON.parse(planned.out);
-    expect(diagnostics).toMatchObject([{ severity: "warning", code: "api.deprecated" }]);
+    const { hostform } = JSON.parse(planned.out);
+    expect(hostform.diagnostics).toMatchObject([{ severity: "warning", code: "api.deprecated" }]);
     expect([count(planned.out), count(planned.err)]).toEqual([1, 0]);
     const listed = await run(["services", "--json"]);
     expect(JSON.parse(listed.out)).toBeTruthy();
