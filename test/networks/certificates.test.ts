@@ -35,8 +35,9 @@ describe("a certificate", () => {
     expect(text).toContain("Shared S");
   });
 
-  it("of a private authority is accepted with SSL_CERT_FILE and --use-openssl-ca", async () => {
-    const more = { NODE_EXTRA_CA_CERTS: "", NODE_OPTIONS: "--use-openssl-ca", SSL_CERT_FILE: "authority.pem" };
+  it("of an authority of the system is accepted with NODE_USE_SYSTEM_CA", async () => {
+    // On Linux, SSL_CERT_FILE names the authorities of the system.
+    const more = { NODE_EXTRA_CA_CERTS: "", NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: "authority.pem" };
     const { code, text } = await plansOver({}, more);
     expect(code, text).toBe(0);
   });
@@ -153,7 +154,7 @@ describe("addresses", () => {
 });
 
 describe("creates behind a certificate that expires during an apply", () => {
-  it("leave nothing pending, and the next apply sends each once", async () => {
+  it("leave nothing pending, and the next apply sends each once", { timeout: 60_000 }, async () => {
     await using sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
     const front = await closingFront(sandbox);
     const { run } = project(sandbox.tokens.agency, { HOSTING_BASE_URL: `https://localhost:${front.port}` });

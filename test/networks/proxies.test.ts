@@ -33,8 +33,7 @@ describe("a proxy that opens tunnels", () => {
   const pair = "me:p@ss:word";
   it.each([
     ["in upper case", "HTTPS_PROXY", "http://", undefined],
-    ["in lower case", "https_proxy", "http://", undefined],
-    ["without a scheme", "HTTPS_PROXY", "", undefined],
+    ["in lower case, without a scheme", "https_proxy", "", undefined],
     ["with a user name and a password", "HTTPS_PROXY", "http://me:p%40ss%3Aword@", pair],
   ])("is used: %s", async (_, variable, start, wanted) => {
     const { proxy, plans, asked } = await behind(wanted === undefined ? {} : { pair: wanted });

@@ -1,7 +1,7 @@
 /** Networks that customers have, on loopback: TLS servers with all kinds of certificates, proxies, and hostform as a process in them. */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import path from "node:path";
@@ -232,6 +232,30 @@ export function project(token: string, variables: Readonly<Record<string, string
   return place;
 }
 
+/** A sandbox whose answers have more headers. @returns its address. */
+export async function headersFront(
+  { url }: Sandbox,
+  more: Readonly<Record<string, string | string[]>>,
+): Promise<string> {
+  const server = createServer((request, response) => forward(request, response, url, more));
+  return `http://127.0.0.1:${await listen(server)}`;
+}
+
+function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+  more: Readonly<Record<string, string | string[]>>,
+): void {
+  const { host: _, ...headers } = request.headers;
+  const target = new URL(request.url ?? "/", origin);
+  const onward = httpRequest(target, { method: request.method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...more });
+    answer.pipe(response);
+  });
+  request.pipe(onward);
+}
+
 /** The paths of the creates that a sandbox got, in order of the alphabet. */
 export const creates = ({ control }: Sandbox): string[] =>
   control
@@ -250,18 +274,7 @@ export async function closingFront({ url }: Sandbox) {
       answer(null, contexts[count > allowed ? 1 : 0]);
     },
   });
-  server.on("request", (request, response) => {
-    const {
-      method = "GET",
-      url: target = "/",
-      headers: { host: _, ...headers },
-    } = request;
-    const onward = httpRequest(new URL(target, url), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, { ...answer.headers, connection: "close" });
-      answer.pipe(response);
-    });
-    request.pipe(onward);
-  });
+  server.on("request", (request, response) => forward(request, response, url, { connection: "close" }));
   return {
     port: await listen(server),
     handshakes: () => count,

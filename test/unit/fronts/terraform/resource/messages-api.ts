@@ -8,8 +8,8 @@ import { type EndpointName, endpoints } from "../../../../../src/core/api/endpoi
 import { malformed, tooLate } from "../../../../../src/core/api/errors.ts";
 import type { ApiRequest } from "../../../../../src/core/api/exchange.ts";
 import { createListing } from "../../../../../src/core/api/listing.ts";
-import { readToken } from "../../../../../src/core/api/token.ts";
 import { networkFailure } from "../../../../../src/core/api/network-failure.ts";
+import { readToken } from "../../../../../src/core/api/token.ts";
 import { send } from "../../../../../src/core/api/transport.ts";
 import { type Diagnostic, HostformError } from "../../../../../src/core/model/index.ts";
 import { testClock } from "../../../../support/clock.ts";
