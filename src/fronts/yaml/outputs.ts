@@ -21,7 +21,7 @@ import { checkName, type DiagnosticCollector, unique } from "../source/diagnosti
 import { typedValue } from "../source/scalars.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { templateSpans } from "../source/templates.ts";
-import { type Entry, isNull, type MapTree, stringOf, strings, type Tree, valueSpan } from "../source/tree.ts";
+import { type Entry, isNull, type MapTree, strings, type Tree, textOf, valueSpan } from "../source/tree.ts";
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
@@ -76,7 +76,7 @@ function readSettings(name: string, { entries }: MapTree, diags: DiagnosticColle
     diags.add(keySpan, "config.unknown_key", `An output has no "${key.slice(0, 100)}"`, { detail, fix });
   }
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
-  const text = stringOf(description?.value);
+  const text = textOf(description?.value);
   if (description !== undefined && (text === undefined || hasReferences(text))) {
     const summary = `The \`description\` of the output "${name}" must be a string without expressions`;
     diags.add(valueSpan(description), "config.structure", summary);

@@ -230,10 +230,16 @@ project: p
         .join(""),
     );
     fc.assert(
-      fc.property(texts, (text) => {
-        const once = format(text);
-        expect(format(once)).toBe(once);
-      }),
+      fc.property(
+        fc.constantFrom("", "# yaml-language-server: $schema=x\n", "# head\n\n", "# head\n"),
+        texts,
+        (first, rest) => {
+          const text = first + rest;
+          const once = format(text);
+          if (/server|\n\n/.test(first)) expect(once.startsWith(first.trimEnd())).toBe(true);
+          expect(format(once)).toBe(once);
+        },
+      ),
       { numRuns: 60 },
     );
   });
