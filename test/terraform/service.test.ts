@@ -102,13 +102,13 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
   it("is suspended with an unknown status word: each time an error that names the word and its mapping, and no taint", async () => {
     const terraform = await startSite(
       'suspended = false\ndeletion_policy = "suspend"',
-      inWords({ active: "ACTIVE", suspended: "HALTED_BY_OWNER" }),
+      inWords({ active: "ACTIVE", suspended: "PARKED_BY_OWNER" }),
     );
     await terraform.applied();
     await terraform.write(site('suspended = true\ndeletion_policy = "suspend"'));
     terraform.sent();
     const first = await terraform.apply();
-    const named = [{ detail: expect.stringContaining('status_words = { "HALTED_BY_OWNER" = "suspended" }') }];
+    const named = [{ detail: expect.stringContaining('status_words = { "PARKED_BY_OWNER" = "suspended" }') }];
     expect({ code: first.code, errors: first.errors }, first.text).toMatchObject({ code: 1, errors: named });
     for (const wanted of [true, false]) {
       await terraform.write(site(`suspended = ${wanted}\ndeletion_policy = "suspend"`));
@@ -123,7 +123,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     expect(destroyed.errors, destroyed.text).toMatchObject(named);
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
     await terraform.write(
-      `provider "hosting" {\n  status_words = { HALTED_BY_OWNER = "suspended" }\n}\n`,
+      `provider "hosting" {\n  status_words = { PARKED_BY_OWNER = "suspended" }\n}\n`,
       "provider.tf",
     );
     await terraform.applied();

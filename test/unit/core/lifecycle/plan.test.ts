@@ -1261,7 +1261,7 @@ describe("the plan of a resource", () => {
   });
 
   it.each([
-    ["suspended", "HALTED_BY_OWNER", '"HALTED_BY_OWNER": suspended'],
+    ["suspended", "PARKED_BY_OWNER", '"PARKED_BY_OWNER": suspended'],
     ["suspended", "7", '"7": suspended'],
     ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
     ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],
