@@ -3,7 +3,7 @@
  * session.
  */
 import path from "node:path";
-import { childEnvironment, fail, HostformError } from "../core/model/index.ts";
+import { childEnvironment, fail, HostformError, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { plural } from "../report/index.ts";
 import { orFail, readIfPresent, readText, writeWhole } from "./files.ts";
@@ -144,7 +144,7 @@ function announce(
   flags: SandboxFlags,
   exported: Readonly<Record<string, string>>,
 ): void {
-  const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
+  const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${shellWord(value)}\n`);
   if (terminal.json) revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
   else terminal.reveal(lines.join(""));
   const words = [

@@ -20,6 +20,7 @@ import {
   messageOf,
   milliseconds,
   parsedJson,
+  shellPath,
 } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
@@ -91,7 +92,7 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
     return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
       detail: `A backend is declared, so ${path} is no longer used.`,
       remedies: [
-        `Copy it to the backend with \`hostform state push ${path}\`, then remove the file. If you do not need it, remove it.`,
+        `Copy it to the backend with \`hostform state push ${shellPath(path)}\`, then remove the file. If you do not need it, remove it.`,
       ],
     });
   });
@@ -197,7 +198,7 @@ function keeping(folder: string, log: Pick<Log, "alert">) {
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
         remedies: [
-          `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+          `When the backend works: \`hostform state push ${shellPath(name)}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
         ],
       });
     } catch (error) {

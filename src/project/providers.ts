@@ -23,6 +23,7 @@ import {
   type JsonObject,
   located,
   type ProviderConfig,
+  shellPath,
 } from "../core/model/index.ts";
 import { learnToken } from "./environment-secrets.ts";
 import { interruptible } from "./interrupt.ts";
@@ -239,8 +240,8 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
   const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
   const { token, readableByOthers } = await readToken(source, reading);
-  if (readableByOthers && "file" in source) {
-    log.say(`Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
+  if (readableByOthers && source.file !== undefined) {
+    log.say(`Warning: the token file ${source.file} can be read by others; \`chmod 600 ${shellPath(source.file)}\`.`);
   }
   return token;
 }

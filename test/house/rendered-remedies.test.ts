@@ -88,10 +88,12 @@ const rendered = (remedies: RemedyText, one: RemedyAction) => remedies({ remedie
 
 const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
 
-/** The words of a command, as a POSIX shell reads them. */
+/** The words of a command, as bash, ksh and zsh read them. */
 const wordsOf = (line: string): string[] =>
-  (line.match(/(?:'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
-    word.replace(/'([^']*)'|\\(')/g, (_, quoted, escaped) => quoted ?? escaped),
+  (line.match(/(?:\$?'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
+    word.replace(/\$'([^']*)'|'([^']*)'|\\(')/g, (_, bytes, quoted, escaped) =>
+      bytes === undefined ? (quoted ?? escaped) : decodeURIComponent(bytes.replace(/%/g, "%25").replaceAll("\\x", "%")),
+    ),
   );
 
 /** What there is not of a command line of hostform: a command, or options. */

@@ -1,5 +1,5 @@
 /** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
-import type { Json } from "../model/index.ts";
+import { exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./errors.ts";
 
@@ -153,7 +153,7 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   try {
     const source = text.replace(/^\uFEFF/, "");
     if (isDeep(source)) return undefined;
-    return { value: /\d{16}/.test(source) ? JSON.parse(source, keepDigits) : JSON.parse(source) };
+    return { value: exactJson(source) };
   } catch {
     return undefined;
   }
@@ -189,14 +189,6 @@ function endOfString(text: string, start: number): number {
     if ((end - before) % 2 === 1) return end;
   }
   return text.length;
-}
-
-/** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */
-function keepDigits(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const source = context?.source;
-  return typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
-    ? source
-    : value;
 }
 
 /** What is used of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */

@@ -117,13 +117,26 @@ export function breakCommands(text: string, shown: (character: string) => string
   return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
 }
 
-/** Characters that mean themselves to a shell, wherever they stand in a word. */
-const PLAIN = /^[\p{L}\p{N}_./:@%+,=-]+$/u;
+/** Words that mean themselves to a shell. A `=` in front names a command to zsh. */
+const PLAIN = /^(?!=)[\p{L}\p{N}_./:@%+,=-]+$/u;
+/** What a line of a message cannot hold: it would be shown as something else. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** A word as a POSIX shell takes it literally: as it is where it may be, else in single quotes. */
+/**
+ * A word as a shell takes it literally: as it is where it may be, else in single quotes; one that cannot be printed in the quotes
+ * of bash, ksh and zsh that know escapes, byte for byte (`$'a\x0ab'`).
+ */
 export function shellWord(text: string): string {
-  return PLAIN.test(text) ? text : inQuotes(text);
+  if (PLAIN.test(text)) return text;
+  if (!UNPRINTABLE.test(text)) return inQuotes(text);
+  const bytes = (character: string) =>
+    [...new TextEncoder().encode(character)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  const escaped = [...text].map((one) => (UNPRINTABLE.test(one) || one === "'" || one === "\\" ? bytes(one) : one));
+  return `$'${escaped.join("")}'`;
 }
+
+/** A file as such a word. One that begins with a hyphen would be an option. */
+export const shellPath = (file: string): string => shellWord(file.startsWith("-") ? `./${file}` : file);
 
 /**
  * A JSON document whose text is safe on a terminal too. `JSON.stringify` leaves C1, DEL and bidirectional controls as

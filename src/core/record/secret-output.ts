@@ -12,6 +12,7 @@ import {
   type SecretDestination,
   type SecretName,
   type SecretOutput,
+  shellPath,
 } from "../model/index.ts";
 import { createSynced, type Disk, isMount, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
@@ -137,7 +138,7 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       code: "secret.output",
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
-      remedies: [`\`chmod 600 ${declared}\`. Others who can read it now lose that access.`],
+      remedies: [`\`chmod 600 ${shellPath(declared)}\`. Others who can read it now lose that access.`],
       address,
       attribute: ["secret_output"],
     };

@@ -19,6 +19,7 @@ import {
   errorOf,
   fail,
   hasUnknown,
+  inQuotes,
   type Json,
   type JsonObject,
   type PrivateMark,
@@ -210,7 +211,7 @@ function refuseEdited(kind: Kind, noted: ResourceState, name: string): never {
       : [`Its ${name} is ${shownValue(kind, name, was)}.`, `Set \`${name}\` back and apply, then change it`];
   fail("plan.exists", `An interrupted run created ${kind.noun} ${id} with another ${name}`, {
     detail: `${has} Terraform could not record it, and the provider creates no second one.`,
-    remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
+    remedies: [`${back}; or \`terraform import ${kind.type}.NAME ${inQuotes(importIdOf(kind, id, attributes))}\`.`],
     attribute: [name],
   });
 }
