@@ -12,7 +12,7 @@ import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 export interface ListReading {
   /** No row that was there all the time is missing: the list is one page, its windows overlap, or two readings are equal. */
   readonly isWhole: boolean;
-  /** Pages that were asked for. */
+  /** Pages that came, 1 at least. */
   readonly pages: number;
 }
 

@@ -60,7 +60,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       yielded.add(row);
       yield record;
     }
-    pages += reading.pages;
+    pages += Math.max(1, reading.pages);
     count[mode] += 1;
     const { problem, instead, rows, isWhole } = reading;
     if (mode === "windows" && !isWhole && (reading.pages > 1 || reading.isUnfit)) {

@@ -224,6 +224,32 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
     }
   });
 
+  it.each(hosts)("$why: a list that must be whole", async ({ host }) => {
+    for (const count of COUNTS) {
+      const all = records(count);
+      const lists = new HostLists();
+      const ask = (page: number, size: number) => answer({ ...host, size: Math.min(size, SIZE) }, all, page);
+      const asked: number[] = [];
+      const listing = createListing({
+        endpoint: "listServices",
+        host: lists,
+        maxPages: 100,
+        pageSize: SIZE,
+        whole: true,
+        fetchPage: async (page, size) => {
+          asked.push(page);
+          if (asked.length > 99) throw new Error("endless");
+          return ask(page, size);
+        },
+        readAnother: () => idsOf(listingOf((page) => answer(host, records(1), page), 9, { host: lists }).listing),
+      });
+      const found = await idsOf(listing).catch((error: unknown) => error);
+      if (found instanceof ApiError) expect(found.diagnostics[0]?.code).toMatch(/^api\.(?:inconclusive|pagination)$/);
+      else expect(sorted(found), `${count}`).toEqual(all.map(({ id }) => id));
+      if (found instanceof ApiError && host.empty === "[]") expect(host.pastEnd).toBe("repeats");
+    }
+  });
+
   it("any true statements together: all rows, or a refusal, never fewer", async () => {
     const names = [
       "current_page",
