@@ -1,7 +1,9 @@
 /** Headers that announce: the end of the API (§9.3; RFC 9745, RFC 8594), and a pause that is longer than any run waits. */
 import { describe, expect, it } from "vitest";
+import { itWith } from "../support/needing.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { startSandbox } from "../support/sandbox.ts";
-import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { startTerraform } from "../support/terraform.ts";
 import { answering, builtClient, failureOf, headersFront, jsonAnswer, PLANS, project, workplace } from "./support.ts";
 
 const HEADERS = {
@@ -40,7 +42,7 @@ describe("an announced end of the API is one warning of a run", () => {
     expect([count(listed.out), count(listed.err)]).toEqual([0, 1]);
   });
 
-  it.skipIf(noTerraform !== undefined)(titled("of the Terraform provider"), { timeout: 60_000 }, async () => {
+  itWith(TERRAFORM)("of the Terraform provider", { timeout: 60_000 }, async () => {
     const terraform = await startTerraform({ install: "running" });
     terraform.env.HOSTING_BASE_URL = await headersFront(terraform.sandbox, HEADERS);
     await terraform.write(`data "hosting_plans" "all" {}\ndata "hosting_services" "all" {}\n`);
