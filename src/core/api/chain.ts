@@ -310,7 +310,7 @@ function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnos
   });
 }
 
-/** Years that no text can show are none. */
+/** The day of a moment; moments beyond the calendar of JavaScript have none. */
 const dayOf = (at: number) => (Math.abs(at) < 8.64e15 ? new Date(at).toISOString().slice(0, 10) : "an unknown day");
 
 /** The page that `Link` names as `deprecation` or `sunset`. */

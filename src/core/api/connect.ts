@@ -38,7 +38,7 @@ export function connectorTo(
   };
 }
 
-/** The steps to one connection, within one limit of time. */
+/** Opens one connection, step by step, within one time limit. */
 class Attempt {
   readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
@@ -142,7 +142,7 @@ class Attempt {
   }
 }
 
-/** More than this is no head of an answer. */
+/** Maximum size of the head of an answer, in bytes. */
 const MOST_HEAD_BYTES = 16_384;
 
 /**
@@ -152,7 +152,7 @@ const MOST_HEAD_BYTES = 16_384;
 function dropInformational(socket: Socket): Socket {
   const read = socket.read.bind(socket);
   let held: Buffer = Buffer.alloc(0);
-  /** What had been written when the head of the last answer came: until the next request, its body follows. */
+  /** `bytesWritten` when the head of the last answer came. Until the next request is written, the body of that answer follows. */
   let answered = -1;
   socket.read = (size?: number) => {
     const chunk: Buffer | null = read(size);

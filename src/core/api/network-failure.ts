@@ -3,7 +3,7 @@ import type { PeerCertificate } from "node:tls";
 import { errnoOf, escapeLine, type Reached, type Remedy } from "../model/index.ts";
 import { PROXY_AUTHENTICATION } from "./errors.ts";
 
-/** What a failure below HTTP means. */
+/** A failure below HTTP, with its meaning for the request. */
 export interface NetworkFailure {
   readonly reached: Extract<Reached, "no" | "maybe">;
   /** "connecting to api.example.com:443: connection refused (ECONNREFUSED)" */

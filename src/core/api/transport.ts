@@ -184,7 +184,7 @@ function single(headers: Headers): ApiReply["headers"] {
   );
 }
 
-/** More layers of compression than an honest server uses. */
+/** Maximum number of encodings of one body. */
 const MOST_ENCODINGS = 2;
 
 /** The text of a body. Requests ask for no compression (`Accept-Encoding: identity`), and gateways compress nevertheless. */
