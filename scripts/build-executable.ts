@@ -49,6 +49,8 @@ export async function buildPayload(workshop: string, cache: string): Promise<Pay
     main: "main.cjs",
     output: blob,
     disableExperimentalSEAWarning: true,
+    // NODE_OPTIONS is for the programs of the user's own Node: it could load code into this one, or open a debugger.
+    execArgvExtension: "none",
     assets: {
       ...Object.fromEntries((await readdir(parts)).sort().map((name) => [name, path.join(parts, name)])),
       "provider.json": path.join(root, "schemas/provider.json"),

@@ -199,6 +199,8 @@ const WAYS: Readonly<Record<string, Way>> = {
       expect(await run(home, "sh", ["install.sh"], { env }), `Installed hostform ${VERSION}`);
       server.close();
       const executable = path.join(home, ".local/bin/hostform");
+      const options = { env: { NODE_OPTIONS: "--no-such-option" } };
+      expect(await run(home, executable, ["version"], options), `hostform ${VERSION}`);
       const empty = await bareRoot(home, executable, "/bin/hostform");
       await declared(path.join(empty, "root"));
       const inside = { cwd: "/root", home: "/root" };
