@@ -7,7 +7,7 @@ import type { LoadOptions, Message } from "../../src/project/library.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { shipped } from "../support/shipped.ts";
 
-const { adopt, apply, errorText, HostformError, loadProject, plan } = await shipped("library");
+const { adopt, apply, errorText, HostformError, loadProject, plan } = await shipped("library.js");
 
 const SITES = `project: acme
 services:

@@ -7,7 +7,7 @@ import { listening } from "../support/listening.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 import { shipped } from "../support/shipped.ts";
 
-const { invoiceIdOf, nodeHandler, serviceIdOf } = await shipped("webhooks/index");
+const { invoiceIdOf, nodeHandler, serviceIdOf } = await shipped("webhooks/index.js");
 
 const START = "2026-11-21T10:00:00Z";
 async function listen(options: ReceiverOptions): Promise<string> {

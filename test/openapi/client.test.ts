@@ -8,7 +8,7 @@ import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
 import { shipped } from "../support/shipped.ts";
 
-const { HostingClient } = await shipped("client");
+const { HostingClient } = await shipped("client.js");
 
 const proxies: ValidatingProxy[] = [];
 

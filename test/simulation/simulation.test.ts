@@ -2,6 +2,7 @@
  * The whole program on a simulated clock, disk, lock and network, against a server written from the specification alone:
  * each seed is a history of edits, crashes, lost answers and contending runs. Whatever happens, nothing is made twice,
  * lost, or done that nobody asked for. `npm run simulate -- SEED` replays one; `npm run test:long` plays 100,000.
+ * It imports the sources: disk, lock and network are parameters of the core, and a command of the built program has its own.
  */
 
 import { describe, expect, it } from "vitest";

@@ -5,7 +5,7 @@ import { fakeIo } from "./io.ts";
 import { shipped } from "./shipped.ts";
 
 /** The command line of the built package. */
-export const { runCli, loadParts } = await shipped("cli");
+export const { runCli, loadParts } = await shipped("cli.js");
 
 /** What came of a command line that ran in this process, by the real time: for tests that are not about processes. */
 export async function runHere(

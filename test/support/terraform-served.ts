@@ -24,7 +24,7 @@ export async function serveProvider(options: {
   readonly folder: string;
   readonly clock?: Clock | undefined;
 }): Promise<ServedProvider> {
-  const provider = await shipped("terraform/provider");
+  const provider = await shipped("terraform/provider.mjs");
   const { createProvider } = await provider.loadCalls();
   const defects: string[] = [];
   const log: Log = (level, message, fields) =>

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { shipped } from "./shipped.ts";
 
-const { nodeHandler, serviceIdOf } = await shipped("webhooks/index");
+const { nodeHandler, serviceIdOf } = await shipped("webhooks/index.js");
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const server = createServer(
