@@ -89,13 +89,13 @@ const textEntry = ([key, value]: [string, unknown]): [string, unknown][] => {
   return [[key, typeof value === "object" ? JSON.stringify(value) : String(value)]];
 };
 
-/** Whether a type is a {@link freeMap}. */
+/** Returns true for a {@link freeMap}. */
 export function isFreeMap(type: z.ZodType): boolean {
   if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;
 }
 
-/** Whether a free map sends this text as the list or the object that it holds in JSON. */
+/** Returns true for a text that a free map sends as a list or an object. */
 export const isJsonText = (text: string): boolean => typeof structured(text) !== "string";
 
 /** The body form of a {@link freeMap}: JSON text of a list or an object is sent as such, everything else as a string. */

@@ -231,7 +231,7 @@ class PlainReader {
   }
 }
 
-/** Whether a value keeps the text that it is read from. Null keeps the three forms in which it means "no value". */
+/** Returns true if a value keeps the text that it is read from. Null keeps the three forms in which it means "no value". */
 export const keepsText = (value: null | boolean | number, text: string): boolean =>
   value === null ? ["", "~", "null"].includes(text) : String(value) === text;
 

@@ -114,7 +114,8 @@ describe("what hostform writes in YAML is read as the same texts", () => {
   it("in the edit that a message proposes", () => {
     fc.assert(
       fc.property(text, (value) => {
-        const [shown = ""] = /`[\s\S]*`/.exec(yamlRemedies({ remedies: [{ do: "set", attribute: "a", value }] }) ?? "") ?? [];
+        const [shown = ""] =
+          /`[\s\S]*`/.exec(yamlRemedies({ remedies: [{ do: "set", attribute: "a", value }] }) ?? "") ?? [];
         expect(valuesOf(shown.slice(1, -1))).toEqual([{ a: value.replaceAll("${", () => "$${") }]);
       }),
       { numRuns: 300 },
