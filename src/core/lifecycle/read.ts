@@ -139,7 +139,11 @@ export async function likeness(
   };
 }
 
-/** Returns true for an object that the kind takes for similar and that differs in nothing else that tells two apart. */
+/** Returns true where names alone decide: both have one. */
+export const isSimilarName = (kind: Kind, config: ValueObject, live: ValueObject) =>
+  kind.naturalKey(config) !== undefined && kind.naturalKey(live) !== undefined;
+
+/** Returns true for an object that the kind takes for similar and that agrees in whatever else distinguishes two. */
 const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
   kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
 
@@ -301,8 +305,10 @@ export function lookalikesOf(
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
   // A name that is like one that leaves is another name.
-  if (kind.naturalKey(config) !== undefined) return unexplained;
-  const leaving = unclear.filter((remote) => isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined);
+  const isNamed = ({ attributes }: Remote) => isSimilarName(kind, config, attributes);
+  const leaving = unclear.filter(
+    (remote) => !isNamed(remote) && isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined,
+  );
   return [...unexplained, ...leaving];
 }
 

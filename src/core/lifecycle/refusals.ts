@@ -164,7 +164,7 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
 export function unknownValues(address: string, values: JsonObject): Diagnostic[] {
   return Object.entries(values).map(([name, value]) =>
     warningOf("plan.unknown_date", `${name} of ${address} cannot be read: the API shows ${shown(value)}`, {
-      detail: `hostform plans no change on a date that it cannot read, so ${name} stays as it is.`,
+      detail: `No change is planned on a date that cannot be read, so ${name} stays as it is.`,
       remedies: [`Compare ${name} with the dashboard.`, { do: "report_shape" }],
       address,
       attribute: [name],
@@ -276,7 +276,8 @@ function similar({ kind, address }: Subject, live: readonly Remote[], config: Va
 /** A declared server without a domain could be one that exists and that no address owns. */
 export function lookalike(subject: Subject, live: readonly Remote[], config: ValueObject = {}): Diagnostic {
   const { kind, address, ownerOf } = subject;
-  if (kind.naturalKey(config) !== undefined) return similar(subject, live, config);
+  const named = live.filter(({ attributes }) => kind.naturalKey(attributes) !== undefined);
+  if (kind.naturalKey(config) !== undefined && named.length > 0) return similar(subject, named, config);
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
   const left = live.map((remote) => ownerOf?.(remote)).find((held) => held !== undefined);

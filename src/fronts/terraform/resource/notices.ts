@@ -1,7 +1,13 @@
 /** The provider's own diagnostics, beside those of the lifecycle: one function for each. */
-import type { Kind, Remote } from "../../../core/kinds/kind.ts";
-import { matches } from "../../../core/kinds/kind.ts";
-import { type Applied, isPendingCreate, lookalike, unknownPhase, unreadable } from "../../../core/lifecycle/index.ts";
+import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
+import {
+  type Applied,
+  isPendingCreate,
+  isSimilarName,
+  lookalike,
+  unknownPhase,
+  unreadable,
+} from "../../../core/lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -274,12 +280,21 @@ export function lookalikes(
   scope: ProviderScope,
 ): Diagnostic[] {
   const isNamed = kind.naturalKey(declared) !== undefined;
+  // An object without a name that is shown may belong to another resource of this state.
   const isFree = ({ id, attributes }: Remote) => scope.ownerOf(kind, { ...attributes, id }) === undefined;
-  const live = alike.filter((one) => one.phase !== "gone" && (!isNamed || (isFree(one) && !matches(kind, declared, one.attributes))));
+  const isSimilar = (one: Remote) =>
+    isSimilarName(kind, declared, one.attributes) && isFree(one) && !matches(kind, declared, one.attributes);
+  const live = alike.filter((one) => one.phase !== "gone" && (!isNamed || isSimilar(one)));
   if (live.length === 0 || (!isNamed && scope.hasRecorded(kind))) return [];
   const found = lookalike({ kind, address: labelOf(kind, declared) }, live, declared);
   const [adopt = ""] = found.remedies ?? [];
-  return [{ ...found, severity: "warning", remedies: [adopt, `If it is not, the apply ${kind.quote === undefined ? "creates" : "orders"} another one.`] }];
+  return [
+    {
+      ...found,
+      severity: "warning",
+      remedies: [adopt, `If it is not, the apply ${kind.quote === undefined ? "creates" : "orders"} another one.`],
+    },
+  ];
 }
 
 /** Objects that may be the declared one, of which the API shows too little. Other resources of the state may have them. */
