@@ -119,7 +119,7 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "the time of the host is not known": 8,
   "contents are not synced": 13,
   "names are not synced": 20,
-  "the lock keeps nobody out": 71,
+  "the lock keeps nobody out": 2126,
   "nothing is recorded before the end": 2,
   "a registration is sent again": 16,
   "a grant is sent again": 17,
