@@ -97,7 +97,11 @@ describe("a list that must be whole", () => {
         async (count, how, cap, says, events, asksForMore) => {
           const sorted = ids(count);
           const rows =
-            how === "ascending" ? sorted.toReversed() : how === "descending" ? sorted : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
+            how === "ascending"
+              ? sorted.toReversed()
+              : how === "descending"
+                ? sorted
+                : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
           const host = setUp({ cap, says }, rows, events);
           const lists = new HostLists();
           lists.learnFirst(1);
