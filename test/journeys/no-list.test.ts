@@ -71,6 +71,14 @@ describe.each(ANSWERS)("status %i with %j", (status, body) => {
   });
 });
 
+it("adopt leaves out a collection that the host answers with no list, and says so", async () => {
+  const project = await hidden(["/webhooks"], 200, {});
+  const other = await project.beside({ project: "beside" });
+  const { code, text } = await other.run("adopt", "--auto-approve");
+  expect(text).toContain("The webhooks: the host answered with something that is no list.");
+  expect(code).toBe(0);
+});
+
 it("null is an empty list where the plans come as a bare array", async () => {
   const project = await startProject({
     declare: DECLARED,

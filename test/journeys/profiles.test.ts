@@ -21,7 +21,9 @@ const withKnownForm = (profile: Partial<Profile>): Partial<Profile> =>
     : profile;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
-  values.slice(1).map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
+  values
+    .slice(1)
+    .map((value) => ({ name, value: value as string, profile: withKnownForm({ [name]: value } as Partial<Profile>) })),
 );
 /** As few combinations as show every value once: of each switch the next value in turn, beginning with another one for each switch. */
 function eachOnce(switches: typeof SWITCHES): Partial<Profile>[] {

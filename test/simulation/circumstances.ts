@@ -109,5 +109,6 @@ function mishaps(chance: Chance): Mishaps {
     "denied-before": each / 2,
     "denied-after": each,
     page: each / 2,
+    hollow: 2 * each,
   };
 }

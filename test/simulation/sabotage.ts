@@ -51,6 +51,20 @@ const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   }),
 });
 
+/** A reading of a list for which an answer that proves nothing is an empty list, to the end of the run. */
+function emptyFor(read: Account["list"], empty: Set<string>): Account["list"] {
+  return async (kind, parent) => {
+    const name = `${kind.type} ${parent}`;
+    try {
+      if (!empty.has(name)) return await read(kind, parent);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.diagnostics[0]?.code !== "api.inconclusive") throw error;
+      empty.add(name);
+    }
+    return new Map();
+  };
+}
+
 /** What each of them breaks is what the product promises; the simulation must notice every one. */
 export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
   "marks of what was begun are not recorded": putting(({ private: { pending: _, ...mark }, ...resource }) => ({
@@ -98,6 +112,15 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
   },
   "the list is not looked at": {
     account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }),
+  },
+  "an answer that is no list is taken for an empty one": {
+    account: (account) => {
+      const empty = new Set<string>();
+      return but(account, {
+        list: emptyFor(account.list.bind(account), empty),
+        recheck: emptyFor(account.recheck.bind(account), empty),
+      });
+    },
   },
   "a registration is sent again": insisting("registerDomain"),
   "a grant is sent again": insisting("createGrant"),

@@ -108,6 +108,7 @@ const HAPPENINGS = [
   /\(denied-before\)/,
   /\(denied-after\)/,
   /\(page\)/,
+  /\(hollow\)/,
   /POST \/services of [PQ]\d+ -> 409/,
   /-> 429/,
   /disk rename \S+ \/project\/secrets\//,

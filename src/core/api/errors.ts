@@ -143,7 +143,9 @@ export function inconclusive(
     reached: "answered",
     status,
     detail: `Expected status 200 and ${expected}. hostform concludes from such an answer neither that something exists nor that it does not.`,
-    remedies: ["Try again in a minute. If the answer stays the same, check that no proxy answers, then report it to the host."],
+    remedies: [
+      "Try again in a minute. If the answer stays the same, check that no proxy answers, then report it to the host.",
+    ],
   });
 }
 

@@ -52,8 +52,10 @@ export class HostLists {
    * rows had the form so far; once for a client.
    */
   async hasForm(form: string, another: (() => Promise<unknown>) | undefined): Promise<boolean> {
-    if (!this.#forms.has(form) && another !== undefined)
-      await (this.#compared ??= another().catch(() => undefined));
+    if (!this.#forms.has(form) && another !== undefined) {
+      this.#compared ??= another().catch(() => undefined);
+      await this.#compared;
+    }
     return this.#forms.has(form);
   }
 

@@ -270,7 +270,8 @@ export class Reading {
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#host.learnFirst(0);
       // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
-      if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition") this.problem = undefined;
+      if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
+        this.problem = undefined;
     } else if (!this.#hasAll) {
       if (contradiction !== undefined && this.#rows.size > 0)
         this.problem ??= broken(endpoint, "contradicts itself", contradiction);

@@ -77,4 +77,3 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
     before = rows;
   }
 }
-

@@ -138,7 +138,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     }
   });
   const priced = new Set(
-    queries.filter((query) => reorder.has(query.address) || (query.kind.creation === "keyed" && mayCreate(query)))
+    queries
+      .filter((query) => reorder.has(query.address) || (query.kind.creation === "keyed" && mayCreate(query)))
       .map(({ provider }) => provider),
   );
   const catalogues = [...priced].map(async (provider) => {

@@ -125,6 +125,11 @@ export async function readCollections(
       .filter((kind) => selection.lists(kind))
       .map(async (kind) => {
         const found = await account.list(kind).catch((error: unknown) => {
+          // Nothing is created: a collection that cannot be seen is left out. Services are what an adoption is for.
+          if (kind.section !== "services" && provesNothing(error)) {
+            unread.push(`The ${kind.noun}s: the host answered with something that is no list.`);
+            return new Map<string, Remote>();
+          }
           // §4: client accounts are of the Manage track only, and other accounts are refused their list.
           if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
           unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
@@ -146,6 +151,8 @@ export async function readCollections(
 }
 
 const isGone = ({ phase }: Remote) => phase === "gone";
+const provesNothing = (error: unknown) =>
+  error instanceof ApiError && error.diagnostics[0]?.code === "api.inconclusive";
 
 const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
 

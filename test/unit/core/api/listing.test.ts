@@ -156,7 +156,8 @@ function formOf(host: Host, all: readonly object[]): string {
 }
 
 /** Whether an empty list is a list, or states that there are 0 objects. */
-const isProved = (host: Host) => host.empty === "[]" || JSON.stringify(answer(host, [], host.first))?.includes('"total":0');
+const isProved = (host: Host) =>
+  host.empty === "[]" || JSON.stringify(answer(host, [], host.first))?.includes('"total":0');
 
 /** A host that counts from 1 and has these pages. */
 const pageOf = (pages: readonly unknown[]) => (page: number) => {

@@ -97,7 +97,11 @@ describe("a list that must be whole", () => {
         async (count, how, cap, says, events, asksForMore) => {
           const sorted = ids(count);
           const rows =
-            how === "ascending" ? sorted.toReversed() : how === "descending" ? sorted : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
+            how === "ascending"
+              ? sorted.toReversed()
+              : how === "descending"
+                ? sorted
+                : sorted.sort((a, b) => ((a * 7919) % 61) - ((b * 7919) % 61));
           const host = setUp({ cap, says }, rows, events);
           const lists = new HostLists();
           lists.learnFirst(1);
@@ -189,5 +193,44 @@ describe("the next window", () => {
   it("does not exist where pages are too small", () => {
     expect(windowAfter(2, 2)).toBeUndefined();
     expect(windowAfter(1, 1)).toBeUndefined();
+  });
+});
+
+describe("a host that states nothing of its pages", () => {
+  /** Services, then 40 lists of grants, as they are read with one client. */
+  const cost = async (cap: number, services: number, grants: number) => {
+    const lists = new HostLists();
+    lists.learnFirst(1);
+    const requests: number[] = [];
+    for (const [endpoint, count] of [
+      ["listServices", services] as const,
+      ...Array.from({ length: 40 }, () => ["listGrants", grants] as const),
+    ]) {
+      let asked = 0;
+      const fetchPage = async (page: number, size: number) => {
+        asked += 1;
+        const most = Math.min(cap, size);
+        return {
+          data: ids(count)
+            .slice((page - 1) * most, page * most)
+            .map((id) => ({ id, email: `${id}@a.example` })),
+        };
+      };
+      const found = await createListing({ endpoint, host: lists, maxPages: 99, pageSize: 100, fetchPage }).all();
+      expect(found).toHaveLength(count);
+      requests.push(asked);
+    }
+    return requests.slice(1).reduce((sum, asked) => sum + asked, 0);
+  };
+
+  it.each([
+    ["one request for each list of grants, once a longer page was seen", 100, 40, 3, 40],
+    ["the same where pages are capped at 25", 25, 60, 3, 40],
+    ["the same where pages are capped at 50", 50, 60, 24, 40],
+    ["two for each page that is as long as the cap", 25, 60, 25, 80],
+    ["two for each page of 25 rows and more, which may be the host's page of grants", 100, 40, 26, 80],
+    ["two for each page where no longer one was seen", 100, 2, 3, 80],
+  ])("costs %s (cap %i, %i services, %i grants)", async (_, cap, services, grants, requests) => {
+    expect(await cost(cap, services, grants)).toBe(requests);
   });
 });
