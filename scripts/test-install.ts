@@ -250,7 +250,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   provider: {
     title: "`terraform init` with the provider's archive, without Node.js",
-    needs: "Terraform 1.5 or later",
+    needs: "Terraform",
     download: provider,
     async install(home) {
       const plugins = path.join(home, ".terraform.d/plugins/registry.terraform.io/hostform/hosting");

@@ -5,8 +5,9 @@ import { expect, it } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** Conditions of `skipIf` and `runIf` that name no program. The generators belong to `npm run test:long`. */
-const ALLOWED = /^(?:LONG|generators|process\.platform [!=]== "\w+"|process\.env\.HOSTFORM_LONG(?: === "1")?)$/;
+/** Conditions of `skipIf` and `runIf` that name no program. The generators belong to `npm run test:long`, /dev/full to the platform. */
+const ALLOWED =
+  /^(?:LONG|generators|!existsSync\(FULL\)|process\.platform [!=]== "\w+"|process\.env\.HOSTFORM_LONG(?: === "1")?)$/;
 
 /** @returns the conditions by which a text skips tests, and `skip` for a test that never runs. */
 function conditions(text: string): string[] {

@@ -52,7 +52,7 @@ export interface Program {
   count(options: Start): Promise<{ readonly ended: Ended; readonly tally: Tally }>;
 }
 
-/** Bundles the contender from the sources: it takes the lock by itself, and no command of the built program does only that. */
+/** Bundles the contender from the sources: no command of the built program takes the lock and nothing else. */
 const bundle = (outdir: string) =>
   build({
     absWorkingDir: ROOT,
