@@ -135,12 +135,21 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("is what a server on an http port expects: the base URL is wrong, and nothing was done", async () => {
+  it("is what a server expects that answers plain http with a TLS alert: it has read no request", async () => {
+    const { port } = await answering(Buffer.from("15030100020246", "hex"));
+    const client = await builtClient({ baseUrl: `http://127.0.0.1:${port}` });
+    const { text, reached } = await failureOf(client.services.suspend("7"));
+    expect(text).toContain("the server expects TLS, and the base URL is http");
+    expect(text).toContain("Write https:// in the base URL.");
+    expect(reached).toBe("no");
+  });
+
+  it("is missing where a server of TLS closes a connection of plain http: the outcome is unknown", async () => {
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `http://localhost:${await tlsBefore(target)}`, maxAttempts: 1 });
-    const { text, code } = await failureOf(client.services.suspend("7"));
-    expect(code).toBe("api.unreachable");
-    expect(text).not.toContain("unknown error");
+    const { text, code, reached } = await failureOf(client.services.suspend("7"));
+    expect(text).toContain("the connection was lost before the answer came");
+    expect([code, reached]).toEqual(["api.unreachable", "maybe"]);
   });
 });
 
