@@ -2,8 +2,10 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { systemDisk } from "../../src/core/record/index.ts";
+import { loadParts } from "../support/program.ts";
 import { type Project, startProject } from "../support/project.ts";
+
+const { systemDisk } = await loadParts();
 
 /** An account that holds what a test puts there. */
 async function account(): Promise<Project> {

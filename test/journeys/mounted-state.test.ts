@@ -3,13 +3,16 @@ import { spawnSync } from "node:child_process";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { systemDisk } from "../../src/core/record/index.ts";
-import { builtProgram } from "../support/program.ts";
+import { itWith } from "../support/needing.ts";
+import { builtProgram, loadParts } from "../support/program.ts";
+import { MOUNT } from "../support/programs.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const GRANT = { grants: { "dev@acme.example": "view" } };
 const TWO = { project: "p", services: { www: { ...SITE, ...GRANT }, shop: { ...SITE, domain: "shop.acme.example" } } };
+
+const { systemDisk } = await loadParts();
 
 /** A state with one site, and a declaration that orders another. */
 async function recorded(): Promise<Project> {
@@ -107,29 +110,23 @@ it.each([
   expect(project.sent()).toEqual([]);
 });
 
-const inNamespace = (...command: string[]) => spawnSync("unshare", ["-m", ...command], { encoding: "utf8" });
-const mayMount = process.platform === "linux" && inNamespace("mount", "--bind", "/tmp", "/tmp").status === 0;
-
-it.runIf(mayMount)(
-  "a real mount of the state file is refused by the built program before the first request",
-  async () => {
-    const project = await recorded();
-    const outside = path.join(project.dir, "outside.tfstate");
-    await copyFile(project.statePath, outside);
-    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
-    const command = [process.execPath, await builtProgram(), "-C", project.dir, "apply", "--auto-approve"];
-    const { status, stderr } = spawnSync(
-      "unshare",
-      ["-m", "sh", "-c", script, "sh", outside, project.statePath, ...command],
-      {
-        encoding: "utf8",
-        env: { PATH: process.env.PATH, HOME: project.dir, ...project.env },
-      },
-    );
-    expect(stderr).toContain("The state file is a mount of its own");
-    expect(status).toBe(1);
-    expect(project.sent()).toEqual([]);
-    expect(await readFile(outside, "utf8")).toBe(await project.stateText());
-    expect((await readdir(project.dir)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
-  },
-);
+itWith(MOUNT)("a real mount of the state file is refused by the built program before the first request", async () => {
+  const project = await recorded();
+  const outside = path.join(project.dir, "outside.tfstate");
+  await copyFile(project.statePath, outside);
+  const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+  const command = [process.execPath, await builtProgram(), "-C", project.dir, "apply", "--auto-approve"];
+  const { status, stderr } = spawnSync(
+    "unshare",
+    ["-m", "sh", "-c", script, "sh", outside, project.statePath, ...command],
+    {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: project.dir, ...project.env },
+    },
+  );
+  expect(stderr).toContain("The state file is a mount of its own");
+  expect(status).toBe(1);
+  expect(project.sent()).toEqual([]);
+  expect(await readFile(outside, "utf8")).toBe(await project.stateText());
+  expect((await readdir(project.dir)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});

@@ -1,5 +1,7 @@
 /** The programs beside Node that some tests need, and the decision about a test whose program is missing. */
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 
 export interface Program {
@@ -58,7 +60,20 @@ export const FISH = packaged("fish", "fish");
 export const MANDOC = packaged("mandoc", "mandoc");
 export const UNZIP = packaged("unzip", "unzip");
 
-export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP];
+/** A container may withhold the right to mount, so CI may lack it. */
+export const MOUNT: Program = {
+  name: "The right to mount",
+  path: mayMount() ? "unshare" : undefined,
+  get: "Run the tests as root on Linux.",
+  optionalInCi: true,
+};
+
+function mayMount(): boolean {
+  const command = ["-m", "mount", "--bind", tmpdir(), tmpdir()];
+  return process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", command).status === 0;
+}
+
+export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP, MOUNT];
 
 /** What becomes of a test: it runs, it is skipped and the end of the run counts it, or it fails. */
 export type Verdict =

@@ -1,4 +1,12 @@
-import type { ApiRecord, CreateTurn, CreateTurns, InvoiceRecord, ListReading, PlanRecord, Reader } from "../api/index.ts";
+import type {
+  ApiRecord,
+  CreateTurn,
+  CreateTurns,
+  InvoiceRecord,
+  ListReading,
+  PlanRecord,
+  Reader,
+} from "../api/index.ts";
 import type { Kind, ReadContext, ReadSettings, Remote } from "../kinds/kind.ts";
 import { ApiError, fail, HostformError, inScale } from "../model/index.ts";
 

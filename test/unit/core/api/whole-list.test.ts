@@ -131,7 +131,7 @@ describe("the seen case: a row leaves page 1, another is appended before page 2,
   const events = [[], [{ does: "delete", at: 0.1 } as const, { does: "insert", at: 0.9999 } as const]];
   it.each([
     ["has overlapping windows", {}],
-    ["chooses the page size by itself", { ignores: true }],
+    ["chooses the page size", { ignores: true }],
     ["states nothing but the rows", { says: "nothing" as const }],
     ["states a total alone", { says: "total" as const }],
     ["caps pages at 25", { cap: 25 }],
@@ -159,7 +159,7 @@ describe("what a whole list costs", () => {
     expect(asked).toHaveLength(requests);
   });
 
-  it("two readings, of a host that chooses the page size by itself, and one request to learn that", async () => {
+  it("two readings, of a host that chooses the page size, and one request to learn that", async () => {
     const { asked, read } = setUp({ ignores: true, cap: 25 }, ids(60));
     const lists = new HostLists();
     await read(lists);
