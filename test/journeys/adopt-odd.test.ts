@@ -1,11 +1,9 @@
 /** `hostform adopt` of an account with odd values, odd files and a full disk: nothing is left out silently. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { loadParts } from "../support/program.ts";
+import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
-
-const { systemDisk } = await loadParts();
+import { refuse } from "../support/refusing-disk.ts";
 
 /** An account that holds what a test puts there. */
 async function account(): Promise<Project> {
@@ -29,10 +27,13 @@ const DOMAINS: readonly (readonly [shown: string, form: RegExp])[] = [
   ["Www.Acme.Example", /domain: Www\.Acme\.Example$/m],
   ["xn--bcher-kva.example", /domain: (?:xn--bcher-kva|bücher)\.example$/m],
   ["https://url.example/", /domain: url\.example$/m],
-  ["my_shop.example", /"my_shop\.example" is not a domain name: it has an underscore/],
-  ["*.wild.example", /"\*\.wild\.example" is not a domain name: it has a wild card/],
-  ["localhost", /"localhost" is not a domain name: it has one label/],
-  ["bad..example", /"bad\.\.example" is not a domain name: it has an empty label/],
+  [
+    "my_shop.example",
+    /"my_shop\.example" \(expected a domain name such as www\.acme\.example, and it has an underscore/,
+  ],
+  ["*.wild.example", /"\*\.wild\.example" \(expected .*it has a wild card/],
+  ["localhost", /"localhost" \(expected .*it has one label/],
+  ["bad..example", /"bad\.\.example" \(expected .*it has an empty label/],
   ["-x.example", /begins or ends with a hyphen/],
   ["192.0.2.1", /its last label is a number/],
 ];
@@ -135,9 +136,7 @@ it("a state that is pushed or a declaration that is formatted is refused when it
 it("adopt names a full disk, and writes neither files nor a state", async () => {
   const project = await account();
   project.control.seedServices({ count: 1 });
-  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
-  const spy = vi.spyOn(systemDisk, "create").mockRejectedValue(full);
-  onTestFinished(() => spy.mockRestore());
+  refuse("open", /\.(?:tfstate|yaml|tmp)/, "ENOSPC");
   const { code, text } = await project.run("adopt", "--auto-approve");
   expect(code).toBe(1);
   expect(text).toContain("no space is left on the disk (ENOSPC)");

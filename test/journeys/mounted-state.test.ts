@@ -2,17 +2,16 @@
 import { spawnSync } from "node:child_process";
 import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { itWith } from "../support/needing.ts";
-import { builtProgram, loadParts } from "../support/program.ts";
+import { builtProgram } from "../support/program.ts";
 import { MOUNT } from "../support/programs.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { refuse } from "../support/refusing-disk.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const GRANT = { grants: { "dev@acme.example": "view" } };
 const TWO = { project: "p", services: { www: { ...SITE, ...GRANT }, shop: { ...SITE, domain: "shop.acme.example" } } };
-
-const { systemDisk } = await loadParts();
 
 /** A state with one site, and a declaration that orders another. */
 async function recorded(): Promise<Project> {
@@ -21,17 +20,6 @@ async function recorded(): Promise<Project> {
   await project.declare(TWO);
   project.sent();
   return project;
-}
-
-/** Lets the system refuse an operation on a file of this name. */
-function refuse(operation: "rename" | "link", name: string, code: string): void {
-  const real = systemDisk[operation];
-  const spy = vi.spyOn(systemDisk, operation).mockImplementation(async (from, to) => {
-    if ([from, to].some((file) => path.basename(file) === name))
-      throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });
-    return real(from, to);
-  });
-  onTestFinished(() => spy.mockRestore());
 }
 
 it.each([["plan"], ["apply", "--auto-approve"], ["state", "rm", "hosting_service.www"], ["destroy", "--auto-approve"]])(
@@ -52,13 +40,13 @@ it.each(["EBUSY", "EPERM", "EACCES", "ENOSPC", "EDQUOT"])(
   async (errno) => {
     const project = await recorded();
     const before = project.memory();
-    refuse("rename", "hosting.tfstate", errno);
+    const allow = refuse("rename", "hosting.tfstate", errno);
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code).toBe(1);
     expect(text).toContain(errno);
     expect(project.changesSent()).toEqual([]);
     expect(project.memory().get("hosting.tfstate")).toBe(before.get("hosting.tfstate"));
-    vi.restoreAllMocks();
+    allow();
     await project.apply();
     await project.expectNoChanges();
   },
@@ -69,10 +57,7 @@ it.each(["hosting.tfstate.backup", "hosting.tfstate.journal"])(
   async (name) => {
     const project = await recorded();
     if (name.endsWith("backup")) refuse("rename", name, "EBUSY");
-    else vi.spyOn(systemDisk, "create").mockRejectedValue(Object.assign(new Error("no"), { code: "ENOSPC" }));
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-    });
+    else refuse("open", name, "ENOSPC");
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code).toBe(1);
     expect(text).toMatch(/EBUSY|ENOSPC/);

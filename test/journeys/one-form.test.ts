@@ -56,7 +56,8 @@ describe("an international domain", () => {
     const project = await startProject({ declare: declared(domain, "dev@acme.example") });
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain(`"${domain}" is not a domain name: it has `);
+    expect(ran.text.replace(/\s+/g, " ")).toContain("expected a domain name such as www.acme.example, and it has ");
+    expect(ran.text).toContain(`The value is "${domain}".`);
     expect(project.changesSent()).toEqual([]);
   });
 });

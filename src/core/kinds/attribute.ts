@@ -211,8 +211,9 @@ const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
+/** The message holds no part of the value: that may be a secret. */
 const notDomain = ({ input }: { readonly input?: unknown }) =>
-  `${JSON.stringify(input)} is not a domain name: ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
+  `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
 
 /** A domain name: at least two labels, letters of any script. A request carries its A-labels. */
 export const domainName = () =>

@@ -147,7 +147,7 @@ export function shownName(name: string): string {
 
 /**
  * The reason why a text is no name that a domain or a website can have; undefined for one that is. The sentence completes
- * `"bad..name" is not a domain name: …`.
+ * `"bad..name" is not a domain name: …`, and holds no part of the name, which may be a secret, but one character.
  */
 export function domainProblem(text: string): string | undefined {
   const labels = text.split(DOT);
@@ -163,15 +163,15 @@ export function domainProblem(text: string): string | undefined {
   const ascii = toAscii(name)?.split(".");
   if (ascii === undefined) return "its letters have no form for the domain name system (UTS 46)";
   const hyphen = [...labels, ...ascii].find((label) => label.startsWith("-") || label.endsWith("-"));
-  if (hyphen !== undefined) return `its label ${JSON.stringify(hyphen)} begins or ends with a hyphen`;
+  if (hyphen !== undefined) return "one of its labels begins or ends with a hyphen";
   const long = ascii.find((label) => label.length > 63);
-  if (long !== undefined) return `its label ${JSON.stringify(long)} has ${long.length} characters, and 63 are allowed`;
+  if (long !== undefined) return `one of its labels has ${long.length} characters, and 63 are allowed`;
   if (ascii.join(".").length > 253) return `it has ${ascii.join(".").length} characters, and 253 are allowed`;
   const unreadable = ascii.find(
     (label) => label.startsWith("xn--") && domainToUnicode(label + SUFFIX).startsWith(label),
   );
-  if (unreadable !== undefined) return `its label ${JSON.stringify(unreadable)} is no A-label`;
+  if (unreadable !== undefined) return "one of its labels begins with xn-- and is no A-label";
   const last = ascii.at(-1) ?? "";
   if (/^\d+$/.test(last)) return "its last label is a number, as in an IP address";
-  return last.length < 2 ? `its last label ${JSON.stringify(last)} is a single letter` : undefined;
+  return last.length < 2 ? "its last label is a single letter" : undefined;
 }

@@ -110,8 +110,8 @@ export const systemDisk: Disk = {
       close: () => file.close(),
     };
   },
-  rename,
-  link,
+  rename: (from, to) => rename(from, to),
+  link: (from, to) => link(from, to),
   remove: (path) => ifPresent(unlink(path)),
   list: (folder) => readdir(folder),
   syncFolder: async (folder) => {

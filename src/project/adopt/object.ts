@@ -38,7 +38,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
     }
     const [issue] = type.safeParse(value).error?.issues ?? [];
     const text = shown(JSON.stringify(value));
-    const reason = issue?.message.includes(text) ? issue.message : `${text} (${issue?.message ?? "another type"})`;
+    const reason = `${text} (${issue?.message ?? "another type"})`;
     const why = `Its ${name} cannot be declared: ${shown(reason)}.`;
     // Without what it is known by, it would be declared as another thing.
     const isKey = kind.naturalKey(live) !== kind.naturalKey({ ...live, [name]: null });
