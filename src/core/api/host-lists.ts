@@ -1,7 +1,7 @@
 import type { RecordEndpoint } from "./endpoints.ts";
 import type { ListPage } from "./envelope.ts";
 
-/** §4 Pagination: the smallest page size in force that a host may choose by itself. */
+/** §4 Pagination: the smallest page size in force that a host may choose. */
 const LEAST_DEFAULT = 25;
 
 /**
@@ -11,7 +11,7 @@ const LEAST_DEFAULT = 25;
 export class HostLists {
   /**
    * The host returned exactly the window of rows that was asked for, which begins with a row of the window before; false: it
-   * chooses the page size by itself. Undefined: unknown.
+   * ignores the page size that was asked for. Undefined: unknown.
    */
   hasWindows: boolean | undefined;
   #first: 0 | 1 | undefined;

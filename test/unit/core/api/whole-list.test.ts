@@ -52,10 +52,10 @@ function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (r
     const begin = (page - first) * size;
     const data = list.slice(begin, begin + size).map((id) => ({ id }));
     const last = first + Math.max(1, Math.ceil(list.length / size)) - 1;
-    if (says === "nothing") return { data };
-    if (says === "total") return { data, total: list.length };
-    if (says === "more") return { data, has_more: page < last };
-    return { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } };
+    if (says === "nothing") return { json: { data } };
+    if (says === "total") return { json: { data, total: list.length } };
+    if (says === "more") return { json: { data, has_more: page < last } };
+    return { json: { data, meta: { current_page: page, last_page: last, per_page: size, total: list.length } } };
   };
   const read = async (lists = new HostLists(), pageSize = 100) => {
     let reading: ListReading | undefined;
@@ -131,7 +131,7 @@ describe("the seen case: a row leaves page 1, another is appended before page 2,
   const events = [[], [{ does: "delete", at: 0.1 } as const, { does: "insert", at: 0.9999 } as const]];
   it.each([
     ["has overlapping windows", {}],
-    ["chooses the page size by itself", { ignores: true }],
+    ["chooses the page size", { ignores: true }],
     ["states nothing but the rows", { says: "nothing" as const }],
     ["states a total alone", { says: "total" as const }],
     ["caps pages at 25", { cap: 25 }],
@@ -159,7 +159,7 @@ describe("what a whole list costs", () => {
     expect(asked).toHaveLength(requests);
   });
 
-  it("two readings, of a host that chooses the page size by itself, and one request to learn that", async () => {
+  it("two readings, of a host that chooses the page size, and one request to learn that", async () => {
     const { asked, read } = setUp({ ignores: true, cap: 25 }, ids(60));
     const lists = new HostLists();
     await read(lists);
@@ -210,11 +210,8 @@ describe("a host that states nothing of its pages", () => {
       const fetchPage = async (page: number, size: number) => {
         asked += 1;
         const most = Math.min(cap, size);
-        return {
-          data: ids(count)
-            .slice((page - 1) * most, page * most)
-            .map((id) => ({ id, email: `${id}@a.example` })),
-        };
+        const rows = ids(count).slice((page - 1) * most, page * most);
+        return { json: { data: rows.map((id) => ({ id, email: `${id}@a.example` })) } };
       };
       const found = await createListing({ endpoint, host: lists, maxPages: 99, pageSize: 100, fetchPage }).all();
       expect(found).toHaveLength(count);
