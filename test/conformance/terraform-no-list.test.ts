@@ -4,10 +4,15 @@
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
+import type { ValueObject } from "../../src/core/model/index.ts";
 import { dataSources } from "../../src/fronts/terraform/data/index.ts";
 import { hide, NO_LISTS } from "../support/no-lists.ts";
+import { profileOfRun } from "../support/sandbox.ts";
 import { openAccount, reportedBy } from "../unit/fronts/terraform/account.ts";
-import { subjectOf } from "./terraform-life.ts";
+import { startMachine, subjectOf } from "./terraform-life.ts";
+
+/** Lists with rows have another form than the answers. */
+const HOST = { envelope: ["laravel"], empty_list: ["array"] } as const;
 
 const LISTS: Readonly<Record<string, string>> = {
   hosting_service: "/services",
@@ -28,37 +33,40 @@ describe.each(listed)("$type", (kind) => {
 
   it.each(NO_LISTS)(
     "is not created a second time after the state was lost, with status %i and %j",
-    async (...answer) => {
-      const subject = await subjectOf(kind);
+    async (status, body, headers) => {
+      const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
       await subject.apply();
       subject.machine.clock.advance(2 * 86_400_000);
       subject.core.forget(subject.address);
       subject.machine.loseJournal();
       subject.sent();
-      hide(subject.machine.sandbox.control, [path], answer);
+      hide(subject.machine.sandbox.control, [path], [status, body, headers]);
       const { errors } = await subject.core.run(subject.declared());
       expect(subject.changesSent()).toEqual([]);
       expect(errors.map(({ summary }) => summary)).toEqual([
-        expect.stringContaining(`GET /api/v1${path.replace(":id", "{id}")} was answered with status ${answer[0]} and`),
+        expect.stringContaining(`GET /api/v1${path.replace(":id", "{id}")} was answered with status ${status} and`),
       ]);
     },
   );
 
-  it.each(NO_LISTS)("stays in the state, and is not created again, with status %i and %j", async (...answer) => {
-    const subject = await subjectOf(kind);
-    await subject.apply();
-    subject.machine.clock.advance(60_000);
-    const before = subject.core.attributes(subject.address);
-    subject.sent();
-    hide(subject.machine.sandbox.control, [path], answer);
-    const { errors } = await subject.core.run(subject.declared());
-    expect(subject.changesSent()).toEqual([]);
-    expect(subject.core.attributes(subject.address)).toEqual(before);
-    // A kind with a GET is read by that; nothing else can be said of an answer with another status than a list has.
-    if (kind.get === undefined && answer[0] !== 200)
-      expect(errors.map(({ summary }) => summary).join()).toContain(path.split("/:")[0]);
-    else expect(errors).toEqual([]);
-  });
+  it.each(NO_LISTS)(
+    "stays in the state, and is not created again, with status %i and %j",
+    async (status, body, headers) => {
+      const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
+      await subject.apply();
+      subject.machine.clock.advance(60_000);
+      const before = subject.core.attributes(subject.address);
+      subject.sent();
+      hide(subject.machine.sandbox.control, [path], [status, body, headers]);
+      const { errors } = await subject.core.run(subject.declared());
+      expect(subject.changesSent()).toEqual([]);
+      expect(subject.core.attributes(subject.address)).toEqual(before);
+      // A kind with a GET is read by that; nothing else can be said of an answer with another status than a list has.
+      if (kind.get === undefined && status !== 200)
+        expect(errors.map(({ summary }) => summary).join()).toContain(path.split("/:")[0]);
+      else expect(errors).toEqual([]);
+    },
+  );
 });
 
 const SOURCES: readonly [name: string, path: string][] = [
@@ -72,14 +80,14 @@ const SOURCES: readonly [name: string, path: string][] = [
 ];
 
 describe.each(SOURCES)("the data source %s", (name, path) => {
-  it.each(NO_LISTS)("with status %i and %j is empty with a warning, or an error", async (...answer) => {
+  it.each(NO_LISTS)("with status %i and %j is empty with a warning, or an error", async (status, body, headers) => {
     const account = await openAccount();
-    const service = account.control.list("services").find(({ customer_id: owner }) => owner === 1);
-    hide(account.control, [path, "/plans"], answer);
-    const given = name === "hosting_grants" ? { service_id: String(service?.id) } : {};
+    const service = account.control.seedServices({ plan_id: 11 })[0];
+    hide(account.control, [path, "/plans"], [status, body, headers]);
+    const given: ValueObject = name === "hosting_grants" ? { service_id: String(service?.id) } : {};
     const { state, diagnostics } = await account.tryRead(name, given);
     const shown = path.replace(":id", "{id}");
-    if (answer[0] !== 200) expect(reportedBy(diagnostics).join()).toContain(`error: GET /api/v1${shown} was answered`);
+    if (status !== 200) expect(reportedBy(diagnostics).join()).toContain(`error: GET /api/v1${shown} was answered`);
     else {
       expect(reportedBy([...diagnostics])).toEqual([]);
       const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));

@@ -27,8 +27,8 @@ async function hidden(paths: readonly string[], answer: NoList) {
   return project;
 }
 
-describe.each(NO_LISTS)("status %i with %j", (...answer) => {
-  const [status] = answer;
+describe.each(NO_LISTS)("status %i with %j", (status, body, headers) => {
+  const answer: NoList = [status, body, headers];
   it("is no proof that any kind is absent after the state was lost: nothing is made, and the message names status and endpoint", async () => {
     for (const path of LISTS) {
       const project = await hidden([path], answer);
@@ -65,7 +65,7 @@ describe.each(NO_LISTS)("status %i with %j", (...answer) => {
 });
 
 it("adopt leaves out a collection that the host answers with no list, and says so", async () => {
-  const project = await hidden(["/webhooks"], [200, {}]);
+  const project = await hidden(["/webhooks"], [200, {}, undefined]);
   const other = await project.beside({ project: "beside" });
   const { code, text } = await other.run("adopt", "--auto-approve");
   expect(text).toContain("The webhooks: the host answered with something that is no list.");
@@ -88,7 +88,7 @@ describe.each([[{}], [null], [{ data: null }]])(
     const warning = (path: string) => `GET /api/v1${path} holds no list, so hostform could not check it`;
 
     it("keeps recorded objects as they were recorded, and one warning names each list", async () => {
-      const project = await hidden(["/webhooks", "/accounts", "/services/:id/grants"], [200, body]);
+      const project = await hidden(["/webhooks", "/accounts", "/services/:id/grants"], [200, body, undefined]);
       const { changes, diagnostics, drift } = await project.plan();
       expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
       expect(drift).toEqual([]);
@@ -102,14 +102,14 @@ describe.each([[{}], [null], [{ data: null }]])(
     });
 
     it("reads objects one by one where the API has a GET", async () => {
-      const project = await hidden(["/services", "/migration-requests"], [200, body]);
+      const project = await hidden(["/services", "/migration-requests"], [200, body, undefined]);
       const { changes, diagnostics } = await project.plan();
       expect(changes.filter(({ actions, unchecked }) => actions[0] !== "no-op" || unchecked)).toEqual([]);
       expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
     });
 
     it("stops if an object that is gone by its GET would be created again", async () => {
-      const project = await hidden(["/services", "/migration-requests"], [200, body]);
+      const project = await hidden(["/services", "/migration-requests"], [200, body, undefined]);
       const [service] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
       project.control.remove("services", service?.id ?? 0);
       expect((await project.run("plan")).text).toContain("plan.gone");
@@ -128,7 +128,7 @@ describe.each([[{}], [null], [{ data: null }]])(
       ],
       ["replaces one", { hook: { ...DECLARED.webhooks.hook, events: ["service.provisioned"] } }],
     ])("stops if it %s", async (_, webhooks) => {
-      const project = await hidden(["/webhooks"], [200, body]);
+      const project = await hidden(["/webhooks"], [200, body, undefined]);
       await project.declare({ ...DECLARED, webhooks });
       for (const args of [["plan"], ["apply", "--auto-approve"]]) {
         const { code, text } = await project.run(...args);
@@ -140,7 +140,7 @@ describe.each([[{}], [null], [{ data: null }]])(
     });
 
     it.each(["exists", "was deleted"])("destroys an object that %s", async (how) => {
-      const project = await hidden(["/webhooks"], [200, body]);
+      const project = await hidden(["/webhooks"], [200, body, undefined]);
       for (const { id } of how === "exists" ? [] : project.control.list("webhooks"))
         project.control.remove("webhooks", id);
       await project.run("destroy", "--auto-approve", "--allow-removals");
@@ -156,7 +156,7 @@ describe.each([[{}], [null], [{ data: null }]])(
       ["accounts", "/accounts"],
       ["migrations", "/migration-requests"],
     ])("shows an empty list with one warning: hostform %s", async (name, path) => {
-      const project = await hidden([path, "/plans"], [200, body]);
+      const project = await hidden([path, "/plans"], [200, body, undefined]);
       const { code, text } = await project.run(name);
       expect(code).toBe(0);
       expect(text.split(warning(path))).toHaveLength(2);
